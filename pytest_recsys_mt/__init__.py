@@ -1,0 +1,28 @@
+"""Metamorphic and property tests for recommender systems, as a pytest plugin."""
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.metamorphic import metamorphic
+from pytest_recsys_mt.requests import (
+    Completion,
+    Item,
+    Prompt,
+    Rating,
+    Recommendation,
+    Request,
+    Scale,
+)
+from pytest_recsys_mt.verdict import Verdict, expect_violated
+
+__all__ = [
+    "Completion",
+    "Item",
+    "NotApplicable",
+    "Prompt",
+    "Rating",
+    "Recommendation",
+    "Request",
+    "Scale",
+    "Verdict",
+    "expect_violated",
+    "metamorphic",
+]

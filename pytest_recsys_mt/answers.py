@@ -1,0 +1,109 @@
+"""What the runner hands to an oracle: the answers of every user, and nothing that can ask for more.
+
+Oracles see plain data only (requests, recommendations, the declared error rates), so judging can
+never call a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pytest_recsys_mt.requests import Item, Recommendation, Request
+from pytest_recsys_mt.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One user's request and its answers, one a replicate.
+
+    Attributes:
+        request: As the recommender saw it (replicate 0).
+        answers: One a replicate, in their order; none of them is an error.
+        relevant: Ids of the items held out for this user; no recommender ever sees them.
+    """
+
+    request: Request
+    answers: tuple[Recommendation, ...]
+    relevant: frozenset[str] = frozenset()
+
+    @property
+    def user(self) -> str:
+        """Whose request it is."""
+        return self.request.user
+
+
+@dataclass(frozen=True)
+class Context:
+    """The rules and the facts that all answers of one run share.
+
+    Attributes:
+        alpha: Error rate of each one-sided claim, in (0, 0.5).
+        error_limit: Largest share of users whose calls may fail.
+        deterministic: Whether the recommender declares that it always answers alike; then there is
+            one replicate a side.
+        items: The catalogue by item id.
+        popularity: Training interactions by item id; items of the catalogue without any have 0.
+        report: Told of every verdict made; returns it, tied to the test it was made in.
+    """
+
+    alpha: float = 0.05
+    error_limit: float = 0.05
+    deterministic: bool = False
+    items: Mapping[str, Item] = field(default_factory=dict)
+    popularity: Mapping[str, int] = field(default_factory=dict)
+    report: Callable[[Verdict], Verdict] = lambda verdict: verdict
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The answers of one side.
+
+    Attributes:
+        asked: Users with answers, in the order they were sampled.
+        not_applicable: Why users could not be asked, with how many.
+        errors: Why users' calls failed, with how many.
+    """
+
+    asked: tuple[Asked, ...]
+    not_applicable: Mapping[str, int] = field(default_factory=dict)
+    errors: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The answers of both sides for the users that have both; ``source[i]`` and ``followup[i]``
+    are of one user."""
+
+    source: tuple[Asked, ...]
+    followup: tuple[Asked, ...]
+    not_applicable: Mapping[str, int] = field(default_factory=dict)
+    errors: Mapping[str, int] = field(default_factory=dict)
+
+
+class Answers(Protocol):
+    """`source` and `followup`, as a test gets them. Lazy: nothing is asked until an oracle looks."""
+
+    @property
+    def label(self) -> str:
+        """Name of the transformations applied, ``scale_ratings(2)``; empty for the source."""
+        ...
+
+    @property
+    def context(self) -> Context:
+        """The rules and facts of this run."""
+        ...
+
+    @property
+    def same_seed(self) -> bool:
+        """Whether replicate r was asked with the seed of the source's replicate r."""
+        ...
+
+    def sample(self) -> Sample:
+        """Ask what has not been asked yet and return all answers of this side."""
+        ...
+
+    def pair(self, followup: Answers, /) -> Pairs:
+        """The answers of this side and of `followup`, aligned by user."""
+        ...

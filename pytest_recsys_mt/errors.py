@@ -1,0 +1,53 @@
+"""Every exception this package raises on purpose.
+
+The tree::
+
+    RecsysError
+        DataError              a data file or archive cannot be read
+        RecommenderError       a recommender cannot be found, built or asked
+            MissingExtraError  an optional package is not installed
+            MissingAnswerError replay asked for an answer that was never recorded
+        CacheError             the cache cannot be used, or a row in it was tampered with
+        OracleError            an oracle was called with arguments it cannot serve
+        RelationError          a transformation was built with arguments it cannot serve
+    NotApplicable              a transformation cannot serve this one request (no failure)
+"""
+
+
+class RecsysError(Exception):
+    """Base of all failures this package raises; catch it to catch them all."""
+
+
+class DataError(RecsysError):
+    """A data file is missing, malformed or unsafe; the text names the file and the line."""
+
+
+class RecommenderError(RecsysError):
+    """A recommender cannot be found, built or asked."""
+
+
+class MissingExtraError(RecommenderError):
+    """An optional package is not installed; the text says how to install it."""
+
+
+class MissingAnswerError(RecommenderError):
+    """Replay asked for an answer that was never recorded."""
+
+
+class CacheError(RecsysError):
+    """The cache directory cannot be used, or a row in it is not one of ours."""
+
+
+class OracleError(RecsysError):
+    """An oracle was called with arguments it cannot serve."""
+
+
+class RelationError(RecsysError):
+    """A transformation was built with arguments it cannot serve."""
+
+
+class NotApplicable(Exception):  # noqa: N818 - not an error: users without the property are counted
+    """Raised by a transformation for a request it cannot serve.
+
+    The user is counted under the given reason and never scored.
+    """

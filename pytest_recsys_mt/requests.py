@@ -1,0 +1,288 @@
+"""The vocabulary: items, ratings, requests, and the answers to them.
+
+Everything here is frozen, light to import, and imports nothing of ours, so that relations,
+recommenders and users' own code can all share it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
+
+EntryKind = Literal["candidate", "history", "catalogue", "unknown", "duplicate", "unparsed"]
+"""What one entry of a text answer turned out to be.
+
+* ``candidate``: an item the request offered (with no candidates: any unseen item of the catalogue)
+* ``history``: an item the user already has in the request
+* ``catalogue``: an item of the catalogue that the request did not offer
+* ``unknown``: a title, but of no item in the catalogue
+* ``duplicate``: an item that this answer has already named
+* ``unparsed``: text that names nothing
+"""
+
+UNKNOWN_PREFIX = "unknown:"
+"""Titles outside the catalogue are kept in an answer under this prefix and their normal form, so
+that two answers that name the same unheard-of film still agree."""
+
+
+class Attributes(Mapping[str, Any]):
+    """An immutable, hashable mapping; values are plain data (strings, numbers, tuples)."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        self._data: dict[str, Any] = {**(data or {}), **more}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._data[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._data))
+
+    def __repr__(self) -> str:
+        return repr(self._data)
+
+
+NO_ATTRIBUTES = Attributes()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that can be recommended.
+
+    Attributes:
+        id: Unique in its catalogue.
+        title: As people write it, without the year.
+        year: Of release, where known.
+        attributes: Anything else: ``genres``, ``directors``, ``cast`` (tuples of strings),
+            ``logline``, an image.
+    """
+
+    id: str
+    title: str = ""
+    year: int | None = None
+    attributes: Mapping[str, Any] = field(default=NO_ATTRIBUTES, hash=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.attributes, Attributes):
+            object.__setattr__(self, "attributes", Attributes(self.attributes))
+
+    @property
+    def label(self) -> str:
+        """The title with its year, as prompts and reports print it: ``Click (2006)``."""
+        title = self.title or self.id
+        return title if self.year is None else f"{title} ({self.year})"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The rating scale: both anchors, in the unit of the ratings."""
+
+    low: float = 1.0
+    high: float = 5.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ValueError(
+                f"a rating scale needs two finite anchors, the low one below the high one, "
+                f"got low={self.low!r}, high={self.high!r}"
+            )
+
+    def unit(self, value: float) -> float:
+        """`value` as a share of the scale: 0 at the low anchor, 1 at the high one."""
+        return (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One past interaction: the item, its rating on the request's scale, and when (Unix s)."""
+
+    item: Item
+    value: float
+    timestamp: int | None = None
+
+
+@runtime_checkable
+class Edit(Protocol):
+    """A change to the text of a prompt, applied after rendering.
+
+    Make it a frozen dataclass with plain fields (a rate, a seed): its fields are part of the key
+    under which an answer is cached.
+    """
+
+    def __call__(self, text: str, /) -> str: ...
+
+
+class _Changes(TypedDict, total=False):
+    user: str
+    history: tuple[Rating, ...]
+    scale: Scale
+    candidates: tuple[Item, ...] | None
+    k: int
+    instruction: str
+    edits: tuple[Edit, ...]
+    replicate: int
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a recommender.
+
+    Attributes:
+        user: Whose question it is. Recommenders answer for `history`, not for this name.
+        history: Past interactions, oldest first.
+        scale: The scale of the ratings in `history`.
+        candidates: What to choose from, or None for the whole catalogue without the history.
+        k: How many items to answer with.
+        instruction: One more sentence for recommenders that read text.
+        edits: Changes to the rendered prompt, in order; only recommenders that read text see them.
+        replicate: The number of this call. The runner sets it; a stochastic recommender may draw
+            its seed from it.
+        attributes: What is known of the user (age, occupation); empty by default.
+    """
+
+    user: str
+    history: tuple[Rating, ...]
+    scale: Scale
+    candidates: tuple[Item, ...] | None
+    k: int
+    instruction: str = ""
+    edits: tuple[Edit, ...] = ()
+    replicate: int = 0
+    attributes: Mapping[str, Any] = field(default=NO_ATTRIBUTES, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ValueError(f"k must be at least 1, got {self.k!r}")
+        for name in ("history", "candidates", "edits"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, tuple):
+                object.__setattr__(self, name, tuple(value))
+        if not isinstance(self.attributes, Attributes):
+            object.__setattr__(self, "attributes", Attributes(self.attributes))
+
+    def replace(self, **changes: Unpack[_Changes]) -> Request:
+        """This request with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a text answer: what was written, what it was, and which item it named.
+
+    `item` is an id of the catalogue, an `UNKNOWN_PREFIX` id, or None for unparsed text.
+    """
+
+    text: str
+    kind: EntryKind
+    item: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that one answer took."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The answer to one request.
+
+    Attributes:
+        items: Item ids, best first, as the recommender gave them (repeats included). Titles that
+            are in no catalogue stand as `UNKNOWN_PREFIX` ids.
+        entries: For text answers, what became of each entry.
+        text: The raw text, where there is one.
+        usage: Tokens, where they are counted.
+        error: Why there is no answer; such a request is an error case, never an empty list.
+    """
+
+    items: tuple[str, ...]
+    entries: tuple[Entry, ...] = ()
+    text: str | None = None
+    usage: Usage | None = None
+    error: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.items, str):
+            raise TypeError(f"items is a sequence of item ids, got the string {self.items!r}")
+        if not isinstance(self.items, tuple):
+            object.__setattr__(self, "items", tuple(self.items))
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a text model is asked.
+
+    Attributes:
+        messages: The chat so far, ending with the user's message.
+        seed: For a model that samples. It depends on the call alone (never on batch or worker), so
+            another replicate of the same request carries another seed.
+    """
+
+    messages: tuple[Message, ...]
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a text model answered; `text` is None only where `error` says why."""
+
+    text: str | None
+    usage: Usage | None = None
+    finish_reason: str | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
+    error: str | None = None
+
+
+@runtime_checkable
+class Recommender(Protocol):
+    """Anything that answers requests, a batch at a time, in the order of the batch.
+
+    Optional attributes: ``deterministic: bool`` (False), ``fingerprint: str`` (part of the cache
+    key; without it answers are kept for one run only), ``fit(dataset, seed)`` (called once before
+    the first request), ``reads_text: bool`` (False; True where `instruction` and `edits` are used).
+    """
+
+    def recommend(self, requests: Sequence[Request], /) -> Sequence[Recommendation]: ...
+
+
+@runtime_checkable
+class TextModel(Protocol):
+    """Anything that completes prompts, a batch at a time, in the order of the batch."""
+
+    def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]: ...
+
+
+@dataclass(frozen=True)
+class World:
+    """What a transformation may know beyond the request: the catalogue and other users' histories.
+
+    Attributes:
+        catalogue: All items, in the order of their ids.
+        histories: The history of every sampled user, by user.
+    """
+
+    catalogue: tuple[Item, ...] = ()
+    histories: Mapping[str, tuple[Rating, ...]] = field(default_factory=dict)

@@ -1,0 +1,141 @@
+"""The verdict: what an oracle found, with the numbers behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
+"""``holds`` and ``violated`` are claims at the declared error rate; ``inconclusive`` is neither;
+``error`` says that too many calls failed; ``not-applicable`` that no user could be asked."""
+
+
+class Ledger(Protocol):
+    """Where a test keeps the verdicts made in it."""
+
+    def asserted(self, verdict: Verdict, where: tuple[object, int]) -> None: ...
+
+    def expected(self, verdict: Verdict, status: Status) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One user's two answers, as people can read them, and how far they agree (0 to 1)."""
+
+    user: str
+    source: tuple[str, ...]
+    followup: tuple[str, ...]
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an oracle found. True in an `assert` only if the promise holds.
+
+    Attributes:
+        status: See `Status`.
+        oracle: The oracle and its similarity or score: ``same_ranking:rbo``.
+        relation: The transformation judged, by its name; empty for the unchanged request.
+        estimate: The mean effect over users, in the unit of the margin.
+        interval: Its two one-sided (1 - alpha) bounds.
+        margin: How large an effect is still no violation; declared before the run.
+        floor: Mean agreement of each side with its own replicates.
+        agreement: Mean agreement of source and follow-up.
+        p_value: Of the hypothesis that the promise holds.
+        users: Users scored.
+        not_applicable: Users the transformation could not serve.
+        errors: Users whose calls failed.
+        looks: How often the verdict looked at the users before it was clear.
+        reason: In words, where the numbers do not say it: why inconclusive, which failures.
+        examples: Users in order of disagreement, the worst first.
+        metric, value, threshold: Set for benchmark tasks only.
+    """
+
+    status: Status
+    oracle: str
+    relation: str = ""
+    estimate: float | None = None
+    interval: tuple[float, float] | None = None
+    margin: float | None = None
+    floor: float | None = None
+    agreement: float | None = None
+    p_value: float | None = None
+    users: int = 0
+    not_applicable: int = 0
+    errors: int = 0
+    looks: int = 1
+    reason: str = ""
+    examples: tuple[Example, ...] = ()
+    metric: str | None = None
+    value: float | None = None
+    threshold: float | None = None
+    ledger: Any = field(default=None, repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return _told(self, self.status == "holds")
+
+    def __repr__(self) -> str:
+        return f"<{self.summary}>"
+
+    @property
+    def summary(self) -> str:
+        """One line with every number that carries the verdict."""
+        parts = [f"{self.relation or 'unchanged'} {self.status.upper()}", self.oracle]
+        if self.metric is not None and self.value is not None:
+            limit = "" if self.threshold is None else f" against {self.threshold:g}"
+            parts.append(f"{self.metric}={self.value:.4f}{limit}")
+        if self.estimate is not None and self.interval is not None and self.margin is not None:
+            low, high = self.interval
+            parts.append(f"D={self.estimate:.4f} [{low:.4f}, {high:.4f}], margin {self.margin:g}")
+        if self.p_value is not None:
+            parts.append(f"p={self.p_value:.2g}")
+        if self.floor is not None:
+            parts.append(f"floor={self.floor:.3f}")
+        parts.append(f"n={self.users}")
+        if self.not_applicable:
+            parts.append(f"not applicable={self.not_applicable}")
+        if self.errors:
+            parts.append(f"errors={self.errors}")
+        return "; ".join(parts) + (f": {self.reason}" if self.reason else "")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A verdict turned round by `expect_violated`: true while the violation is there."""
+
+    verdict: Verdict
+
+    def __bool__(self) -> bool:
+        return _told(self.verdict, self.verdict.status == "violated")
+
+    def __repr__(self) -> str:
+        return f"<expected to be violated: {self.verdict.summary}>"
+
+
+def expect_violated(verdict: Verdict) -> Expectation:
+    """Declare a known violation: the test passes while it is there and fails once it is mended.
+
+    Args:
+        verdict: As an oracle returned it.
+
+    Returns:
+        A value to assert, true only if the verdict is ``violated``.
+
+    Raises:
+        TypeError: If `verdict` is no verdict.
+    """
+    if not isinstance(verdict, Verdict):
+        raise TypeError(f"expect_violated takes the verdict of an oracle, got {verdict!r}")
+    if verdict.ledger is not None:
+        verdict.ledger.expected(verdict, "violated")
+    return Expectation(verdict)
+
+
+def _told(verdict: Verdict, truth: bool) -> bool:
+    """Tell the test where a verdict was found wanting, so that it can tell which assert failed."""
+    if not truth and verdict.ledger is not None:
+        import sys
+
+        frame = sys._getframe(2)
+        verdict.ledger.asserted(verdict, (frame.f_code, frame.f_lineno))
+    return truth

@@ -1,0 +1,68 @@
+"""The two recommenders that learn nothing about the user: a random order, and the most popular."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.recommenders.ranking import Floats
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.requests import Request
+
+
+@dataclass(eq=False)
+class Random(ScoringRecommender):
+    """A uniformly random order, another one for every user and replicate.
+
+    Each item gets a key from (seed, user, replicate, item id), and the largest keys win: so the
+    same request with the same replicate is answered alike, in any batch and process, and offering
+    more items or shuffling them leaves the order of the others. The history only decides what is
+    seen already.
+    """
+
+    key: ClassVar[str] = "random"
+    deterministic: ClassVar[bool] = False
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        """Hash the item ids once; nothing else is learned."""
+        self._seed = seed
+        self._items = np.array([_hash(item) for item in self.catalogue.ids], dtype=np.uint64)
+
+    def score(self, requests: Sequence[Request]) -> Floats:
+        """Uniform draws from [0, 1), shape (requests, items)."""
+        calls = [_hash(self._seed, request.user, request.replicate) for request in requests]
+        keys = _mix(np.array(calls, dtype=np.uint64)[:, None] ^ self._items)
+        return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _hash(*parts: object) -> int:
+    return int.from_bytes(
+        blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    )
+
+
+def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): scatters 64-bit keys."""
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+@dataclass(eq=False)
+class MostPop(ScoringRecommender):
+    """The items with the most training interactions; ratings and history do not matter."""
+
+    key: ClassVar[str] = "mostpop"
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        """Nothing: the catalogue counts the interactions."""
+
+    def score(self, requests: Sequence[Request]) -> Floats:
+        """Training interactions, the same in every row, shape (requests, items)."""
+        return np.tile(self.catalogue.popularity.astype(np.float64), (len(requests), 1))

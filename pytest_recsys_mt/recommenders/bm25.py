@@ -1,0 +1,102 @@
+"""BM25 over what is written about the items."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders.ranking import Floats, settle
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
+from pytest_recsys_mt.requests import Item, Request
+
+WORD = re.compile(r"\w+")
+
+
+def terms(item: Item) -> Iterator[str]:
+    """The terms of an item's document.
+
+    Words of the title and of attributes that are text (``logline``); attributes that are lists of
+    names (``genres``, ``cast``) give whole names, marked with the attribute, so that a director
+    does not match an actor, nor John Ford John Wayne. Numbers and images give none.
+    """
+    yield from WORD.findall(item.title.casefold())
+    for key, value in item.attributes.items():
+        if key == "image":
+            continue
+        if isinstance(value, str):
+            yield from WORD.findall(value.casefold())
+        elif isinstance(value, list | tuple):
+            yield from (f"{key}:{name.casefold()}" for name in value if isinstance(name, str))
+
+
+@dataclass(eq=False)
+class BM25(ScoringRecommender):
+    r"""Okapi BM25: items whose documents match those of the history.
+
+    Every history item is a query of its distinct terms, weighted by its rating; an item scores
+
+    .. math:: \sum_i w_i \sum_{t \in d_i} \ln\Bigl(1 + \frac{N - n_t + .5}{n_t + .5}\Bigr)
+              \frac{f_{tj} (k_1 + 1)}{f_{tj} + k_1 (1 - b + b |d_j| / \overline{|d|})}
+
+    (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", FnTIR 2009,
+    section 3, with the 1 that keeps the weight of a term in most documents positive, as in
+    Lucene).
+
+    Attributes:
+        k1: Saturation of term frequency, 0 or more.
+        b: Normalisation by document length, from 0 (none) to 1.
+        weights: ``ratings``, or ``binary`` to ignore them.
+    """
+
+    key: ClassVar[str] = "bm25"
+
+    k1: float = 1.5
+    b: float = 0.75
+    weights: Weights = "ratings"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.k1 < float("inf"):
+            raise RecommenderError(f"bm25: k1 must be 0 or more and finite, got {self.k1!r}")
+        if not 0 <= self.b <= 1:
+            raise RecommenderError(f"bm25: b must be from 0 to 1, got {self.b!r}")
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        """Count the terms of the catalogue's documents; interactions only break ties."""
+        counts = _counts([dataset.items[item] for item in self.catalogue.ids])
+        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        lengths = np.bincount(rows, weights=counts.data, minlength=counts.shape[0])
+        spread = np.bincount(counts.indices, minlength=counts.shape[1])
+        rarity = np.log1p((counts.shape[0] - spread + 0.5) / (spread + 0.5))
+        pivot = 1 - self.b + self.b * lengths / max(lengths.mean(), 1.0)
+        weights = counts.data * (self.k1 + 1) / (counts.data + self.k1 * pivot[rows])
+        weights *= rarity[counts.indices]
+        self._queries = csr_array(
+            (np.ones_like(counts.data), counts.indices, counts.indptr), counts.shape
+        )
+        self._index = csr_array((weights, counts.indices, counts.indptr), counts.shape).T.tocsr()
+
+    def score(self, requests: Sequence[Request]) -> Floats:
+        """BM25 of every document for the history's, shape (requests, items)."""
+        queries = self.catalogue.profiles(requests, self.weights) @ self._queries
+        queries.sort_indices()
+        return settle((queries @ self._index).toarray())
+
+
+def _counts(items: Sequence[Item]) -> csr_array[np.float64]:
+    """How often each term stands in each document: items in rows, terms (sorted) in columns."""
+    documents = [Counter(terms(item)) for item in items]
+    column = {term: place for place, term in enumerate(sorted(set().union(*documents)))}
+    rows = np.repeat(np.arange(len(items)), [len(document) for document in documents])
+    columns = [column[term] for document in documents for term in document]
+    data = [float(count) for document in documents for count in document.values()]
+    counts = csr_array((data, (rows, columns)), (len(items), len(column)))
+    counts.sort_indices()
+    return counts

@@ -1,0 +1,105 @@
+"""Nearest neighbours: of the items in the history, and of the user who has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders.ranking import Floats, block_rows, keep_largest, settle
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
+from pytest_recsys_mt.requests import Request
+
+
+@dataclass(eq=False)
+class _Neighbourhood(ScoringRecommender):
+    """What both have: a number of neighbours, and weights.
+
+    Attributes:
+        neighbours: How many are kept; ties at the cut go by popularity and id (items) or by name
+            (users).
+        weights: ``ratings``, or ``binary`` to ignore them.
+    """
+
+    neighbours: int = 30
+    weights: Weights = "ratings"
+
+    def __post_init__(self) -> None:
+        if self.neighbours < 1:
+            raise RecommenderError(
+                f"{self.key}: neighbours must be at least 1, got {self.neighbours!r}"
+            )
+
+
+@dataclass(eq=False)
+class ItemKNN(_Neighbourhood):
+    """Item-based nearest neighbours with cosine similarity.
+
+    The score of item j is the sum over history items i of w_i s_ij, where s_ij is the cosine of the
+    items' columns of training weights if j is among the `neighbours` nearest of i, else 0
+    (Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 22(1), 2004,
+    section 4, without its optional normalisation).
+    """
+
+    key: ClassVar[str] = "itemknn"
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        """Find each item's nearest items, a block of items at a time."""
+        by_item = _unit_rows(self.catalogue.interactions(dataset, self.weights).T.tocsr())
+        by_user = by_item.T.tocsr()
+        size = block_rows(len(self.catalogue))
+        blocks = []
+        for start in range(0, len(self.catalogue), size):
+            cosines = by_item[start : start + size] @ by_user
+            cosines.data = settle(cosines.data)
+            rows = np.repeat(np.arange(cosines.shape[0]), np.diff(cosines.indptr))
+            cosines.data[cosines.indices == start + rows] = 0.0
+            cosines.eliminate_zeros()
+            blocks.append(keep_largest(cosines, self.neighbours))
+        self._similarity = vstack(blocks, format="csr")
+
+    def score(self, requests: Sequence[Request]) -> Floats:
+        """Weighted similarity to the history, shape (requests, items)."""
+        profiles = self.catalogue.profiles(requests, self.weights)
+        return settle((profiles @ self._similarity).toarray())
+
+
+@dataclass(eq=False)
+class UserKNN(_Neighbourhood):
+    """User-based nearest neighbours with cosine similarity.
+
+    The score of item j is the sum of s_v w_vj over the `neighbours` training users v nearest to the
+    request's profile, with s_v the cosine of both profiles (Herlocker et al., "An algorithmic
+    framework for performing collaborative filtering", SIGIR 1999: best-n neighbours; summed, not
+    averaged, because it ranks items instead of predicting ratings).
+
+    Names are not looked at, so a user who is in the training data is a neighbour of their own
+    request. That neighbour speaks only for items the user has: it takes one of the places, and,
+    where the request carries only part of the history, pulls the rest of it up.
+    """
+
+    key: ClassVar[str] = "userknn"
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        """Keep the training profiles, by user and, for the cosines, by item."""
+        self._profiles = self.catalogue.interactions(dataset, self.weights)
+        self._directions = _unit_rows(self._profiles).T.tocsr()
+
+    def score(self, requests: Sequence[Request]) -> Floats:
+        """Weights of the nearest users, shape (requests, items)."""
+        cosines = _unit_rows(self.catalogue.profiles(requests, self.weights)) @ self._directions
+        cosines.data = settle(cosines.data)
+        return settle((keep_largest(cosines, self.neighbours) @ self._profiles).toarray())
+
+
+def _unit_rows(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
+    """`matrix` with rows of length 1; its weights are positive, so a row of length 0 is empty."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    # bincount adds one by one, in the order of storage: no row's length depends on another row.
+    lengths = np.sqrt(np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]))
+    return csr_array((matrix.data / lengths[rows], matrix.indices, matrix.indptr), matrix.shape)

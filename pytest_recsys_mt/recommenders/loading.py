@@ -1,0 +1,139 @@
+"""Users' own recommenders: ``package.module:name`` and ``path/to/file.py:name``."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders import parameters
+from pytest_recsys_mt.requests import Recommender, TextModel
+
+_FILE_MODULE = "_recsys_mt_file_"
+
+
+def from_file(path: str, name: str, given: Mapping[str, str], spec: str) -> Recommender | TextModel:
+    """The recommender `name` of a Python file.
+
+    The file runs as a module named after its whole path, so two files of one name do not meet, and
+    stays in `sys.modules`, so dataclasses and pickling work. It runs once a process.
+
+    Raises:
+        RecommenderError: If there is no such file, it raises, or `name` is nothing that recommends.
+    """
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise RecommenderError(
+            f"{spec!r}: there is no file {str(file)!r} (looked in {str(Path.cwd())!r}){_nearby(file)}"
+        )
+    file = file.resolve()
+    digest = blake2b(str(file).encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
+    alias = f"{_FILE_MODULE}{digest}_{file.stem}"
+    if alias not in sys.modules:
+        _execute(file, alias, spec)
+    return from_object(_attribute(sys.modules[alias], name, str(file), spec), given, spec)
+
+
+def from_module(
+    module: str, name: str, given: Mapping[str, str], spec: str
+) -> Recommender | TextModel:
+    """The recommender `name` of an importable module.
+
+    Raises:
+        RecommenderError: If the module cannot be imported, or `name` is nothing that recommends.
+    """
+    try:
+        loaded = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        raise RecommenderError(
+            f"{spec!r}: importing {module!r} raised {type(error).__name__}: {error}"
+        ) from error
+    return from_object(_attribute(loaded, name, module, spec), given, spec)
+
+
+def from_object(found: Any, given: Mapping[str, str], spec: str) -> Recommender | TextModel:
+    """What `found` recommends with: itself, or what comes of calling it.
+
+    Args:
+        found: An object, a class or a factory.
+        given: Parameters for the class or factory.
+        spec: For messages.
+
+    Raises:
+        RecommenderError: If it cannot be called so, or the result has no `recommend` and no
+            `complete`.
+    """
+    if isinstance(found, type) or (callable(found) and not _recommends(found)):
+        built = parameters.build(found, given, spec)
+    elif given:
+        raise RecommenderError(
+            f"{spec!r} names an object that is built already, so it takes no parameters "
+            f"({', '.join(map(repr, given))}); name its class or a factory"
+        )
+    else:
+        built = found
+    recommender: Recommender | TextModel = built
+    if not _recommends(built):
+        raise RecommenderError(
+            f"{spec!r} gives a {type(built).__qualname__} with neither 'recommend(requests)' nor "
+            f"'complete(prompts)'; it must have one of the two"
+        )
+    return recommender
+
+
+def qualified_name(loaded: Any) -> str:
+    """Module and class of an object, ``shop.models:Ranker``; for a file its name, ``shop.py:Ranker``."""
+    kind = type(loaded)
+    module = kind.__module__
+    if module.startswith(_FILE_MODULE):
+        module = module.removeprefix(_FILE_MODULE).partition("_")[2] + ".py"
+    return f"{module}:{kind.__qualname__}"
+
+
+def _recommends(found: Any) -> bool:
+    return any(callable(getattr(found, verb, None)) for verb in ("recommend", "complete"))
+
+
+def _execute(file: Path, alias: str, spec: str) -> None:
+    blueprint = importlib.util.spec_from_file_location(alias, file)
+    if blueprint is None or blueprint.loader is None:
+        raise RecommenderError(f"{spec!r}: {str(file)!r} is no Python file")
+    module = importlib.util.module_from_spec(blueprint)
+    sys.modules[alias] = module
+    try:
+        blueprint.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[alias]
+        raise RecommenderError(
+            f"{spec!r}: running {str(file)!r} raised {type(error).__name__}: {error}"
+        ) from error
+
+
+def _attribute(module: ModuleType, name: str, where: str, spec: str) -> Any:
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            public = [key for key in vars(module) if not key.startswith("_")]
+            near = difflib.get_close_matches(name, public)
+            able = [key for key in public if _recommends(getattr(module, key))]
+            hint = near or able
+            raise RecommenderError(
+                f"{spec!r}: {where!r} has no {name!r}"
+                + (f"; did you mean {' or '.join(map(repr, hint))}?" if hint else "")
+            )
+        found = getattr(found, part)
+    return found
+
+
+def _nearby(file: Path) -> str:
+    if not file.parent.is_dir():
+        return f"; the folder {str(file.parent)!r} does not exist either"
+    near = difflib.get_close_matches(file.name, [path.name for path in file.parent.glob("*.py")])
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

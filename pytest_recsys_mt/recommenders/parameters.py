@@ -1,0 +1,130 @@
+"""The part of a spec behind the question mark: ``?key=value&key=value``, typed by a signature."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from urllib.parse import parse_qsl
+
+from pytest_recsys_mt.errors import RecommenderError
+
+_BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+
+def split(spec: str) -> tuple[str, dict[str, str]]:
+    """The spec without its parameters, and the parameters as text.
+
+    Raises:
+        RecommenderError: If a parameter is no ``key=value`` or is given twice.
+    """
+    target, _, query = spec.partition("?")
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+    except ValueError as error:
+        raise RecommenderError(
+            f"the parameters of {spec!r} are not key=value pairs joined by '&'"
+        ) from error
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        twice = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
+        raise RecommenderError(f"{spec!r} gives the parameter {twice!r} twice")
+    return target, given
+
+
+def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> Any:
+    """Call `factory` with the given parameters, each converted to the type its signature states.
+
+    Raises:
+        RecommenderError: If the factory has no such parameter, a value is not of its type, a
+            parameter without a default is missing, or the factory raises.
+    """
+    parameters, hints = _signature(factory, spec)
+    unknown = [key for key in given if key not in parameters]
+    if unknown:
+        valid = ", ".join(map(repr, parameters)) or "none"
+        near = difflib.get_close_matches(unknown[0], parameters, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise RecommenderError(
+            f"{spec!r}: unknown parameter {unknown[0]!r}; valid ones: {valid}{hint}"
+        )
+    missing = [
+        key
+        for key, parameter in parameters.items()
+        if parameter.default is inspect.Parameter.empty and key not in given
+    ]
+    if missing:
+        raise RecommenderError(
+            f"{spec!r} needs a value for {missing[0]!r}: give a default, a factory without "
+            f"arguments, or '?{missing[0]}=VALUE'"
+        )
+    values = {}
+    for key, text in given.items():
+        try:
+            values[key] = _convert(text, hints.get(key, str))
+        except ValueError as error:
+            raise RecommenderError(f"{spec!r}: {key}={text!r} is not {error}") from None
+    try:
+        return factory(**values)
+    except RecommenderError:
+        raise
+    except Exception as error:
+        raise RecommenderError(
+            f"{spec!r} cannot be built: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _signature(
+    factory: Callable[..., Any], spec: str
+) -> tuple[dict[str, inspect.Parameter], dict[str, Any]]:
+    try:
+        parameters = {
+            name: parameter
+            for name, parameter in inspect.signature(factory).parameters.items()
+            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        }
+        hints = get_type_hints(
+            getattr(factory, "__init__") if isinstance(factory, type) else factory
+        )
+    except (ValueError, TypeError, NameError) as error:
+        raise RecommenderError(
+            f"the parameters of {spec!r} cannot be read from its signature: {error}"
+        ) from error
+    return parameters, hints
+
+
+def _convert(text: str, hint: Any) -> Any:
+    """`text` as the annotated type; a ValueError says what it should have been."""
+    if get_origin(hint) is Literal:
+        by_text = {str(choice): choice for choice in get_args(hint)}
+        if text not in by_text:
+            raise ValueError(f"one of {', '.join(map(repr, by_text))}")
+        return by_text[text]
+    if get_origin(hint) in (Union, types.UnionType):
+        return _convert_union(text, get_args(hint))
+    if hint is bool:
+        if text.casefold() not in _BOOLEANS:
+            raise ValueError(f"one of {', '.join(map(repr, _BOOLEANS))}")
+        return _BOOLEANS[text.casefold()]
+    if hint in (int, float):
+        try:
+            return hint(text)
+        except ValueError:
+            raise ValueError("a whole number" if hint is int else "a number") from None
+    return text
+
+
+def _convert_union(text: str, choices: tuple[Any, ...]) -> Any:
+    if type(None) in choices and text.casefold() in ("", "none"):
+        return None
+    failures = []
+    # str last: every text is a str.
+    for choice in sorted(choices, key=lambda choice: choice is str):
+        if choice is not type(None):
+            try:
+                return _convert(text, choice)
+            except ValueError as error:
+                failures.append(str(error))
+    raise ValueError(" nor ".join(failures))

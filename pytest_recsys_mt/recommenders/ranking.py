@@ -1,0 +1,78 @@
+"""The k largest values of each row, with one rule for ties: the lower column wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BLOCK_CELLS = 2**22
+"""Cells of the largest block of scores held at once: 32 MiB of float64."""
+
+DECIMALS = 10
+"""Scores that differ by rounding error alone must tie, or the order of a sum decides a ranking."""
+
+
+def settle(values: Floats) -> Floats:
+    """`values` rounded to `DECIMALS`, so that what is equal on paper is equal here."""
+    return np.round(values, DECIMALS)
+
+
+def block_rows(columns: int) -> int:
+    """How many rows of `columns` cells fit into `BLOCK_CELLS`; at least one."""
+    return max(1, BLOCK_CELLS // max(1, columns))
+
+
+def largest(scores: Floats, k: int) -> tuple[Ints, Ints, Floats]:
+    """The entries of a dense block that are among the `k` largest of their row.
+
+    Args:
+        scores: Shape (n, m); an entry of -inf is never chosen.
+        k: At least 1.
+
+    Returns:
+        Rows, columns and values, sorted by row, then value (descending), then column.
+    """
+    bar = _kth_largest(scores, k)
+    rows, columns = np.nonzero(scores >= bar[:, None])
+    rows, columns, values = _choose(rows, columns, scores[rows, columns], bar, k)
+    finite = values > -np.inf
+    return rows[finite], columns[finite], values[finite]
+
+
+def keep_largest(matrix: csr_array[np.float64], k: int) -> csr_array[np.float64]:
+    """`matrix` without the stored entries that are not among the `k` largest of their row."""
+    matrix.sort_indices()
+    bar = _kth_largest(np.split(matrix.data, matrix.indptr[1:-1]), k)
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    rows, columns, values = _choose(rows, matrix.indices.astype(np.int64), matrix.data, bar, k)
+    kept = csr_array((values, (rows, columns)), shape=matrix.shape)
+    kept.sort_indices()
+    return kept
+
+
+def _kth_largest(rows: Iterable[Floats], k: int) -> Floats:
+    """The k-th largest value of each row; -inf for a row that has no more than k."""
+    return np.array([np.partition(row, -k)[-k] if row.size > k else -np.inf for row in rows])
+
+
+def _choose(
+    rows: Ints, columns: Ints, values: Floats, bar: Floats, k: int
+) -> tuple[Ints, Ints, Floats]:
+    """What is above its row's bar, and of what is level with it the first columns, k a row.
+
+    The entries come sorted by row and column.
+    """
+    limits = bar[rows]
+    above = np.flatnonzero(values > limits)
+    level = np.flatnonzero(values == limits)
+    room = k - np.bincount(rows[above], minlength=bar.size)
+    place = np.arange(level.size) - np.searchsorted(rows[level], rows[level])
+    chosen = np.concatenate([above, level[place < room[rows[level]]]])
+    chosen = chosen[np.lexsort((columns[chosen], -values[chosen], rows[chosen]))]
+    return rows[chosen], columns[chosen], values[chosen]

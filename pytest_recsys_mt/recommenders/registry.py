@@ -1,0 +1,154 @@
+"""From the text after ``--recsys-model`` to the recommender it means."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import metadata
+from pathlib import PurePath
+from typing import Any
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders import loading, parameters
+from pytest_recsys_mt.recommenders.baselines import MostPop, Random
+from pytest_recsys_mt.recommenders.bm25 import BM25
+from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.requests import Recommender, TextModel
+
+ENTRY_POINTS = "pytest_recsys_mt.recommenders"
+"""Group of entry points under which an installed package offers recommenders by name."""
+
+BUILT_IN: Mapping[str, type[ScoringRecommender]] = {
+    kind.key: kind for kind in (Random, MostPop, ItemKNN, UserKNN, BM25)
+}
+
+NAMES = tuple(BUILT_IN)
+"""Names of the built-in recommenders."""
+
+NEAR = 0.7
+"""A bare name this similar to a recommender's is taken for a slip, not for an OpenAI model. The
+names of OpenAI's models stay below 0.5."""
+
+
+def _openai(spec: str) -> TextModel:
+    from pytest_recsys_mt.llm.openai_model import OpenAIModel
+
+    return OpenAIModel.from_spec(spec)
+
+
+def _hugging_face(spec: str) -> TextModel:
+    from pytest_recsys_mt.llm.hf_model import HFModel
+
+    return HFModel.from_spec(spec)
+
+
+PREFIXES: Mapping[str, Callable[[str], Recommender | TextModel]] = {
+    "openai": _openai,
+    "hf": _hugging_face,
+}
+"""What reads the specs that begin with the key and a colon. It gets the whole spec."""
+
+
+def resolve(spec: str) -> Recommender | TextModel:
+    """The recommender or text model that a spec means, not fitted yet.
+
+    In this order:
+
+    * ``openai:NAME``, ``hf:PATH``: a language model;
+    * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
+    * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;
+    * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a
+      recommender's (``openai:itemkn`` insists).
+
+    Each takes parameters, ``itemknn?neighbours=10&weights=binary``, typed by the annotations of the
+    class or factory.
+
+    Raises:
+        RecommenderError: If the spec means nothing or cannot be built; the text says what would.
+    """
+    if not spec.strip():
+        raise RecommenderError(f"the model spec {spec!r} is empty; {_known()}")
+    prefix, colon, _ = spec.partition(":")
+    if colon and prefix in PREFIXES:
+        return PREFIXES[prefix](spec)
+    target, given = parameters.split(spec)
+    where, colon, name = target.rpartition(":")
+    if colon:
+        return _load(where, name, given, spec)
+    providers = _providers(target)
+    if len(providers) > 1:
+        raise RecommenderError(
+            f"{target!r} is provided {len(providers)} times: by {' and by '.join(providers)}; "
+            f"uninstall one of them, or name the one you mean as 'package.module:name'"
+        )
+    for found in providers.values():
+        return loading.from_object(found(), given, spec)
+    if target.endswith(".py"):
+        raise RecommenderError(f"{spec!r} names a file; say what in it: '{target}:NAME'")
+    near = _near(target)
+    if near:
+        raise RecommenderError(
+            f"there is no recommender {target!r}; did you mean {near!r}? "
+            f"(For an OpenAI model of that name write 'openai:{spec}'.)"
+        )
+    return _openai(f"openai:{spec}")
+
+
+def describe(recommender: Recommender | TextModel) -> str:
+    """The name of a recommender in reports: its `name`, else its module and class."""
+    name = getattr(recommender, "name", None)
+    return name if isinstance(name, str) and name else loading.qualified_name(recommender)
+
+
+def _load(where: str, name: str, given: Mapping[str, str], spec: str) -> Recommender | TextModel:
+    is_name = all(part.isidentifier() for part in name.split("."))
+    if is_name and PurePath(where).suffix == ".py":
+        return loading.from_file(where, name, given, spec)
+    if is_name and all(part.isidentifier() for part in where.split(".")):
+        return loading.from_module(where, name, given, spec)
+    raise RecommenderError(
+        f"{spec!r} begins with no known prefix and is no 'package.module:name' or "
+        f"'path/to/file.py:name'; {_known()} (For an OpenAI-compatible model of that name write "
+        f"'openai:{spec}'.)"
+    )
+
+
+def _known() -> str:
+    return (
+        f"known prefixes: {', '.join(f'{prefix}:' for prefix in PREFIXES)}; "
+        f"known names: {', '.join(NAMES)}."
+    )
+
+
+def _providers(name: str) -> dict[str, Callable[[], Any]]:
+    """What gives the recommender of this name, by a description of who provides it."""
+    providers: dict[str, Callable[[], Any]] = {}
+    if name in BUILT_IN:
+        providers["pytest-recsys-mt itself"] = lambda: BUILT_IN[name]
+    for point in metadata.entry_points(group=ENTRY_POINTS, name=name):
+        owner = point.dist.name if point.dist else "an unknown distribution"
+        providers[f"{owner} ({point.value})"] = partial(_load_entry_point, point)
+    return providers
+
+
+def _load_entry_point(point: metadata.EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as error:
+        raise RecommenderError(
+            f"the recommender {point.name!r} of the entry point {point.value!r} cannot be loaded: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _near(name: str) -> str | None:
+    """The recommender that a bare name is a slip of, if any; case and punctuation are no difference."""
+    offered = {*NAMES, *(point.name for point in metadata.entry_points(group=ENTRY_POINTS))}
+    plain = {re.sub(r"[\W_]", "", known).casefold(): known for known in sorted(offered)}
+    close = difflib.get_close_matches(
+        re.sub(r"[\W_]", "", name).casefold(), plain, n=1, cutoff=NEAR
+    )
+    return plain[close[0]] if close else None

@@ -1,0 +1,239 @@
+"""What all recommenders that score a catalogue share: profiles of requests, and ranking by score.
+
+The rules that hold for each of them:
+
+* They answer for the history in the request, never for the user's name.
+* With candidates they rank exactly those, history items among them too; without, all of the
+  catalogue except the history. An item is named once, however often the request offers it.
+* Equal scores are ordered by training popularity, the most popular first, then by item id. So a
+  history that tells nothing (empty, or of unknown items only) is answered with what is popular, and
+  neither the order of candidates nor that of the data decides anything.
+* An item that the catalogue lacks contributes nothing to a history, and as a candidate comes behind
+  every known one, by id.
+* An item that a history repeats counts once, with its last rating. Otherwise the order of a history
+  does not matter, to the last bit; nor do the other requests of a batch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders.ranking import Floats, Ints, block_rows, largest
+from pytest_recsys_mt.requests import Recommendation, Request
+
+Weights = Literal["ratings", "binary"]
+"""What an interaction counts: by its rating, or 1."""
+
+LEAST_WEIGHT = 0.1
+"""Weight of a rating at the low anchor. Above 0, so that a history of low ratings alone still says
+what was chosen, and gets an answer."""
+
+
+def weigh(units: Floats, weights: Weights) -> Floats:
+    """Weights of ratings given as shares of their scale, from `LEAST_WEIGHT` to 1.
+
+    Shares are rounded to nine decimals first: the same rating on a scale of another width or offset
+    then weighs the same to the last bit, also where its share is not a binary fraction. Off the
+    scale counts as its end.
+    """
+    if weights == "binary":
+        return np.ones_like(units)
+    shares = np.clip(np.round(units, 9), 0.0, 1.0)
+    return LEAST_WEIGHT + (1 - LEAST_WEIGHT) * shares
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The items a recommender knows, as columns, in the order in which ties are resolved.
+
+    Attributes:
+        ids: Item ids by column: the most popular first, equally popular ones by id.
+        popularity: Training interactions by column.
+    """
+
+    ids: tuple[str, ...]
+    popularity: Ints
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Catalogue:
+        """The catalogue of a dataset."""
+        counts = dataset.popularity
+        ids = tuple(sorted(dataset.items, key=lambda item: (-counts[item], item)))
+        return cls(ids, np.array([counts[item] for item in ids], dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def column(self) -> Mapping[str, int]:
+        """Columns by item id."""
+        return {item: column for column, item in enumerate(self.ids)}
+
+    def interactions(self, dataset: Dataset, weights: Weights) -> csr_array[np.float64]:
+        """Weights of the dataset's interactions: users (sorted by name) in rows, items in columns."""
+        frame = dataset.interactions
+        users, names = frame["user"].factorize(sort=True)
+        columns = frame["item"].map(self.column).to_numpy(dtype=np.int64)
+        scale = dataset.scale
+        units = (frame["rating"].to_numpy(dtype=np.float64) - scale.low) / (scale.high - scale.low)
+        matrix = csr_array((weigh(units, weights), (users, columns)), (len(names), len(self)))
+        matrix.sort_indices()
+        return matrix
+
+    def profiles(self, requests: Sequence[Request], weights: Weights) -> csr_array[np.float64]:
+        """Weights of the requests' histories: requests in rows, items in columns.
+
+        Each rating is weighed on its own request's scale. Columns are sorted, so that every sum
+        over a profile runs in one order, whatever the order of the history.
+        """
+        units: list[float] = []
+        columns: list[int] = []
+        starts = [0]
+        for request in requests:
+            known = {
+                self.column[rating.item.id]: request.scale.unit(rating.value)
+                for rating in request.history
+                if rating.item.id in self.column
+            }
+            for column in sorted(known):
+                columns.append(column)
+                units.append(known[column])
+            starts.append(len(columns))
+        data = weigh(np.array(units, dtype=np.float64), weights)
+        return csr_array((data, columns, starts), shape=(len(requests), len(self)))
+
+
+@dataclass(eq=False)
+class ScoringRecommender(ABC):
+    """Base of recommenders that score every item of the catalogue for a request.
+
+    Subclasses are dataclasses: their fields are the parameters that a spec can set.
+    """
+
+    key: ClassVar[str]
+    """Name in the registry."""
+    deterministic: ClassVar[bool] = True
+    reads_text: ClassVar[bool] = False
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        """Learn from the training interactions.
+
+        Args:
+            dataset: What to learn from; held-out interactions are already taken out.
+            seed: For what is drawn while fitting or answering; nothing else is random.
+        """
+        self._catalogue = Catalogue.of(dataset)
+        self._training = dataset, seed
+        self.learn(dataset, seed)
+
+    @abstractmethod
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        """Learn whatever `score` needs; `catalogue` is there already."""
+
+    @abstractmethod
+    def score(self, requests: Sequence[Request]) -> Floats:
+        """Scores of shape (requests, items), higher is better, items in the catalogue's columns."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The items this recommender was fitted on.
+
+        Raises:
+            RecommenderError: Before `fit`.
+        """
+        try:
+            return self._catalogue
+        except AttributeError:
+            raise RecommenderError(
+                f"{self.name!r} is asked before it is fitted; call fit(dataset, seed) first"
+            ) from None
+
+    @property
+    def name(self) -> str:
+        """The spec that builds this recommender: ``itemknn?neighbours=10``."""
+        changed = [
+            f"{field.name}={getattr(self, field.name)}"
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return "?".join(filter(None, [self.key, "&".join(changed)]))
+
+    @property
+    def fingerprint(self) -> str:
+        """What the answers depend on: release, parameters, training data and seed."""
+        _ = self.catalogue
+        dataset, seed = self._training
+        release = metadata.version("pytest-recsys-mt")
+        return f"{self.name} {release} {dataset.digest} {seed}"
+
+    def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
+        """The answers to `requests`, in their order; scores are held a block at a time."""
+        size = block_rows(len(self.catalogue))
+        answers: list[Recommendation] = []
+        for start in range(0, len(requests), size):
+            answers += self._answer(requests[start : start + size])
+        return answers
+
+    def _answer(self, requests: Sequence[Request]) -> list[Recommendation]:
+        scores = self.score(requests)
+        unseen = self._rank_unseen(
+            [row for row, request in enumerate(requests) if request.candidates is None],
+            requests,
+            scores,
+        )
+        return [
+            _recommendation(
+                request,
+                unseen[row] if request.candidates is None else self._rank(request, scores[row]),
+            )
+            for row, request in enumerate(requests)
+        ]
+
+    def _rank(self, request: Request, scores: Floats) -> list[str]:
+        """The k best of the request's candidates."""
+        column = self.catalogue.column
+        offered = {item.id for item in request.candidates or ()}
+        unknown = sorted(offered - column.keys())
+        known = np.array(sorted(column[item] for item in offered & column.keys()), dtype=np.int64)
+        best = known[np.argsort(-scores[known], kind="stable")]
+        return ([self.catalogue.ids[item] for item in best[: request.k]] + unknown)[: request.k]
+
+    def _rank_unseen(
+        self, rows: list[int], requests: Sequence[Request], scores: Floats
+    ) -> dict[int, list[str]]:
+        """The k best items outside the history, for the requests in `rows`."""
+        if not rows:
+            return {}
+        column, ids = self.catalogue.column, self.catalogue.ids
+        unseen = scores[rows]
+        for place, row in enumerate(rows):
+            history = {rating.item.id for rating in requests[row].history}
+            unseen[place, [column[item] for item in history & column.keys()]] = -np.inf
+        ranked: dict[int, list[str]] = {row: [] for row in rows}
+        places, columns, _ = largest(unseen, max(requests[row].k for row in rows))
+        for place, item in zip(places.tolist(), columns.tolist(), strict=True):
+            ranked[rows[place]].append(ids[item])
+        return {row: items[: requests[row].k] for row, items in ranked.items()}
+
+
+def _recommendation(request: Request, items: list[str]) -> Recommendation:
+    for rating in request.history:
+        if not math.isfinite(rating.value):
+            return Recommendation(
+                (), error=f"rating {rating.value!r} of item {rating.item.id!r} is no finite number"
+            )
+    if not items:
+        return Recommendation((), error="the request leaves nothing to recommend")
+    return Recommendation(tuple(items))

@@ -1,0 +1,68 @@
+"""More candidates, drawn from the rest of the catalogue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.drawing import strays
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def add_irrelevant_candidates(n: int) -> Transformation:
+    """Offer random items of the catalogue as well, at random places among the candidates.
+
+    The new ones are neither candidates nor in the history; the old ones keep their order in the
+    request. The length of the list asked for stays, so that new candidates may push old ones out of
+    the answer: what must stay is the order of the old ones that are in both answers.
+
+    Promise:
+        The original candidates stay in the same order among themselves: how a user likes one film
+        against another does not depend on what else is on offer.
+
+    Source:
+        This project, after the independence of irrelevant alternatives in the theory of choice.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Request, Scale, World
+        >>> films = (Item("a"), Item("b"))
+        >>> request = Request("u", history=(), scale=Scale(), candidates=films, k=2)
+        >>> world = World(catalogue=(Item("a"), Item("b"), Item("z")))
+        >>> followup = add_irrelevant_candidates(1)(request, np.random.default_rng(2), world)
+        >>> [item.id for item in followup.candidates]
+        ['a', 'z', 'b']
+
+    Args:
+        n: How many, at least 1.
+
+    Returns:
+        The transformation. It is not applicable without candidates, nor where the catalogue has too
+        few other items.
+
+    Raises:
+        RelationError: If `n` is below 1.
+    """
+    more = arguments.count("add_irrelevant_candidates", "n", n)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        if not request.candidates:
+            raise NotApplicable("there are no candidates")
+        candidates = list(request.candidates)
+        for item in strays(more, request, rng, world):
+            candidates.insert(int(rng.integers(len(candidates) + 1)), item)
+        return request.replace(candidates=tuple(candidates))
+
+    return Transformation(
+        name=call_name("add_irrelevant_candidates", more),
+        apply=apply,
+        promise="The original candidates keep their order when others are offered as well.",
+        needs=frozenset({"candidates"}),
+        origin=HOUSE,
+    )

@@ -1,0 +1,76 @@
+"""MR3 of the metamorphic paper: stray spaces inside the words of the prompt."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.drawing import edit_seed, some_of
+from pytest_recsys_mt.relations.sources import METAMORPHIC
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+PAPER_RATE = 0.32
+"""The paper's example has 69 extra spaces at the 218 places between two visible characters."""
+
+
+@dataclass(frozen=True)
+class AddSpaces:
+    """Insert a space between two visible characters with probability `rate`, at least once."""
+
+    rate: float
+    seed: int
+
+    def __call__(self, text: str, /) -> str:
+        """The text with more spaces; what is left without white space is the same."""
+        places = [
+            at
+            for at in range(1, len(text))
+            if not text[at - 1].isspace() and not text[at].isspace()
+        ]
+        chosen = some_of(len(places), self.rate, random.Random(self.seed))
+        spaced = {places[place] for place in chosen}
+        return "".join(f" {char}" if at in spaced else char for at, char in enumerate(text))
+
+
+def add_spaces(rate: float = PAPER_RATE) -> Transformation:
+    """Insert spaces between the characters of the prompt.
+
+    Promise:
+        The ranking stays: people read through stray spaces.
+
+    Source:
+        MR3 in Table 1 of https://arxiv.org/abs/2411.12121. Its example inserts 69 spaces at 218
+        places between two visible characters, a rate of 0.32, which is the default.
+
+    Example:
+        >>> AddSpaces(rate=0.3, seed=0)("provide recommendations")
+        'prov ide recomme nda tions'
+
+    Args:
+        rate: Probability of a space at each place between two visible characters, in (0, 1]. At
+            least one is inserted.
+
+    Returns:
+        The transformation. It is not applicable to recommenders that read no text.
+
+    Raises:
+        RelationError: If `rate` is outside (0, 1].
+    """
+    plain = arguments.share("add_spaces", "rate", rate)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        return request.replace(edits=(*request.edits, AddSpaces(plain, edit_seed(rng))))
+
+    return Transformation(
+        name=call_name("add_spaces", plain),
+        apply=apply,
+        promise="The ranking stays when the prompt has stray spaces inside its words.",
+        needs=frozenset({"text"}),
+        origin=METAMORPHIC,
+    )

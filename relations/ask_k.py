@@ -1,0 +1,69 @@
+"""A list of another length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import METAMORPHIC
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def ask_k(k: int) -> Transformation:
+    """Ask for a list of a given length.
+
+    Promise:
+        The lists agree on as many items as the shorter one has.
+
+    Source:
+        The randomness control of the metamorphic paper, which varies k (section 4.2, Table 2 of
+        https://arxiv.org/abs/2411.12121).
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Request, Scale
+        >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
+        >>> ask_k(20)(request, np.random.default_rng(0)).k
+        20
+
+    Args:
+        k: The length, at least 1.
+
+    Returns:
+        The transformation. It is not applicable where the request asks for that length already, or
+        where there are not that many to choose from.
+
+    Raises:
+        RelationError: If `k` is below 1.
+    """
+    length = arguments.count("ask_k", "k", k)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        if request.k == length:
+            raise NotApplicable("the request asks for that length already")
+        require_choice(request, length, world)
+        return request.replace(k=length)
+
+    return Transformation(
+        name=call_name("ask_k", length),
+        apply=apply,
+        promise="Lists of two lengths agree on as many items as the shorter one has.",
+        needs=frozenset(),
+        origin=METAMORPHIC,
+    )
+
+
+def require_choice(request: Request, k: int, world: World) -> None:
+    """Raise `NotApplicable` where `request` offers fewer than `k` items, as far as is known."""
+    if request.candidates is not None:
+        if len({item.id for item in request.candidates}) < k:
+            raise NotApplicable("there are fewer candidates than the list would be long")
+    elif world.catalogue:
+        seen = {rating.item.id for rating in request.history}
+        if len(world.catalogue) - len(seen) < k:
+            raise NotApplicable("the catalogue has fewer items than the list would be long")

@@ -1,0 +1,63 @@
+"""The prompt in capitals, or without any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import METAL
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+MODES = ("upper", "lower")
+
+
+@dataclass(frozen=True)
+class ChangeCase:
+    """Write the text in `mode`: ``upper`` or ``lower``."""
+
+    mode: str
+
+    def __call__(self, text: str, /) -> str:
+        """The text in the other case."""
+        return text.upper() if self.mode == "upper" else text.lower()
+
+
+def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
+    """Write the whole prompt in upper or in lower case.
+
+    Promise:
+        The ranking stays: case carries no taste.
+
+    Source:
+        Character-level robustness as in METAL, https://arxiv.org/abs/2312.06056.
+
+    Example:
+        >>> ChangeCase("upper")("The user likes Click (2006) 1/5")
+        'THE USER LIKES CLICK (2006) 1/5'
+
+    Args:
+        mode: ``"upper"`` or ``"lower"``.
+
+    Returns:
+        The transformation. It is not applicable to recommenders that read no text.
+
+    Raises:
+        RelationError: If `mode` is neither.
+    """
+    plain = arguments.choice("change_case", "mode", mode, MODES)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        return request.replace(edits=(*request.edits, ChangeCase(plain)))
+
+    return Transformation(
+        name=call_name("change_case", plain),
+        apply=apply,
+        promise="The ranking stays when the prompt is written in another case.",
+        needs=frozenset({"text"}),
+        origin=METAL,
+    )

@@ -1,0 +1,71 @@
+"""Draws that several relations share, from the given generator or a stored seed alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.requests import Item, Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:
+    """A permutation of the positions of `keys`, uniform among those that change their sequence.
+
+    Args:
+        keys: What is seen at each position, at least two of them different.
+        rng: Drawn from until the order is new; with two different keys that takes two draws on
+            average, with more fewer.
+    """
+    while True:
+        order = [int(position) for position in rng.permutation(len(keys))]
+        if tuple(keys[position] for position in order) != keys:
+            return order
+
+
+def strays(n: int, request: Request, rng: Generator, world: World) -> list[Item]:
+    """`n` items of the catalogue that are neither in the history nor among the candidates.
+
+    They are drawn uniformly and without repeats, in the order of the draw.
+
+    Raises:
+        NotApplicable: If the catalogue has too few of them.
+    """
+    known = {rating.item.id for rating in request.history}
+    known.update(item.id for item in request.candidates or ())
+    # Among n + len(known) different items at least n are strays, so one draw is enough however
+    # large the catalogue is.
+    size = min(len(world.catalogue), n + len(known))
+    drawn = rng.choice(len(world.catalogue), size, replace=False) if size else ()
+    found = [item for item in (world.catalogue[at] for at in drawn) if item.id not in known][:n]
+    if len(found) < n:
+        raise NotApplicable("the catalogue has too few items beyond the history and candidates")
+    return found
+
+
+def edit_seed(rng: Generator) -> int:
+    """The seed of a prompt edit, a plain integer below 2**63."""
+    return int(rng.integers(2**63))
+
+
+def some_of(places: int, rate: float, draws: random.Random) -> set[int]:
+    """Each of `places` positions with probability `rate`, and at least one where there is any.
+
+    A text that happened to stay as it was would be asked twice and tell nothing.
+
+    Args:
+        places: How many positions there are.
+        rate: In (0, 1].
+        draws: Only its `random` method is used, which Python promises never to change.
+    """
+    chosen = {place for place in range(places) if draws.random() < rate}
+    return chosen or ({below(places, draws)} if places else set())
+
+
+def below(n: int, draws: random.Random) -> int:
+    """A uniform integer in [0, n)."""
+    return int(draws.random() * n)

@@ -1,0 +1,59 @@
+"""A history with a few items missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def drop_history(n: int) -> Transformation:
+    """Drop some random items of the history; the others stay in order.
+
+    Promise:
+        The answer hardly changes: a few missing items leave the taste visible.
+
+    Source:
+        This project; the counterpart of `noisy_profile`.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+        >>> history = tuple(Rating(Item(name), 4) for name in "abcd")
+        >>> request = Request("u", history, Scale(), candidates=None, k=2)
+        >>> followup = drop_history(1)(request, np.random.default_rng(0))
+        >>> [rating.item.id for rating in followup.history]
+        ['b', 'c', 'd']
+
+    Args:
+        n: How many, at least 1.
+
+    Returns:
+        The transformation. It is not applicable where nothing would be left.
+
+    Raises:
+        RelationError: If `n` is below 1.
+    """
+    fewer = arguments.count("drop_history", "n", n)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        size = len(request.history)
+        if size <= fewer:
+            raise NotApplicable(f"the history has no more than {fewer} items")
+        kept = sorted(int(at) for at in rng.choice(size, size - fewer, replace=False))
+        return request.replace(history=tuple(request.history[at] for at in kept))
+
+    return Transformation(
+        name=call_name("drop_history", fewer),
+        apply=apply,
+        promise="The answer hardly changes when a few items of the history are missing.",
+        needs=frozenset({"ratings"}),
+        origin=HOUSE,
+    )

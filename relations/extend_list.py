@@ -1,0 +1,54 @@
+"""A longer list of the same recommendations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.ask_k import require_choice
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def extend_list(n: int) -> Transformation:
+    """Ask for more items.
+
+    Promise:
+        The first k stay: the top 5 of 10 are the top 5.
+
+    Source:
+        This project.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Request, Scale
+        >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
+        >>> extend_list(5)(request, np.random.default_rng(0)).k
+        10
+
+    Args:
+        n: How many more than the request asks for, at least 1.
+
+    Returns:
+        The transformation. It is not applicable where there are not that many to choose from.
+
+    Raises:
+        RelationError: If `n` is below 1.
+    """
+    more = arguments.count("extend_list", "n", n)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        require_choice(request, request.k + more, world)
+        return request.replace(k=request.k + more)
+
+    return Transformation(
+        name=call_name("extend_list", more),
+        apply=apply,
+        promise="The head of the list stays when a longer list is asked for.",
+        needs=frozenset(),
+        origin=HOUSE,
+    )

@@ -1,0 +1,109 @@
+"""A history with stray items in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.drawing import strays
+from pytest_recsys_mt.relations.sources import LRWORLD
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Rating, Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+STEPS = (1.0, 0.5)
+"""Rating steps that are looked for, widest first: whole points and half points."""
+
+
+def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
+    """Put stray items of the catalogue, with random ratings, at random places of the history.
+
+    The strays are neither in the history nor among the candidates. Their ratings are uniform over
+    the points of the scale, in whole or half points where all ratings of the history are such.
+
+    Promise:
+        The answer hardly changes: a few random items do not hide the taste.
+
+    Source:
+        Robustness to noisy profiles in LRWorld, https://arxiv.org/abs/2512.17389. There an item of
+        the history is *replaced* by one of the item pool, so that the length stays and something
+        is lost as well; `paper` does that.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
+        >>> history = (Rating(Item("a"), 5, 10), Rating(Item("b"), 4, 20))
+        >>> request = Request("u", history, Scale(1, 5), candidates=None, k=2)
+        >>> world = World(catalogue=(Item("a"), Item("b"), Item("z")))
+        >>> followup = noisy_profile(1)(request, np.random.default_rng(5), world)
+        >>> [(rating.item.id, rating.value, rating.timestamp) for rating in followup.history]
+        [('a', 5, 10), ('z', 3.0, 15), ('b', 4, 20)]
+
+    Args:
+        n: How many, at least 1.
+        paper: Replace random items of the history instead of adding to them.
+
+    Returns:
+        The transformation. It is not applicable to an empty history, where the catalogue has too
+        few other items, nor, with `paper`, where nothing of the history would be left.
+
+    Raises:
+        RelationError: If `n` is below 1.
+    """
+    more = arguments.count("noisy_profile", "n", n)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        if not request.history:
+            raise NotApplicable("the history is empty")
+        if paper and len(request.history) <= more:
+            raise NotApplicable(f"the history has no more than {more} items")
+        step = _step(request)
+        history = list(request.history)
+        places = rng.choice(len(history), more, replace=False) if paper else [None] * more
+        for item, place in zip(strays(more, request, rng, world), places, strict=True):
+            value = _rating(request, step, rng)
+            if place is None:
+                at = int(rng.integers(len(history) + 1))
+                history.insert(at, Rating(item, value, _between(history, at)))
+            else:
+                history[place] = Rating(item, value, history[place].timestamp)
+        return request.replace(history=tuple(history))
+
+    options = {"paper": True} if paper else {}
+    return Transformation(
+        name=call_name("noisy_profile", more, **options),
+        apply=apply,
+        promise="The answer hardly changes when stray items stand in the history.",
+        needs=frozenset({"ratings"}),
+        origin=LRWORLD,
+    )
+
+
+def _step(request: Request) -> float | None:
+    """The widest of `STEPS` on which the scale and all ratings lie, None for finer ratings."""
+    low, high = request.scale.low, request.scale.high
+    points = [high, *(rating.value for rating in request.history)]
+    for step in STEPS:
+        if all(float((point - low) / step).is_integer() for point in points):
+            return step
+    return None
+
+
+def _rating(request: Request, step: float | None, rng: Generator) -> float:
+    low, high = request.scale.low, request.scale.high
+    if step is None:
+        return float(rng.uniform(low, high))
+    return low + step * int(rng.integers(round((high - low) / step) + 1))
+
+
+def _between(history: list[Rating], at: int) -> int | None:
+    """A moment for what is inserted at `at`: half way between its neighbours' moments."""
+    moments = [
+        rating.timestamp
+        for rating in history[max(at - 1, 0) : at + 1]
+        if rating.timestamp is not None
+    ]
+    return sum(moments) // len(moments) if moments else None

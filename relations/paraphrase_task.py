@@ -1,0 +1,121 @@
+"""The task of the prompt in other words.
+
+The sentences in which the built-in templates state the task are replaced by one of `VARIANTS`
+hand-written paraphrases each; numbers, titles and format rules stay. A template of your own has
+none of these sentences: there one sentence that restates the task, and asks for nothing new, is put
+in front. So the follow-up differs for every template, and never in what is asked.
+
+Promise:
+    The ranking stays: the same task in other words is the same task.
+
+Source:
+    This project; paraphrasing as a relation for language models is in METAL,
+    https://arxiv.org/abs/2312.06056.
+
+Example:
+    >>> ParaphraseTask(0)("Given a user, as a recommender system, provide recommendations.")
+    'You are a recommender system. Make recommendations to the following user.'
+    >>> print(ParaphraseTask(2)("She saw Click. What next?"))
+    Please act as a recommender: find what suits this user best.
+    She saw Click. What next?
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pytest_recsys_mt.relations.sources import METAL
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+VARIANTS: Final = 3
+
+_WOK_OPENING: Final = (
+    "You are a helpful movie-expert AI tasked with recommending a collection of movies based on a "
+    "user's watch history."
+)
+
+# Wording (``#`` stands for a number, a space for any white space) and its paraphrases.
+_SENTENCES: Final[tuple[tuple[str, tuple[str, str, str]], ...]] = (
+    (
+        "Given a user, as a recommender system, provide recommendations.",
+        (
+            "You are a recommender system. Make recommendations to the following user.",
+            "Act as a recommender system and recommend something to this user.",
+            "As a recommender system, come up with recommendations for the user described here.",
+        ),
+    ),
+    (
+        "Give me back # recommendations",
+        (
+            "Return # recommendations",
+            "Answer with # recommendations",
+            "I would like to get # recommendations from you",
+        ),
+    ),
+    (
+        _WOK_OPENING,
+        (
+            "You are an AI that knows movies well. Recommend movies that suit what a user watched.",
+            "Your task, as an expert on movies: recommend some on the basis of a watch history.",
+            "As a helpful expert on movies, recommend a collection of them to the user below.",
+        ),
+    ),
+    (
+        "Provide a list of # movies.",
+        ("List # movies.", "Your list has # movies.", "Write down # movies."),
+    ),
+    (
+        "Now create the movie list!",
+        ("Write the movie list now!", "The movie list, please!", "Now it is your turn: the list!"),
+    ),
+)
+
+_RESTATEMENTS: Final = (
+    "The task in one sentence: recommend to this user what they would like most.",
+    "What follows asks you for recommendations that fit this user's taste.",
+    "Please act as a recommender: find what suits this user best.",
+)
+
+
+def _pattern(wording: str) -> re.Pattern[str]:
+    words = (re.escape(word).replace(r"\#", r"(\d+)") for word in wording.split())
+    return re.compile(r"\s+".join(words))
+
+
+_PATTERNS: Final = tuple((_pattern(wording), others) for wording, others in _SENTENCES)
+
+
+@dataclass(frozen=True)
+class ParaphraseTask:
+    """Say the task in the words of `variant`, a number from 0 to ``VARIANTS - 1``."""
+
+    variant: int
+
+    def __call__(self, text: str, /) -> str:
+        """The text with its task sentences paraphrased, or restated in front."""
+        found = False
+        for pattern, others in _PATTERNS:
+            # Once each: the template says it once, and what comes later may be a title.
+            text, replaced = pattern.subn(others[self.variant].replace("#", r"\1"), text, count=1)
+            found = found or replaced > 0
+        return text if found else f"{_RESTATEMENTS[self.variant]}\n{text}"
+
+
+def _apply(request: Request, rng: Generator, world: World) -> Request:
+    edit = ParaphraseTask(int(rng.integers(VARIANTS)))
+    return request.replace(edits=(*request.edits, edit))
+
+
+paraphrase_task = Transformation(
+    name="paraphrase_task",
+    apply=_apply,
+    promise="The ranking stays when the task is put in other words.",
+    needs=frozenset({"text"}),
+    origin=METAL,
+)

@@ -1,0 +1,78 @@
+"""The instructions of the popularity paper: recommend what is as popular, or less popular."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import POPULARITY
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+INSTRUCTIONS = {
+    "mitigate": (
+        "Match the average popularity of your recommendations to that of the user's history: to a "
+        "user who mostly chose blockbusters recommend blockbusters as well, to a user who chose "
+        "lesser-known titles recommend niche ones."
+    ),
+    "minimize": (
+        "Recommend independent, niche or lesser-known titles only and stay away from mainstream "
+        "blockbusters."
+    ),
+}
+"""Both in the substance of section 4.5, in our words."""
+
+_PROMISES = {
+    "mitigate": "The popularity of the recommendations moves towards that of the history.",
+    "minimize": "The recommendations become less popular.",
+}
+
+
+def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
+    """Add an instruction on how popular the recommendations shall be.
+
+    Promise:
+        With ``"minimize"`` the recommended items become less popular; with ``"mitigate"`` their
+        popularity moves towards that of the user's history.
+
+    Source:
+        Section 4.5 of https://arxiv.org/abs/2406.01285, whose two instructions these are in
+        substance.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Request, Scale
+        >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
+        >>> print(popularity_prompt("minimize")(request, np.random.default_rng(0)).instruction)
+        Recommend independent, niche or lesser-known titles only and stay away from mainstream
+        blockbusters.
+
+    Args:
+        mode: ``"mitigate"`` or ``"minimize"``.
+
+    Returns:
+        The transformation. An instruction that the request already has stays in front. It is not
+        applicable to recommenders that read no text, nor to a request that has this instruction.
+
+    Raises:
+        RelationError: If `mode` is neither.
+    """
+    plain = arguments.choice("popularity_prompt", "mode", mode, tuple(INSTRUCTIONS))
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        added = INSTRUCTIONS[plain]
+        if added in request.instruction:
+            raise NotApplicable("the request has this instruction already")
+        return request.replace(instruction=f"{request.instruction} {added}".strip())
+
+    return Transformation(
+        name=call_name("popularity_prompt", plain),
+        apply=apply,
+        promise=_PROMISES[plain],
+        needs=frozenset({"text"}),
+        origin=POPULARITY,
+    )

@@ -1,0 +1,48 @@
+"""The same user under another name.
+
+The new name has seven digits behind whatever the old one has before its digits (``u12`` becomes
+``u4810385``), and is the name of no user whose history is known. Answers of both sides belong to
+the user of the source request.
+
+Promise:
+    The ranking stays: recommendations are for a history, not for a name.
+
+Source:
+    This project; prompts of published language model recommenders carry the user's number
+    (Table 1 of https://arxiv.org/abs/2411.12121).
+
+Example:
+    >>> import numpy as np
+    >>> from pytest_recsys_mt.requests import Request, Scale
+    >>> request = Request("user-12", history=(), scale=Scale(), candidates=None, k=5)
+    >>> rename_user(request, np.random.default_rng(0)).user
+    'user-8655618'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def _apply(request: Request, rng: Generator, world: World) -> Request:
+    stem = request.user.rstrip("0123456789")
+    while True:
+        name = f"{stem}{rng.integers(10**6, 10**7)}"
+        if name != request.user and name not in world.histories:
+            return request.replace(user=name)
+
+
+rename_user = Transformation(
+    name="rename_user",
+    apply=_apply,
+    promise="The ranking stays when the user has another name.",
+    needs=frozenset(),
+    origin=HOUSE,
+)

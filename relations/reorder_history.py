@@ -1,0 +1,62 @@
+"""The same history in another order.
+
+The moments stay where they are and the items move: the follow-up is again oldest first, with the
+same timestamps. This is a relation for recommenders that read the history as a set; one that models
+sequences is right to break it.
+
+Promise:
+    The ranking stays: the same items with the same ratings are the same taste.
+
+Source:
+    This project; language models are reported to be hardly aware of the order of a history,
+    https://arxiv.org/abs/2305.08845.
+
+Example:
+    >>> import numpy as np
+    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+    >>> history = (Rating(Item("a"), 5, 10), Rating(Item("b"), 2, 20), Rating(Item("c"), 4, 30))
+    >>> request = Request("u", history, Scale(), candidates=None, k=2)
+    >>> followup = reorder_history(request, np.random.default_rng(0))
+    >>> [(rating.item.id, rating.value, rating.timestamp) for rating in followup.history]
+    [('c', 4, 10), ('a', 5, 20), ('b', 2, 30)]
+
+Raises:
+    NotApplicable: If the history is too short for another order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations.drawing import new_order
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def _apply(request: Request, rng: Generator, world: World) -> Request:
+    history = request.history
+    seen = tuple((rating.item.id, rating.value) for rating in history)
+    if len(set(seen)) < 2:
+        raise NotApplicable("the history has fewer than two different ratings")
+    order = new_order(seen, rng)
+    return request.replace(
+        history=tuple(
+            dataclasses.replace(history[at], timestamp=slot.timestamp)
+            for at, slot in zip(order, history, strict=True)
+        )
+    )
+
+
+reorder_history = Transformation(
+    name="reorder_history",
+    apply=_apply,
+    promise="The ranking stays when the same history is told in another order.",
+    needs=frozenset({"ratings"}),
+    origin=HOUSE,
+)

@@ -1,0 +1,45 @@
+"""The same request once more, with the same seeds.
+
+The request comes back unchanged. `Transformation.same_seed` is what makes it a relation: each call
+is made again with the seed of its counterpart, so that a recommender that samples has no excuse.
+
+Promise:
+    The answers are equal: whoever sets a seed wants to see the same list tomorrow.
+
+Source:
+    This project.
+
+Example:
+    >>> import numpy as np
+    >>> from pytest_recsys_mt.requests import Request, Scale
+    >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
+    >>> same_seed_same_answer(request, np.random.default_rng(0)) == request
+    True
+    >>> same_seed_same_answer.same_seed
+    True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def _apply(request: Request, rng: Generator, world: World) -> Request:
+    return request
+
+
+same_seed_same_answer = Transformation(
+    name="same_seed_same_answer",
+    apply=_apply,
+    promise="The same request with the same seed gets the same answer.",
+    needs=frozenset(),
+    origin=HOUSE,
+    same_seed=True,
+)

@@ -1,0 +1,85 @@
+"""MR1 of the metamorphic paper: the same ratings on a larger scale."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable, RelationError
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import METAMORPHIC
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, Scale, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
+    """Multiply every rating and both ends of the scale by one factor.
+
+    Promise:
+        The ranking stays: a 4 of 5 and an 8 of 10 are one opinion.
+
+    Source:
+        Rating multiplication, MR1 in Table 1 of https://arxiv.org/abs/2411.12121. As printed there
+        the ratings and the upper end are multiplied and the lower end stays 1, so that the
+        follow-up says something slightly different: a 1 of 5, the worst there is, becomes a 2 on a
+        scale that starts at 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+        >>> click = Rating(Item("c", "Click", 2006), 2.0)
+        >>> request = Request("509", (click,), Scale(1, 5), candidates=None, k=5)
+        >>> followup = scale_ratings(2)(request, np.random.default_rng(0))
+        >>> followup.history[0].value, followup.scale
+        (4.0, Scale(low=2.0, high=10.0))
+        >>> scale_ratings(2, paper=True)(request, np.random.default_rng(0)).scale
+        Scale(low=1, high=10.0)
+
+    Args:
+        factor: Above 0 and not 1; with `paper` above 1, because smaller ones would push ratings
+            below the lower end that stays.
+        paper: Leave the lower end of the scale where it is, as printed.
+
+    Returns:
+        The transformation. It is not applicable to an empty history, nor, with `paper`, where the
+        lower end is negative (ratings would fall below it).
+
+    Raises:
+        RelationError: If `factor` is out of range.
+    """
+    by = arguments.number("scale_ratings", "factor", factor)
+    if by <= 0 or by == 1:
+        raise RelationError(
+            f"scale_ratings: factor must be above 0 and not 1 (1 would change nothing), "
+            f"got {factor!r}"
+        )
+    if paper and by < 1:
+        raise RelationError(
+            f"scale_ratings: with paper=True the lower end of the scale stays, so that a factor "
+            f"below 1 pushes ratings off the scale; use a factor above 1, got {factor!r}"
+        )
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        if not request.history:
+            raise NotApplicable("the history is empty")
+        low, high = request.scale.low, request.scale.high
+        if paper and low < 0:
+            raise NotApplicable("the scale starts below 0, ratings would fall off it")
+        return request.replace(
+            history=tuple(
+                dataclasses.replace(rating, value=rating.value * by) for rating in request.history
+            ),
+            scale=Scale(low if paper else low * by, high * by),
+        )
+
+    options = {"paper": True} if paper else {}
+    return Transformation(
+        name=call_name("scale_ratings", by, **options),
+        apply=apply,
+        promise="The ranking stays when all ratings and their scale are multiplied.",
+        needs=frozenset({"ratings"}),
+        origin=METAMORPHIC,
+    )

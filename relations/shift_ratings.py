@@ -1,0 +1,67 @@
+"""MR2 of the metamorphic paper: the same ratings on a scale that starts elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable, RelationError
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import METAMORPHIC
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, Scale, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
+    """Add one number to every rating and to both ends of the scale.
+
+    Promise:
+        The ranking stays: a 4 on 1 to 5 and a 5 on 2 to 6 are one opinion.
+
+    Source:
+        Rating shifting, MR2 in Table 1 of https://arxiv.org/abs/2411.12121.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+        >>> click = Rating(Item("c", "Click", 2006), 2.0)
+        >>> request = Request("509", (click,), Scale(1, 5), candidates=None, k=5)
+        >>> followup = shift_ratings(1)(request, np.random.default_rng(0))
+        >>> followup.history[0].value, followup.scale
+        (3.0, Scale(low=2.0, high=6.0))
+
+    Args:
+        offset: Any number but 0; negative ones shift down.
+        paper: The paper moves both ends too, so this changes nothing and does not show in the name;
+            it is accepted so that the paper's relations can be asked for alike.
+
+    Returns:
+        The transformation. It is not applicable to an empty history.
+
+    Raises:
+        RelationError: If `offset` is 0 or no finite number.
+    """
+    by = arguments.number("shift_ratings", "offset", offset)
+    if by == 0:
+        raise RelationError("shift_ratings: offset must not be 0 (it would change nothing)")
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        if not request.history:
+            raise NotApplicable("the history is empty")
+        return request.replace(
+            history=tuple(
+                dataclasses.replace(rating, value=rating.value + by) for rating in request.history
+            ),
+            scale=Scale(request.scale.low + by, request.scale.high + by),
+        )
+
+    return Transformation(
+        name=call_name("shift_ratings", by),
+        apply=apply,
+        promise="The ranking stays when all ratings and their scale are shifted.",
+        needs=frozenset({"ratings"}),
+        origin=METAMORPHIC,
+    )

@@ -1,0 +1,57 @@
+"""A history cut down to its latest items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import METAMORPHIC
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def truncate_history(n: int) -> Transformation:
+    """Keep the latest items of the history only.
+
+    Promise:
+        The answer is not worse, or hardly changes: the latest items are enough.
+
+    Source:
+        This project; the metamorphic paper varies the length of the history in its randomness
+        control (section 4.2, Table 3 of https://arxiv.org/abs/2411.12121).
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+        >>> history = tuple(Rating(Item(name), 4) for name in "abcd")
+        >>> request = Request("u", history, Scale(), candidates=None, k=2)
+        >>> [rating.item.id for rating in truncate_history(2)(request, np.random.default_rng(0)).history]
+        ['c', 'd']
+
+    Args:
+        n: How many stay, at least 1.
+
+    Returns:
+        The transformation. It is not applicable where the history is no longer than that.
+
+    Raises:
+        RelationError: If `n` is below 1.
+    """
+    latest = arguments.count("truncate_history", "n", n)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        if len(request.history) <= latest:
+            raise NotApplicable(f"the history has no more than {latest} items")
+        return request.replace(history=request.history[-latest:])
+
+    return Transformation(
+        name=call_name("truncate_history", latest),
+        apply=apply,
+        promise="The answer hardly changes when only the latest items of the history are known.",
+        needs=frozenset({"ratings"}),
+        origin=METAMORPHIC,
+    )

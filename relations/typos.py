@@ -1,0 +1,91 @@
+"""Slips of the keyboard inside the longer words of the prompt."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.drawing import below, edit_seed, some_of
+from pytest_recsys_mt.relations.sources import CHECKLIST
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+_WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+@dataclass(frozen=True)
+class Typos:
+    """Make one slip in a word of four letters or more with probability `rate`, at least once."""
+
+    rate: float
+    seed: int
+
+    def __call__(self, text: str, /) -> str:
+        """The text with slips; numbers, punctuation and white space stay."""
+        draws = random.Random(self.seed)
+        words = list(_WORD.finditer(text))
+        chosen = some_of(len(words), self.rate, draws)
+        parts: list[str] = []
+        start = 0
+        for number, match in enumerate(words):
+            parts.append(text[start : match.start()])
+            parts.append(_slip(match.group(), draws) if number in chosen else match.group())
+            start = match.end()
+        return "".join([*parts, text[start:]])
+
+
+def _slip(word: str, draws: random.Random) -> str:
+    """`word` with two inner letters swapped, one dropped or one doubled; never unchanged."""
+    kind = below(3, draws)
+    unlike = [at for at in range(1, len(word) - 2) if word[at] != word[at + 1]]
+    if kind == 0 and unlike:
+        at = unlike[below(len(unlike), draws)]
+        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    at = 1 + below(len(word) - 2, draws)
+    return word[:at] + word[at + 1 :] if kind == 1 else word[:at] + word[at] + word[at:]
+
+
+def typos(rate: float = 0.1) -> Transformation:
+    """Make slips in the longer words of the prompt: swap, drop or double a letter.
+
+    First and last letters stay, as do words of up to three letters, so that a person still reads
+    every word without trouble.
+
+    Promise:
+        The ranking stays: the meaning is still there.
+
+    Source:
+        Typos as in CheckList, https://arxiv.org/abs/2005.04118.
+
+    Example:
+        >>> Typos(rate=0.5, seed=0)("Given a user, provide recommendations")
+        'Given a user, proide recommmendations'
+
+    Args:
+        rate: Probability of a slip in each word of four letters or more, in (0, 1]. At least one
+            is made.
+
+    Returns:
+        The transformation. It is not applicable to recommenders that read no text.
+
+    Raises:
+        RelationError: If `rate` is outside (0, 1].
+    """
+    plain = arguments.share("typos", "rate", rate)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        return request.replace(edits=(*request.edits, Typos(plain, edit_seed(rng))))
+
+    return Transformation(
+        name=call_name("typos", plain),
+        apply=apply,
+        promise="The ranking stays when words of the prompt are mistyped.",
+        needs=frozenset({"text"}),
+        origin=CHECKLIST,
+    )

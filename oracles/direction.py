@@ -1,0 +1,148 @@
+"""A score of the answers must move in a stated direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.oracles.arguments import not_negative
+from pytest_recsys_mt.oracles.bounds import Mean, mean_difference_of
+from pytest_recsys_mt.oracles.effect import Effects
+from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.verdict import Verdict
+
+UNSCORED = "no item in any answer has a score"
+
+
+def increases(
+    source: Answers,
+    followup: Answers,
+    score: str | Score = "log_popularity",
+    margin: float = 0.0,
+) -> Verdict:
+    """The follow-up must score higher than the source, by the margin at least.
+
+    The effect of a user is the mean score of the follow-up's answers minus that of the source's.
+    Noise needs no floor here: it moves a mean difference neither up nor down.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the transformed ones.
+        score: ``log_popularity``, or a `Score` of your own.
+        margin: By how much the mean user's score must rise, in the unit of the score, 0 or more.
+
+    Returns:
+        ``holds`` if the mean difference is above the margin, ``violated`` if it is below. At margin
+        0 no effect at all stays inconclusive: it is on neither side.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    return _judge("increases", 1, source, followup, score, margin)
+
+
+def decreases(
+    source: Answers,
+    followup: Answers,
+    score: str | Score = "log_popularity",
+    margin: float = 0.0,
+) -> Verdict:
+    """The follow-up must score lower than the source, by the margin at least.
+
+    The mirror image of `increases`: the effect of a user is the source's mean score minus the
+    follow-up's.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the transformed ones.
+        score: ``log_popularity``, or a `Score` of your own.
+        margin: By how much the mean user's score must fall, in the unit of the score, 0 or more.
+
+    Returns:
+        As of `increases`.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    return _judge("decreases", -1, source, followup, score, margin)
+
+
+def score_effects(pairs: Pairs, context: Context, score: Score, sign: int) -> Effects:
+    """The signed difference of each user's mean scores.
+
+    Args:
+        pairs: The answers of both sides.
+        context: Knows what scores need.
+        score: Of one answer.
+        sign: 1 for follow-up minus source, -1 for the reverse.
+
+    Returns:
+        One effect a user whose two sides have a scored answer each.
+    """
+    rows, differences, left_out = [], [], 0
+    for row, (source, followup) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
+        before, missing_before = _mean_score(source, context, score)
+        after, missing_after = _mean_score(followup, context, score)
+        left_out += missing_before + missing_after
+        if before is not None and after is not None:
+            rows.append(row)
+            differences.append(sign * (after - before))
+    low, high = score.span(context)
+    unscored = len(pairs.source) - len(rows)
+    return difference_effects(
+        np.array(rows, np.intp),
+        np.array(differences, np.float64),
+        high - low,
+        errors={UNSCORED: unscored} if unscored else {},
+        note=f"{left_out} recommended items have no {score.name}" if left_out else "",
+    )
+
+
+def difference_effects(
+    rows: np.ndarray[tuple[int, ...], np.dtype[np.intp]],
+    differences: Floats,
+    reach: float,
+    bounds: Callable[[Floats, float, float], Mean] = mean_difference_of,
+    **more: object,
+) -> Effects:
+    """Effects that are paired differences in ``[-reach, reach]``.
+
+    Args:
+        rows: Which users were scored, ``(n,)``.
+        differences: Theirs, ``(n,)``.
+        reach: The largest difference there can be, either way.
+        bounds: Of the mean difference.
+        **more: Further fields of `Effects`.
+    """
+    mean = bounds(differences, -reach, reach) if len(rows) else None
+    return Effects(rows, differences, mean, (-reach, reach), **more)  # type: ignore[arg-type]
+
+
+def _mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
+    scored = [score.of(answer, asked, context) for answer in asked.answers]
+    values = [value for value, _ in scored if value is not None]
+    missing = sum(count for _, count in scored)
+    return (sum(values) / len(values) if values else None), missing
+
+
+def _judge(
+    oracle: str,
+    sign: int,
+    source: Answers,
+    followup: Answers,
+    score: str | Score,
+    margin: float,
+) -> Verdict:
+    named = score_named(score)
+    oracle = f"{oracle}:{named.name}"
+    claim = Claim(oracle, "at least", not_negative(oracle, "margin", margin))
+    return judge_pair(
+        source,
+        followup,
+        claim,
+        lambda pairs, context: score_effects(pairs, context, named, sign),
+    )

@@ -1,0 +1,124 @@
+"""Faults that one answer shows by itself: repeats, items not offered, missing places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.bounds import Rate
+from pytest_recsys_mt.oracles.effect import Effects
+from pytest_recsys_mt.oracles.judge import Claim, judge_sample
+from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.verdict import Verdict
+
+Offer = Collection[str]
+"""Ids of the items that a request lets a recommender choose from."""
+
+
+def no_repeats(answers: Answers, margin: float = 0.05) -> Verdict:
+    """No answer may name an item twice.
+
+    Args:
+        answers: Of either side.
+        margin: The largest share of users with a faulty answer, in (0, 1).
+
+    Returns:
+        ``holds`` if the share of users with a repeat in any answer is below the margin,
+        ``violated`` if it is above, by the bounds of Clopper and Pearson.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    return _judge("no_repeats", answers, margin, _repeats)
+
+
+def only_candidates(answers: Answers, margin: float = 0.05) -> Verdict:
+    """No answer may name an item that was not offered.
+
+    Offered are the candidates of the request, or the catalogue without the user's history where it
+    names none. So items from the history and invented titles are faults.
+
+    Args:
+        answers: Of either side.
+        margin: The largest share of users with a faulty answer, in (0, 1).
+
+    Returns:
+        ``holds`` if the share of users with another item in any answer is below the margin,
+        ``violated`` if it is above, by the bounds of Clopper and Pearson.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    return _judge("only_candidates", answers, margin, _strays)
+
+
+def complete_list(answers: Answers, margin: float = 0.05) -> Verdict:
+    """Every answer must name k different items, or all that were offered where they are fewer.
+
+    Args:
+        answers: Of either side.
+        margin: The largest share of users with a faulty answer, in (0, 1).
+
+    Returns:
+        ``holds`` if the share of users with a shorter answer is below the margin, ``violated`` if
+        it is above, by the bounds of Clopper and Pearson.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    return _judge("complete_list", answers, margin, _short)
+
+
+def _repeats(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
+    return len(set(answer.items)) < len(answer.items)
+
+
+def _strays(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
+    return any(item not in offer for item in answer.items)
+
+
+def _short(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
+    return len(set(answer.items)) < min(asked.request.k, len(offer))
+
+
+def _judge(
+    oracle: str,
+    answers: Answers,
+    margin: float,
+    faulty: Callable[[Recommendation, Asked, Offer], bool],
+) -> Verdict:
+    def measure(sample: Sample, context: Context) -> Effects:
+        return _fault_rate(sample, context, faulty)
+
+    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
+    return judge_sample(answers, claim, measure)
+
+
+def _fault_rate(
+    sample: Sample, context: Context, faulty: Callable[[Recommendation, Asked, Offer], bool]
+) -> Effects:
+    users = len(sample.asked)
+    effect, shown = np.zeros(users), np.zeros(users, np.intp)
+    for place, asked in enumerate(sample.asked):
+        offer = _offer(asked, context)
+        faults = (i for i, answer in enumerate(asked.answers) if faulty(answer, asked, offer))
+        first = next(faults, None)
+        if first is not None:
+            effect[place], shown[place] = 1.0, first
+    return Effects(
+        rows=np.arange(users),
+        effect=effect,
+        mean=Rate(int(effect.sum()), users) if users else None,
+        reach=(0.0, 1.0),
+        shown=shown,
+    )
+
+
+def _offer(asked: Asked, context: Context) -> Offer:
+    request = asked.request
+    if request.candidates is not None:
+        return {item.id for item in request.candidates}
+    return context.items.keys() - {rating.item.id for rating in request.history}

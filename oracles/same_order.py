@@ -1,0 +1,42 @@
+"""The items offered both times must stay in order."""
+
+from __future__ import annotations
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.effect import similarity_effects
+from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.similarities import similarity_named
+from pytest_recsys_mt.verdict import Verdict
+
+
+def same_order(
+    source: Answers, followup: Answers, similarity: str = "kendall", margin: float = 0.05
+) -> Verdict:
+    """The candidates that both requests offered must stand in the same order in both answers.
+
+    Both answers are reduced to those candidates, and two lists are compared up to the length of the
+    shorter: candidates that only one request offered may take places without breaking the promise.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the transformed ones, say with more candidates.
+        similarity: ``kendall``, ``rbo``, ``fagin``, ``overlap``, ``jaccard`` or
+            ``average_overlap``.
+        margin: How much agreement the mean user may lose, in (0, 1).
+
+    Returns:
+        ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    oracle = f"same_order:{similarity}"
+    function = similarity_named(similarity)
+    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
+    return judge_pair(
+        source,
+        followup,
+        claim,
+        lambda pairs, context: similarity_effects(pairs, context, function, shared_only=True),
+    )

@@ -1,0 +1,42 @@
+"""The ranking must stay."""
+
+from __future__ import annotations
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.effect import similarity_effects
+from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.similarities import similarity_named
+from pytest_recsys_mt.verdict import Verdict
+
+
+def same_ranking(
+    source: Answers, followup: Answers, similarity: str = "rbo", margin: float = 0.05
+) -> Verdict:
+    """Source and follow-up must be the same ranking, the recommender's own noise apart.
+
+    The effect of a user is how much less source and follow-up agree than replicates of the same
+    request do (`effect.similarity_effects`).
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the transformed ones.
+        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
+            ``average_overlap``.
+        margin: How much agreement the mean user may lose, in (0, 1).
+
+    Returns:
+        ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    oracle = f"same_ranking:{similarity}"
+    function = similarity_named(similarity)
+    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
+    return judge_pair(
+        source,
+        followup,
+        claim,
+        lambda pairs, context: similarity_effects(pairs, context, function),
+    )

@@ -1,0 +1,57 @@
+"""The similarities by name, each in [0, 1], as verdicts use them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.average_overlap import average_overlap
+from pytest_recsys_mt.oracles.fagin import fagin_similarity
+from pytest_recsys_mt.oracles.jaccard import jaccard
+from pytest_recsys_mt.oracles.kendall import kendall_similarity
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.overlap import overlap
+from pytest_recsys_mt.oracles.rbo import rbo
+
+Similarity = Callable[[ArrayLike, ArrayLike], Floats]
+"""Integer lists ``(n, k)`` and ``(n, k')`` to similarities in [0, 1]; NaN only where one is empty."""
+
+SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
+    {
+        "rbo": rbo,
+        "kendall": kendall_similarity,
+        "fagin": fagin_similarity,
+        "overlap": overlap,
+        "jaccard": jaccard,
+        "average_overlap": average_overlap,
+    }
+)
+
+
+def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) -> Similarity:
+    """The similarity of that name.
+
+    Args:
+        name: One of `SIMILARITIES`.
+        among: The names that the oracle at hand can use.
+
+    Returns:
+        A function of two integer arrays, in [0, 1].
+
+    Raises:
+        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+    """
+    if name not in among:
+        raise OracleError(f"there is no similarity {name!r} here; {choices(name, among)}")
+    return SIMILARITIES[name]
+
+
+def choices(name: object, among: Collection[str]) -> str:
+    """The valid names, with the one that was probably meant, as half a sentence."""
+    nearest = difflib.get_close_matches(str(name), among, n=1)
+    hint = f" (did you mean {nearest[0]!r}?)" if nearest else ""
+    return f"choose from {', '.join(among)}{hint}"

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
+from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
+
+Lists = Sequence[Sequence[Sequence[str]]]
+"""Users x replicates x items."""
+
+
+@dataclass
+class FakeAnswers:
+    """Answers that were given beforehand; ``pair`` takes what the other side has."""
+
+    asked: Sequence[Asked]
+    context: Context = field(default_factory=Context)
+    label: str = ""
+    same_seed: bool = False
+    not_applicable: Mapping[str, int] = field(default_factory=dict)
+    errors: Mapping[str, int] = field(default_factory=dict)
+
+    def sample(self) -> Sample:
+        return Sample(tuple(self.asked), self.not_applicable, self.errors)
+
+    def pair(self, followup: FakeAnswers, /) -> Pairs:
+        return Pairs(
+            tuple(self.asked), tuple(followup.asked), followup.not_applicable, followup.errors
+        )
+
+
+def items(*ids: str) -> tuple[Item, ...]:
+    return tuple(Item(name, f"Film {name}", 2000) for name in ids)
+
+
+def ask(
+    lists: Lists,
+    k: int = 5,
+    candidates: Sequence[str] | None = None,
+    relevant: Sequence[str] = (),
+) -> list[Asked]:
+    offered = None if candidates is None else items(*candidates)
+    return [
+        Asked(
+            Request(f"u{place}", (), Scale(), offered, k),
+            tuple(Recommendation(tuple(answer)) for answer in answers),
+            frozenset(relevant),
+        )
+        for place, answers in enumerate(lists)
+    ]
+
+
+def sides(
+    source: Lists, followup: Lists, context: Context | None = None, k: int = 5, **facts: object
+) -> tuple[FakeAnswers, FakeAnswers]:
+    context = context or Context()
+    return (
+        FakeAnswers(ask(source, k), context),
+        FakeAnswers(ask(followup, k), context, "changed(1)", **facts),  # type: ignore[arg-type]
+    )
+
+
+DETERMINISTIC = Context(deterministic=True)
+
+
+def plackett_luce(
+    utilities: np.ndarray, replicates: int, temperature: float, rng: np.random.Generator, k: int
+) -> Lists:
+    """Rankings ``(users, replicates, k)`` drawn by adding Gumbel noise to utilities."""
+    users, catalogue = utilities.shape
+    noise = rng.gumbel(size=(users, replicates, catalogue)) * temperature
+    order = np.argsort(-(utilities[:, None, :] + noise), axis=2)[:, :, :k]
+    return [[[f"i{item}" for item in answer] for answer in answers] for answers in order]

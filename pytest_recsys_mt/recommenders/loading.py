@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders import parameters
@@ -79,13 +79,12 @@ def from_object(found: Any, given: Mapping[str, str], spec: str) -> Recommender 
         )
     else:
         built = found
-    recommender: Recommender | TextModel = built
     if not _recommends(built):
         raise RecommenderError(
             f"{spec!r} gives a {type(built).__qualname__} with neither 'recommend(requests)' nor "
             f"'complete(prompts)'; it must have one of the two"
         )
-    return recommender
+    return cast("Recommender | TextModel", built)
 
 
 def qualified_name(loaded: Any) -> str:

@@ -6,7 +6,7 @@ import difflib
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin
 from urllib.parse import parse_qsl
 
 from pytest_recsys_mt.errors import RecommenderError
@@ -41,7 +41,7 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
         RecommenderError: If the factory has no such parameter, a value is not of its type, a
             parameter without a default is missing, or the factory raises.
     """
-    parameters, hints = _signature(factory, spec)
+    parameters = _parameters(factory, given, spec)
     unknown = [key for key in given if key not in parameters]
     if unknown:
         valid = ", ".join(map(repr, parameters)) or "none"
@@ -63,7 +63,7 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
     values = {}
     for key, text in given.items():
         try:
-            values[key] = _convert(text, hints.get(key, str))
+            values[key] = _convert(text, parameters[key].annotation)
         except ValueError as error:
             raise RecommenderError(f"{spec!r}: {key}={text!r} is not {error}") from None
     try:
@@ -76,23 +76,23 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
         ) from error
 
 
-def _signature(
-    factory: Callable[..., Any], spec: str
-) -> tuple[dict[str, inspect.Parameter], dict[str, Any]]:
+def _parameters(
+    factory: Callable[..., Any], given: Mapping[str, str], spec: str
+) -> dict[str, inspect.Parameter]:
+    """The parameters of `factory` by name; annotations are evaluated only where they are needed."""
     try:
-        parameters = {
-            name: parameter
-            for name, parameter in inspect.signature(factory).parameters.items()
-            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        }
-        hints = get_type_hints(
-            getattr(factory, "__init__") if isinstance(factory, type) else factory
-        )
+        signature = inspect.signature(factory, eval_str=bool(given))
     except (ValueError, TypeError, NameError) as error:
+        if not given:
+            return {}
         raise RecommenderError(
             f"the parameters of {spec!r} cannot be read from its signature: {error}"
         ) from error
-    return parameters, hints
+    return {
+        name: parameter
+        for name, parameter in signature.parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    }
 
 
 def _convert(text: str, hint: Any) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import re
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import metadata
@@ -69,12 +71,12 @@ def resolve(spec: str) -> Recommender | TextModel:
     Raises:
         RecommenderError: If the spec means nothing or cannot be built; the text says what would.
     """
-    if not spec.strip():
-        raise RecommenderError(f"the model spec {spec!r} is empty; {_known()}")
     prefix, colon, _ = spec.partition(":")
     if colon and prefix in PREFIXES:
         return PREFIXES[prefix](spec)
     target, given = parameters.split(spec)
+    if not target.strip():
+        raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
     where, colon, name = target.rpartition(":")
     if colon:
         return _load(where, name, given, spec)
@@ -104,16 +106,24 @@ def describe(recommender: Recommender | TextModel) -> str:
 
 
 def _load(where: str, name: str, given: Mapping[str, str], spec: str) -> Recommender | TextModel:
-    is_name = all(part.isidentifier() for part in name.split("."))
-    if is_name and PurePath(where).suffix == ".py":
+    if _is_dotted(name) and PurePath(where).suffix == ".py":
         return loading.from_file(where, name, given, spec)
-    if is_name and all(part.isidentifier() for part in where.split(".")):
+    if _is_dotted(name) and _is_dotted(where) and _is_installed(where.partition(".")[0]):
         return loading.from_module(where, name, given, spec)
     raise RecommenderError(
-        f"{spec!r} begins with no known prefix and is no 'package.module:name' or "
-        f"'path/to/file.py:name'; {_known()} (For an OpenAI-compatible model of that name write "
-        f"'openai:{spec}'.)"
+        f"{spec!r} begins with no known prefix, and neither a module {where!r} that can be imported "
+        f"here nor a file {where!r} with the ending .py holds a {name!r}; {_known()} A module "
+        f"beside your tests is found through pytest's 'pythonpath' setting. For an "
+        f"OpenAI-compatible model of that name write 'openai:{spec}'."
     )
+
+
+def _is_dotted(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
+
+
+def _is_installed(package: str) -> bool:
+    return package in sys.modules or importlib.util.find_spec(package) is not None
 
 
 def _known() -> str:

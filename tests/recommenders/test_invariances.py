@@ -1,0 +1,89 @@
+"""What may not change a score, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.recommenders import NAMES, ranking
+from pytest_recsys_mt.requests import Rating, Scale
+from tests.recommenders.data import fitted, requests, simulate
+
+DATA = simulate()
+FITTED = {name: fitted(name, DATA) for name in NAMES}
+RECOMMENDERS = st.sampled_from(list(FITTED.values()))
+REQUESTS = st.sampled_from(requests(DATA))
+
+
+def same_scores(recommender, one, other):
+    first, second = recommender.score([one]), recommender.score([other])
+    assert (first == second).all()
+    assert recommender.recommend([one]) == recommender.recommend([other])
+
+
+@given(RECOMMENDERS, REQUESTS, st.randoms(use_true_random=False))
+def test_the_order_of_a_history_does_not_matter(recommender, request, random):
+    history = random.sample(request.history, len(request.history))
+    same_scores(recommender, request, request.replace(history=tuple(history)))
+
+
+@given(
+    RECOMMENDERS,
+    REQUESTS,
+    st.floats(0.01, 1000),
+    st.floats(-100, 100),
+)
+def test_the_unit_and_the_zero_of_the_ratings_do_not_matter(recommender, request, factor, offset):
+    def move(value):
+        return factor * value + offset
+
+    history = tuple(Rating(r.item, move(r.value), r.timestamp) for r in request.history)
+    scale = Scale(move(request.scale.low), move(request.scale.high))
+    same_scores(recommender, request, request.replace(history=history, scale=scale))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "random"])
+def test_the_name_of_the_user_and_the_replicate_do_not_matter(name):
+    asked = requests(DATA)
+    renamed = [request.replace(user="u1", replicate=3) for request in asked]
+    assert FITTED[name].recommend(asked) == FITTED[name].recommend(renamed)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("candidates", [None, 20])
+def test_the_rest_of_the_batch_does_not_matter(name, candidates, monkeypatch):
+    asked = requests(DATA, candidates)
+    asked[3] = asked[3].replace(k=4, candidates=None)
+    together = FITTED[name].recommend(asked)
+    assert together == [FITTED[name].recommend([request])[0] for request in asked]
+    assert together == FITTED[name].recommend(asked[::-1])[::-1]
+    alone = np.vstack([FITTED[name].score([request]) for request in asked])
+    assert (FITTED[name].score(asked) == alone).all()
+    monkeypatch.setattr(ranking, "BLOCK_CELLS", 7 * len(DATA.items))
+    assert FITTED[name].recommend(asked) == together
+
+
+@given(RECOMMENDERS, st.sampled_from(requests(DATA, 20)), st.randoms(use_true_random=False))
+def test_the_order_and_repetition_of_candidates_do_not_matter(recommender, request, random):
+    assert request.candidates is not None
+    shuffled = (*random.sample(request.candidates, 20), request.candidates[0])
+    assert recommender.recommend([request]) == recommender.recommend(
+        [request.replace(candidates=shuffled)]
+    )
+
+
+@settings(max_examples=10)
+@given(st.sampled_from(NAMES), st.randoms(use_true_random=False), st.integers(1, 200))
+def test_the_order_of_the_data_and_the_size_of_blocks_do_not_matter(name, random, rows):
+    items = list(DATA.items.items())
+    random.shuffle(items)
+    frame = DATA.interactions.sample(frac=1, random_state=random.randrange(1000))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "BLOCK_CELLS", rows * len(items))
+        other = fitted(name, Dataset("shuffled", dict(items), frame, DATA.scale))
+    assert other.catalogue.ids == FITTED[name].catalogue.ids
+    asked = requests(DATA)
+    assert (other.score(asked) == FITTED[name].score(asked)).all()

@@ -1,0 +1,158 @@
+"""What a request may ask, and what the rules say it gets."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders import NAMES, MostPop, resolve
+from tests.recommenders.data import ask, fitted, requests, simulate, table
+
+DATA = simulate()
+FITTED = {name: fitted(name, DATA) for name in NAMES}
+POPULAR = FITTED["mostpop"].catalogue.ids
+everyone = pytest.mark.parametrize("name", NAMES)
+personal = pytest.mark.parametrize("name", ["itemknn", "userknn", "bm25"])
+
+
+def answer(name, request):
+    return FITTED[name].recommend([request])[0].items
+
+
+@everyone
+def test_the_catalogue_is_offered_without_the_history(name):
+    for request, given in zip(requests(DATA), FITTED[name].recommend(requests(DATA)), strict=True):
+        assert len(set(given.items)) == 10
+        assert set(given.items) <= DATA.items.keys() - {r.item.id for r in request.history}
+
+
+@everyone
+def test_candidates_are_ranked_as_they_are_also_those_of_the_history(name):
+    given = answer(name, ask(("i1", 5), ("i2", 1), k=9, candidates=("i2", "i30", "i1", "i7")))
+    assert set(given) == {"i1", "i2", "i7", "i30"}
+    assert len(given) == 4
+
+
+@everyone
+def test_unknown_candidates_come_last_by_id(name):
+    request = ask(("i1", 5), k=5, candidates=("zz", "i4", "aa", "i59", "mm"))
+    assert answer(name, request)[2:] == ("aa", "mm", "zz")
+    assert set(answer(name, request.replace(k=2))) == {"i4", "i59"}
+
+
+@personal
+def test_unknown_history_items_contribute_nothing(name):
+    known, more = ask(("i1", 5), ("i3", 2)), ask(("new", 5), ("i1", 5), ("other", 1), ("i3", 2))
+    assert (FITTED[name].score([known]) == FITTED[name].score([more])).all()
+    assert answer(name, known) == answer(name, more)
+
+
+@personal
+def test_a_history_that_tells_nothing_is_answered_with_what_is_popular(name):
+    assert answer(name, ask(k=4)) == POPULAR[:4]
+    assert answer(name, ask(("new", 5), k=4)) == POPULAR[:4]
+
+
+@personal
+def test_a_history_of_lowest_ratings_still_tells_something(name):
+    assert FITTED[name].score([ask(("i1", 0.5))]).any()
+
+
+@personal
+def test_a_repeated_item_counts_once_with_its_last_rating(name):
+    once, twice = ask(("i3", 4), ("i1", 2)), ask(("i1", 5), ("i3", 4), ("i1", 2))
+    assert (FITTED[name].score([once]) == FITTED[name].score([twice])).all()
+    assert (FITTED[name].score([once]) != FITTED[name].score([ask(("i1", 5), ("i3", 4))])).any()
+
+
+@personal
+def test_ratings_off_the_scale_count_as_its_ends(name):
+    inside, outside = ask(("i1", 0.5), ("i2", 5)), ask(("i1", -3), ("i2", 11))
+    assert (FITTED[name].score([inside]) == FITTED[name].score([outside])).all()
+
+
+def test_equal_scores_go_by_popularity_and_then_by_id():
+    data = table(("u", "a", 5), ("u", "e", 5), ("v", "c", 5), ("w", "c", 5), ("w", "b", 5))
+    assert fitted("itemknn", data).recommend([ask(("a", 5), k=6)])[0].items == (
+        "e",
+        "c",
+        "b",
+        "d",
+        "f",
+    )
+
+
+def test_a_tie_at_the_neighbour_cut_goes_the_same_way():
+    pairs = [(user, item, 5.0) for user, item in [("u", "a"), ("u", "b"), ("u", "c"), ("v", "c")]]
+    data = table(*pairs, ("w", "a", 5.0), ("w", "d", 5.0), ("w", "e", 5.0))
+    knn = fitted("itemknn?neighbours=2", data)
+    scores = dict(zip(knn.catalogue.ids, knn.score([ask(("a", 5))])[0], strict=True))
+    # Cosines with a: b, d and e 1/sqrt(2), c 1/2.
+    assert {item for item, score in scores.items() if score} == {"b", "d"}
+
+
+@everyone
+def test_requests_that_leave_nothing_are_errors_and_not_empty_lists(name):
+    everything = ask(*((item, 3.0) for item in DATA.items))
+    for request in (everything, ask(("i1", 3), candidates=())):
+        given = FITTED[name].recommend([request])[0]
+        assert given.error == "the request leaves nothing to recommend"
+    assert FITTED[name].recommend([]) == []
+
+
+@everyone
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_rating_that_is_no_number_is_an_error_of_its_request_alone(name, value):
+    good = ask(("i1", 3))
+    with_bad = FITTED[name].recommend([good, ask(("i2", value)), good])
+    assert with_bad[1].error is not None
+    assert "'i2'" in with_bad[1].error
+    assert [with_bad[0], with_bad[2]] == FITTED[name].recommend([good, good])
+
+
+@everyone
+def test_asking_before_fitting_names_the_recommender_and_the_remedy(name):
+    unfitted = resolve(name)
+    for use in (lambda: unfitted.recommend([ask(("i1", 3))]), lambda: unfitted.fingerprint):
+        with pytest.raises(RecommenderError, match=rf"'{name}'.*call fit\(dataset, seed\) first"):
+            use()
+
+
+@everyone
+def test_fitted_recommenders_survive_pickling(name):
+    copy = pickle.loads(pickle.dumps(FITTED[name]))
+    assert copy.recommend(requests(DATA)) == FITTED[name].recommend(requests(DATA))
+
+
+def test_fingerprints_tell_parameters_data_and_seed_apart():
+    seen = {
+        fitted(spec, data, seed).fingerprint
+        for spec in ("random", "itemknn", "itemknn?neighbours=3", "itemknn?weights=binary")
+        for data in (DATA, simulate(seed=1))
+        for seed in (0, 1)
+    }
+    assert len(seen) == 16
+    assert fitted("itemknn", DATA).fingerprint == fitted("itemknn", simulate()).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("itemknn?neighbours=0", "neighbours must be at least 1, got 0"),
+        ("userknn?neighbours=-2", "neighbours must be at least 1, got -2"),
+        ("bm25?k1=-1", "k1 must be 0 or more and finite, got -1.0"),
+        ("bm25?k1=nan", "k1 must be 0 or more and finite, got nan"),
+        ("bm25?b=1.5", "b must be from 0 to 1, got 1.5"),
+    ],
+)
+def test_impossible_parameters_are_named(spec, message):
+    with pytest.raises(RecommenderError, match=message):
+        resolve(spec)
+
+
+def test_only_random_is_stochastic_and_none_reads_text():
+    assert [name for name in NAMES if not FITTED[name].deterministic] == ["random"]
+    assert not any(recommender.reads_text for recommender in FITTED.values())
+    assert MostPop.deterministic

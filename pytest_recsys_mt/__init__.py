@@ -11,6 +11,7 @@ from pytest_recsys_mt.requests import (
     Request,
     Scale,
 )
+from pytest_recsys_mt.thresholds import thresholds
 from pytest_recsys_mt.verdict import Verdict, expect_violated
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "Verdict",
     "expect_violated",
     "metamorphic",
+    "thresholds",
 ]

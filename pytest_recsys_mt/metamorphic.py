@@ -1,6 +1,88 @@
 """The `@metamorphic` decorator."""
 
+from __future__ import annotations
 
-def metamorphic(*transformations: object) -> object:
-    """Placeholder until the plugin is written."""
-    raise NotImplementedError
+import functools
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from pytest_recsys_mt.requests import Request
+
+MARK = "recsys_metamorphic"
+"""The marker that carries a test's transformations."""
+
+TestFunction = TypeVar("TestFunction", bound=Callable[..., object])
+AnyTransformation = Callable[..., Request]
+"""`(request, rng) -> request`, plain or one of `pytest_recsys_mt.relations`."""
+
+
+def metamorphic(*transformations: AnyTransformation) -> Callable[[TestFunction], TestFunction]:
+    """Make a test function a metamorphic relation: one test for each transformation.
+
+    The function takes `source` and `followup`, the answers to the original and to the transformed
+    requests, and asserts what an oracle says of them::
+
+        @metamorphic(scale_ratings(2), shift_ratings(1))
+        def test_rating_scale_is_irrelevant(source, followup):
+            assert same_ranking(source, followup, margin=0.05)
+
+    The test fails if it made no verdict, or any that does not hold, asserted or not.
+
+    Args:
+        *transformations: Each a `(request, rng) -> request`, known by its ``name`` or
+            ``__name__``.
+
+    Raises:
+        TypeError: If the decorator was used without parentheses or without a transformation.
+    """
+    if not transformations:
+        raise TypeError("metamorphic() needs a transformation: @metamorphic(scale_ratings(2))")
+    for transformation in transformations:
+        if not callable(transformation):
+            raise TypeError(
+                f"metamorphic() takes transformations, callables (request, rng) -> request, "
+                f"got {transformation!r}"
+            )
+        if getattr(transformation, "__name__", "").startswith("test"):
+            raise TypeError(
+                f"metamorphic() decorates a test with transformations, it is not applied bare: "
+                f"@metamorphic(scale_ratings(2)) above def {transformation.__name__}"
+            )
+
+    def decorate(function: TestFunction) -> TestFunction:
+        marked = getattr(pytest.mark, MARK).with_args(*transformations)(function)
+        return pytest.mark.usefixtures("recsys")(marked)  # type: ignore[no-any-return]
+
+    return decorate
+
+
+class UnnamedTransformation(Exception):  # noqa: N818 - becomes a pytest.UsageError at collection
+    """A transformation that has no name that stays the same from run to run."""
+
+
+def name_of(transformation: object) -> str:
+    """The name under which reports, seeds and the record know a transformation.
+
+    Raises:
+        UnnamedTransformation: For a lambda, a partial, or an object without ``name``.
+    """
+    name: Any = getattr(transformation, "name", None)
+    if not isinstance(name, str):
+        name = getattr(transformation, "__name__", None)
+    if isinstance(name, str) and name and name != "<lambda>":
+        return name
+    what = "a partial" if isinstance(transformation, functools.partial) else repr(transformation)
+    raise UnnamedTransformation(
+        f"the transformation {what} has no stable name, which test ids, seeds and the record "
+        f"need; define it with def, or give it an attribute .name, such as "
+        f"my_transformation.name = 'my_transformation(3)'"
+    )
+
+
+def slug(name: str) -> str:
+    """`name` as a part of a test id that `-k` can select: ``scale_ratings(2)`` is
+    ``scale_ratings-2``."""
+    return re.sub(r"[^\w.+-]+", "-", name).strip("-") or "unnamed"

@@ -1,1 +1,246 @@
-"""Pytest hooks."""
+"""The pytest hooks, and the fixtures. Every pytest run of an environment imports this module, so it
+imports nothing heavy; what a hook needs, it imports when its first recommender test comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_recsys_mt import settings as options
+from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, slug
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.report.record import Record
+    from pytest_recsys_mt.runner import Recsys
+    from pytest_recsys_mt.session import Session
+    from pytest_recsys_mt.trial import Trial
+
+SETTINGS = pytest.StashKey[options.Settings]()
+PROBLEMS = pytest.StashKey[list[str]]()
+SESSION = pytest.StashKey["Session"]()
+RECORD = pytest.StashKey["Record"]()
+TRIAL = pytest.StashKey["Trial"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    options.add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Listing needs the collection in this process, so it wants no workers."""
+    if config.getoption("recsys_list") and config.pluginmanager.hasplugin("xdist"):
+        config.option.numprocesses = None
+        config.option.dist = "no"
+        config.option.tx = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Resolve the settings; a bad value ends the run here."""
+    settings = options.resolve(config)
+    config.stash[SETTINGS] = settings
+    config.stash[PROBLEMS] = []
+    config.addinivalue_line(
+        "markers", f"{MARK}(*transformations): set by @metamorphic; one test a transformation"
+    )
+    config.addinivalue_line(
+        "markers",
+        "recsys_design(users, history, candidates, k, replicates, rated_above): how the requests "
+        "of this test are made, in place of the options",
+    )
+    if settings.models_given:
+        from pytest_recsys_mt.checks import check_named
+
+        check_named(settings)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test a recommender and a transformation."""
+    settings = metafunc.config.stash[SETTINGS]
+    if "recsys_model" in metafunc.fixturenames:
+        metafunc.parametrize(
+            "recsys_model",
+            list(settings.models),
+            ids=_distinct([slug(model) for model in settings.models]),
+            indirect=True,
+            scope="session",
+        )
+    transformations = [
+        each for mark in metafunc.definition.iter_markers(MARK) for each in mark.args
+    ]
+    if not transformations:
+        return
+    problems = metafunc.config.stash[PROBLEMS]
+    where = metafunc.definition.nodeid
+    missing = [name for name in ("source", "followup") if name not in metafunc.fixturenames]
+    if missing:
+        problems.append(f"{where}: a metamorphic test takes the arguments source and followup")
+        return
+    names = []
+    for transformation in transformations:
+        try:
+            names.append(name_of(transformation))
+        except UnnamedTransformation as problem:
+            names.append("unnamed")
+            problems.append(f"{where}: {problem}")
+    for name in sorted({name for name in names if names.count(name) > 1 and name != "unnamed"}):
+        problems.append(f"{where}: the transformation {name} is listed twice")
+    metafunc.parametrize(
+        ["source", "followup"],
+        [(None, transformation) for transformation in transformations],
+        ids=_distinct([slug(name) for name in names]),
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """End the run where the tests themselves are faulty."""
+    problems = config.stash[PROBLEMS]
+    if config.stash[SETTINGS].models_given:
+        problems += [
+            f"{item.nodeid}: the fixture `recommender` gives the recommender, and --recsys-model "
+            f"names another; take one of them away"
+            for item in items
+            if "recommender" in getattr(item, "fixturenames", ())
+            and "recsys_model" not in getattr(item, "fixturenames", ())
+        ]
+    if problems:
+        shown = list(dict.fromkeys(problems))
+        raise pytest.UsageError("recsys-mt: " + "\n".join(shown))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """With --recsys-list, list the relations in place of running them."""
+    if not session.config.stash[SETTINGS].list:
+        return None
+    from pytest_recsys_mt.report.listing import list_relations
+
+    list_relations(session.config, session.items)
+    return True
+
+
+@pytest.fixture(scope="session")
+def recsys_model(request: pytest.FixtureRequest) -> str:
+    """The spec of the recommender under test."""
+    settings = request.config.stash[SETTINGS]
+    return str(getattr(request, "param", settings.models[0]))
+
+
+@pytest.fixture(scope="session")
+def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
+    """The recommender under test; override it to test your own."""
+    return _session(pytestconfig).recommender(recsys_model)
+
+
+@pytest.fixture
+def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
+    """The runner: `recsys.run(*transformations)` gives the answers of all sampled users."""
+    from dataclasses import replace
+
+    from pytest_recsys_mt.runner import Recsys
+
+    session = _session(request.config)
+    trial = _trial(request.node)
+    parameters = getattr(getattr(request.node, "callspec", None), "params", {})
+    name = session.name_of(recommender, parameters.get("recommender"))
+    design = session.settings.design
+    for mark in reversed(list(request.node.iter_markers("recsys_design"))):
+        design = replace(design, **mark.kwargs)
+    trial.model = name
+    trial.recsys = Recsys(
+        lambda wanted: session.runner(recommender, name, wanted), design, trial.report
+    )
+    return trial.recsys
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Give a metamorphic test its answers, and hold every test to its verdicts."""
+    trial = pyfuncitem.stash.get(TRIAL, None)
+    if trial is None or trial.recsys is None:
+        return (yield)
+    __tracebackhide__ = True
+    transformation = trial.transformation
+    if transformation is not None:
+        trial.require_readable_text()
+        pyfuncitem.funcargs["source"] = trial.recsys.run()
+        pyfuncitem.funcargs["followup"] = trial.recsys.run(transformation)
+    with trial.held_to_verdicts():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send the rows and the calls along with the test report; it crosses to the controller."""
+    report = yield
+    trial = item.stash.get(TRIAL, None)
+    if trial is None or (report.when != "call" and report.passed) or report.when == "teardown":
+        return report
+    from pytest_recsys_mt.report.sections import attach
+
+    attach(report, item, trial, item.config.stash.get(SESSION, None))
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
+    """Write the record, and the facts into the JUnit file, once everything is in."""
+    yield
+    config = session.config
+    open_session = config.stash.get(SESSION, None)
+    if open_session is not None:
+        open_session.close()
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if hasattr(config, "workerinput") or reporter is None or config.stash[SETTINGS].list:
+        return
+    reports = [report for kind in reporter.stats.values() for report in kind]
+    carrying = [report for report in reports if hasattr(report, "recsys_mt")]
+    if not carrying and config.stash[SETTINGS].json is None:
+        return
+    from pytest_recsys_mt.report import finish
+
+    config.stash[RECORD] = finish(config, config.stash[SETTINGS], carrying)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """One table a suite, one line a relation."""
+    record = config.stash.get(RECORD, None)
+    if record is not None and record.rows:
+        from pytest_recsys_mt.report.terminal import summarise
+
+        summarise(terminalreporter, record)
+
+
+def _session(config: pytest.Config) -> Session:
+    if SESSION not in config.stash:
+        from pytest_recsys_mt.session import Session
+
+        config.stash[SESSION] = Session(config.stash[SETTINGS])
+    return config.stash[SESSION]
+
+
+def _trial(item: pytest.Item) -> Trial:
+    if TRIAL not in item.stash:
+        from pytest_recsys_mt.trial import Trial
+
+        settings = item.config.stash[SETTINGS]
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        transformation = (
+            parameters.get("followup") if item.get_closest_marker(MARK) is not None else None
+        )
+        item.stash[TRIAL] = Trial(transformation, settings.inconclusive == "skip")
+    return item.stash[TRIAL]
+
+
+def _distinct(ids: list[str]) -> list[str]:
+    """Ids with a number behind those that came before: test ids must be unique."""
+    return [
+        each if ids.index(each) == place else f"{each}-{ids[: place + 1].count(each)}"
+        for place, each in enumerate(ids)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -139,3 +140,24 @@ def _told(verdict: Verdict, truth: bool) -> bool:
         frame = sys._getframe(2)
         verdict.ledger.asserted(verdict, (frame.f_code, frame.f_lineno))
     return truth
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment: reject where the adjusted p is at most alpha.
+
+    The chance of any false rejection among all is then at most alpha, however the tests depend on
+    one another (Holm 1979, Scandinavian Journal of Statistics 6, 65-70).
+
+    Args:
+        p_values: In [0, 1], in any order.
+
+    Returns:
+        The adjusted values, in the same order; they never fall below a smaller p's.
+    """
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = largest
+    return adjusted

@@ -1,1 +1,30 @@
-"""TODO"""
+"""Reports: terminal, JSON record, JUnit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.report.junit import annotate
+from pytest_recsys_mt.report.record import Record
+from pytest_recsys_mt.settings import Settings
+
+
+def finish(config: pytest.Config, settings: Settings, reports: Iterable[Any]) -> Record:
+    """Gather what the test reports carry, and write the files that were asked for."""
+    record = Record(settings, version("pytest-recsys-mt"))
+    for report in reports:
+        record.add(report.recsys_mt["rows"], report.recsys_mt["calls"])
+    if settings.json is not None:
+        record.write(settings.json)
+    junit = config.getoption("xmlpath", None)
+    if junit is not None:
+        annotate(Path(junit), record.rows, config)
+    return record
+
+
+__all__ = ["Record", "finish"]

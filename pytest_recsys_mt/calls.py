@@ -1,0 +1,90 @@
+"""One call to a recommender, and the key under which its answer is kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_recsys_mt.errors import RelationError
+from pytest_recsys_mt.requests import Edit, Item, Prompt, Request
+
+SCHEMA = "recsys-mt-call/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question as it will be put.
+
+    Attributes:
+        key: SHA-256 of `content`, in hexadecimal.
+        content: All that the answer may depend on, as plain JSON data: the model, its parameters,
+            the question, the seed and the number of the replicate.
+        request: What is asked, with its replicate number.
+        prompt: The request as a text model reads it; None for other recommenders.
+    """
+
+    key: str
+    content: Mapping[str, Any]
+    request: Request
+    prompt: Prompt | None = None
+
+
+def canonical(value: Any) -> str:
+    """`value` as JSON text, the same for equal values.
+
+    Raises:
+        TypeError: If `value` holds anything that is not plain data.
+        ValueError: If it holds NaN or an infinity.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def key_of(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical JSON of `content`, in hexadecimal."""
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def plain_request(request: Request) -> dict[str, Any]:
+    """`request` as plain JSON data.
+
+    Raises:
+        RelationError: If an edit is no dataclass, so that its fields cannot be told.
+    """
+    return {
+        "user": request.user,
+        "history": [
+            [_plain_item(rating.item), rating.value, rating.timestamp]
+            for rating in request.history
+        ],
+        "scale": [request.scale.low, request.scale.high],
+        "candidates": (
+            None
+            if request.candidates is None
+            else [_plain_item(item) for item in request.candidates]
+        ),
+        "k": request.k,
+        "instruction": request.instruction,
+        "edits": [_plain_edit(edit) for edit in request.edits],
+        "attributes": _plain_mapping(request.attributes),
+    }
+
+
+def _plain_item(item: Item) -> list[Any]:
+    return [item.id, item.title, item.year, _plain_mapping(item.attributes)]
+
+
+def _plain_mapping(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(key): mapping[key] for key in mapping}
+
+
+def _plain_edit(edit: Edit) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(edit) or isinstance(edit, type):
+        raise RelationError(
+            f"the prompt edit {edit!r} is no dataclass, so its answers cannot be told from those "
+            f"of other edits; make it a frozen dataclass with plain fields"
+        )
+    return {"edit": type(edit).__qualname__, **dataclasses.asdict(edit)}

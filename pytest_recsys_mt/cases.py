@@ -1,0 +1,127 @@
+"""From a dataset to requests: who is asked what, and what is held out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Item, Rating, Request, World
+from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.settings import Design
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One user's request and the item held out for them, which no recommender sees."""
+
+    request: Request
+    held_out: str
+
+
+@dataclass(frozen=True)
+class Split:
+    """Leave-one-out: every user's latest interaction is held out, the rest is for training.
+
+    Attributes:
+        dataset: All of it.
+        seed: Root of the sampling of users and candidates.
+    """
+
+    dataset: Dataset
+    seed: int
+
+    @cached_property
+    def held_out(self) -> Mapping[str, str]:
+        """The latest item of every user with more than one interaction, by user."""
+        frame = self.dataset.interactions
+        latest = frame[frame.duplicated("user", keep="first") & ~frame.duplicated("user", "last")]
+        return dict(zip(latest["user"], latest["item"], strict=True))
+
+    @cached_property
+    def training(self) -> Dataset:
+        """The dataset without the held-out interactions."""
+        return self.dataset.without(self.held_out)
+
+    @cached_property
+    def _order(self) -> list[str]:
+        users = sorted(self.held_out)
+        order = generator(self.seed, "users").permutation(len(users))
+        return [users[position] for position in order]
+
+    def cases(self, design: Design) -> tuple[Case, ...]:
+        """The requests of a design; more users only add to those of fewer.
+
+        Raises:
+            DataError: If fewer than two users have a history, or the catalogue is too small.
+        """
+        frame = self.training.interactions
+        if design.rated_above is not None:
+            frame = frame[frame["rating"] > design.rated_above]
+        counts = frame["user"].value_counts()
+        users = [user for user in self._order if user in counts.index][: design.users]
+        if len(users) < 2:
+            raise DataError(
+                f"dataset {self.dataset.name!r} has {len(users)} users with a history and an item "
+                f"to hold out; at least 2 are needed"
+            )
+        chosen = set(users)
+        histories = _histories(self.dataset, frame[frame["user"].isin(chosen)])
+        everything = self.dataset.interactions
+        everything = everything[everything["user"].isin(chosen)]
+        seen = {user: set(items) for user, items in everything.groupby("user")["item"]}
+        return tuple(
+            Case(
+                Request(
+                    user=user,
+                    history=histories[user][-design.history :],
+                    scale=self.dataset.scale,
+                    candidates=self._candidates(user, seen[user], design),
+                    k=design.k,
+                    attributes=self.dataset.users.get(user, {}),
+                ),
+                self.held_out[user],
+            )
+            for user in users
+        )
+
+    def world(self, cases: tuple[Case, ...]) -> World:
+        """What transformations may know of the catalogue and of the sampled users."""
+        return World(
+            catalogue=tuple(self.dataset.items[key] for key in self._catalogue),
+            histories={case.request.user: case.request.history for case in cases},
+        )
+
+    @cached_property
+    def _catalogue(self) -> list[str]:
+        return sorted(self.dataset.items)
+
+    def _candidates(self, user: str, seen: set[str], design: Design) -> tuple[Item, ...] | None:
+        if not design.candidates:
+            return None
+        wanted = design.candidates - 1
+        draw = generator(self.seed, "candidates", user)
+        unseen = [item for item in self._catalogue if item not in seen]
+        if len(unseen) < wanted:
+            raise DataError(
+                f"dataset {self.dataset.name!r} has only {len(unseen)} items that user {user!r} has "
+                f"not seen, {wanted} are needed beside the held-out one; lower --recsys-candidates"
+            )
+        chosen = [unseen[place] for place in draw.permutation(len(unseen))[:wanted]]
+        chosen.append(self.held_out[user])
+        return tuple(self.dataset.items[chosen[place]] for place in draw.permutation(len(chosen)))
+
+
+def _histories(dataset: Dataset, frame: object) -> dict[str, tuple[Rating, ...]]:
+    import pandas as pd
+
+    assert isinstance(frame, pd.DataFrame)
+    rows: dict[str, list[Rating]] = {}
+    columns = (frame[name] for name in ("user", "item", "rating", "timestamp"))
+    for user, item, rating, timestamp in zip(*columns, strict=True):
+        rows.setdefault(user, []).append(
+            Rating(dataset.items[item], float(rating), int(timestamp))
+        )
+    return {user: tuple(ratings) for user, ratings in rows.items()}

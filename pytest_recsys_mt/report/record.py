@@ -1,0 +1,142 @@
+"""The record: what a run found, as one JSON document."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.execution import RANK
+from pytest_recsys_mt.settings import Settings
+from pytest_recsys_mt.verdict import Verdict, holm
+
+SCHEMA = "recsys-mt/1"
+
+Row = dict[str, Any]
+
+
+def row_of(verdict: Verdict, *, nodeid: str, suite: str, model: str, expected: str) -> Row:
+    """One verdict as plain data; the outcome of its test is added when it is known."""
+    row: Row = {
+        "nodeid": nodeid,
+        "suite": suite,
+        "relation": verdict.relation,
+        "model": model,
+        "oracle": verdict.oracle,
+        "status": verdict.status,
+        "outcome": "",
+        "expected": expected,
+        "estimate": verdict.estimate,
+        "interval": None if verdict.interval is None else list(verdict.interval),
+        "floor": verdict.floor,
+        "agreement": verdict.agreement,
+        "margin": verdict.margin,
+        "p_value": verdict.p_value,
+        "p_holm": None,
+        "users": verdict.users,
+        "not_applicable": verdict.not_applicable,
+        "errors": verdict.errors,
+        "looks": verdict.looks,
+        "reason": verdict.reason,
+        "examples": [
+            {
+                "user": example.user,
+                "source": list(example.source),
+                "followup": list(example.followup),
+                "score": example.score,
+            }
+            for example in verdict.examples
+        ],
+    }
+    if verdict.metric is not None:
+        row.update(metric=verdict.metric, value=verdict.value, threshold=verdict.threshold)
+    return row
+
+
+class Record:
+    """Gathers rows and calls from the test reports, whichever worker they come from."""
+
+    def __init__(self, settings: Settings, version: str) -> None:
+        self.settings = settings
+        self._version = version
+        self._rows: list[Row] = []
+        self._calls: dict[str, list[Any]] = {}
+
+    def add(self, rows: Iterable[Row], calls: Mapping[str, list[Any]]) -> None:
+        """Take in what one test report carries."""
+        self._rows.extend(rows)
+        for key, fact in calls.items():
+            known = self._calls.get(key)
+            if known is None or RANK[fact[0]] > RANK[known[0]]:
+                self._calls[key] = fact
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows in the order of their tests' ids, with `p_holm` over the run's relations."""
+        rows = sorted(self._rows, key=lambda row: row["nodeid"])
+        judged = [row for row in rows if row["p_value"] is not None]
+        for row, adjusted in zip(judged, holm([row["p_value"] for row in judged]), strict=True):
+            row["p_holm"] = adjusted
+        return rows
+
+    @property
+    def calls(self) -> dict[str, Any]:
+        """Distinct calls by what became of them, and the tokens of those made now."""
+        states = [fact[0] for fact in self._calls.values()]
+        made = [fact for fact in self._calls.values() if fact[0] == "made"]
+        return {
+            "planned": len(states),
+            "cached": states.count("cached"),
+            "made": states.count("made"),
+            "failed": states.count("failed"),
+            "prompt_tokens": sum(fact[1] for fact in made),
+            "completion_tokens": sum(fact[2] for fact in made),
+            "usd": None,
+        }
+
+    def document(self) -> dict[str, Any]:
+        """The record as plain data."""
+        rows = self.rows
+        models = sorted({row["model"] for row in rows if row["model"]})
+        return {
+            "schema": SCHEMA,
+            "version": self._version,
+            "models": models or list(self.settings.models),
+            "data": self.settings.data,
+            "seed": self.settings.seed,
+            "calls": self.calls,
+            "results": rows,
+            "gate": gate(rows, self.settings.alpha),
+        }
+
+    def write(self, path: Path) -> None:
+        """Write the record to `path`, whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(self.document(), indent=1, allow_nan=False) + "\n"
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+
+
+def gate(rows: list[Row], alpha: float) -> dict[str, Any]:
+    """What the run as a whole says: passed only if something was judged and nothing failed.
+
+    ``violated`` lists the tests whose violation stands after Holm's correction over the run.
+    """
+    unexpected = [row for row in rows if row["status"] != row["expected"]]
+    failed = any(row["outcome"] == "failed" for row in rows)
+    judged = any(row["status"] in ("holds", "violated") for row in rows)
+    return {
+        "status": "passed" if judged and not failed else "failed",
+        "violated": [
+            row["nodeid"]
+            for row in unexpected
+            if row["status"] == "violated" and (row["p_holm"] is None or row["p_holm"] <= alpha)
+        ],
+        "inconclusive": [row["nodeid"] for row in unexpected if row["status"] == "inconclusive"],
+    }

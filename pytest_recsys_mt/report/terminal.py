@@ -1,0 +1,67 @@
+"""The summary at the end of the terminal output: one table a suite, one line a relation."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from pytest_recsys_mt.report.record import Record, Row
+
+WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
+         "not-applicable": "n/a"}  # fmt: skip
+COLOURS: dict[str, dict[str, bool]] = {
+    "holds": {"green": True},
+    "violated": {"red": True, "bold": True},
+    "inconclusive": {"yellow": True},
+    "error": {"red": True},
+    "not-applicable": {"light": True},
+}
+HEADER = f"{'relation':<26} {'verdict':<8} {'effect [bounds]':>22} {'margin':>6} {'floor':>5} {'users':>5}"
+
+
+def summarise(reporter: Any, record: Record) -> None:
+    """Write the tables, the calls and what the run says as a whole."""
+    settings = record.settings
+    for (suite, model), rows in groupby(
+        sorted(record.rows, key=lambda row: (row["suite"], row["model"])),
+        key=lambda row: (row["suite"], row["model"]),
+    ):
+        reporter.write_sep("=", f"recsys-mt: {suite}, {model or 'no model'} on {settings.data}")
+        reporter.write_line(HEADER)
+        for row in rows:
+            word = WORDS[row["status"]] + ("*" if row["expected"] != "holds" else "")
+            reporter.write(f"{_fit(_name(row), 26)} ")
+            reporter.write(f"{word:<8}", **COLOURS[row["status"]])
+            reporter.write_line(f" {_numbers(row)}")
+    document = record.document()
+    calls = document["calls"]
+    tokens = calls["prompt_tokens"] + calls["completion_tokens"]
+    reporter.write_line(
+        f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
+        f"{calls['failed']} failed" + (f"; {tokens} tokens" if tokens else "")
+    )
+    gate = document["gate"]
+    reporter.write_line(
+        f"gate: {gate['status']}; {len(gate['violated'])} violated after Holm's correction, "
+        f"{len(gate['inconclusive'])} inconclusive"
+    )
+
+
+def _name(row: Row) -> str:
+    name = row["relation"] or row["oracle"] or row["nodeid"].rpartition("::")[2]
+    return str(name)
+
+
+def _numbers(row: Row) -> str:
+    if row["estimate"] is None or row["interval"] is None:
+        return _fit(row["reason"], 44).rstrip()
+    low, high = row["interval"]
+    effect = f"{row['estimate']:.3f} [{low:.3f}, {high:.3f}]"
+    limit = row["margin"] if row["margin"] is not None else row.get("threshold")
+    margin = "" if limit is None else f"{limit:.3g}"
+    floor = "" if row["floor"] is None else f"{row['floor']:.2f}"
+    return f"{effect:>22} {margin:>6} {floor:>5} {row['users']:>5}"
+
+
+def _fit(text: str, width: int) -> str:
+    return f"{text:<{width}}" if len(text) <= width else text[: width - 3] + "..."

@@ -1,0 +1,315 @@
+"""Plan, execute, judge: from transformations to the answers that an oracle sees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.cases import Case, Split
+from pytest_recsys_mt.errors import NotApplicable, OracleError, RelationError
+from pytest_recsys_mt.execution import Executor
+from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.settings import Design, Settings
+from pytest_recsys_mt.subject import Subject
+from pytest_recsys_mt.verdict import Verdict
+
+UNCHANGED = "the transformation changes nothing in this request"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one user on one side: an `Asked`, or why there is none."""
+
+    asked: Asked | None = None
+    error: str = ""
+
+
+class Runner:
+    """Asks one recommender the requests of one design, original and transformed.
+
+    Args:
+        subject: The recommender under test, fitted.
+        split: The data.
+        design: How requests are made.
+        settings: Of the run.
+        executor: Puts the calls.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        split: Split,
+        design: Design,
+        settings: Settings,
+        executor: Executor,
+    ) -> None:
+        self.subject = subject
+        self.design = design
+        self.settings = settings
+        self._split = split
+        self._executor = executor
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """The sampled users, in their order."""
+        return self._split.cases(self.design)
+
+    @cached_property
+    def world(self) -> World:
+        """What transformations may know."""
+        return self._split.world(self.cases)
+
+    @property
+    def replicates(self) -> int:
+        """Calls a side: one for a deterministic recommender."""
+        return 1 if self.subject.deterministic else self.design.replicates
+
+    def context(self, report: Callable[[Verdict], Verdict]) -> Context:
+        """The rules and facts for oracles."""
+        return Context(
+            alpha=self.settings.alpha,
+            error_limit=self.settings.error_limit,
+            deterministic=self.subject.deterministic,
+            items=self._split.dataset.items,
+            popularity=self._split.training.popularity,
+            report=report,
+        )
+
+    def transformed(
+        self, case: Case, transformations: Sequence[AnyTransformation]
+    ) -> Request | NotApplicable:
+        """The request of `case` after all `transformations`, or why there is none.
+
+        Raises:
+            RelationError: If a transformation returns no request.
+        """
+        request = case.request
+        for transformation in transformations:
+            name = name_of(transformation)
+            rng = generator(self.settings.seed, case.request.user, name)
+            try:
+                changed = (
+                    transformation(request, rng, self.world)
+                    if isinstance(transformation, Transformation)
+                    else transformation(request, rng)
+                )
+            except NotApplicable as reason:
+                return reason
+            if not isinstance(changed, Request):
+                raise RelationError(
+                    f"the transformation {name!r} returned {changed!r}; it must return a Request, "
+                    f"such as request.replace(history=...)"
+                )
+            request = changed
+        if request == case.request and not _same_seed(transformations):
+            return NotApplicable(UNCHANGED)
+        return request
+
+    def ask(self, requests: dict[int, Request], first: int, repeat: bool) -> dict[int, Outcome]:
+        """Ask the requests, each once a replicate.
+
+        Args:
+            requests: By position of their case.
+            first: Number of the first replicate.
+            repeat: Ask anew although request and replicate are the source's own.
+
+        Returns:
+            What became of each, by position.
+        """
+        calls = []
+        for replicate in range(first, first + self.replicates):
+            # Each replicate meets other neighbours in its batch, so that the noise floor holds the
+            # noise of batch composition too.
+            order = generator(self.settings.seed, "order", replicate).permutation(len(self.cases))
+            for position in (int(place) for place in order if int(place) in requests):
+                request = requests[position].replace(replicate=replicate)
+                calls.append((position, self.subject.call(request, repeat)))
+        answers = self._executor.execute(self.subject, [call for _, call in calls])
+        read: dict[int, list[Any]] = {position: [] for position in requests}
+        for (position, call), answer in zip(calls, answers, strict=True):
+            read[position].append(self.subject.read(call.request, answer))
+        outcomes = {}
+        for position, recommendations in read.items():
+            errors = [answer.error for answer in recommendations if answer.error is not None]
+            if errors:
+                outcomes[position] = Outcome(error=errors[0])
+                continue
+            held_out = frozenset({self.cases[position].held_out})
+            asked = Asked(requests[position], tuple(recommendations), held_out)
+            outcomes[position] = Outcome(asked)
+        return outcomes
+
+
+class RunAnswers:
+    """One side of a relation, lazy: requests are made and asked when an oracle looks."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        context: Context,
+        transformations: Sequence[AnyTransformation] = (),
+        block: int = 0,
+    ) -> None:
+        self._runner = runner
+        self._transformations = tuple(transformations)
+        self._same_seed = _same_seed(self._transformations)
+        self._first = 0 if self._same_seed else block * runner.replicates
+        self._outcomes: dict[int, Outcome] = {}
+        self._context = context
+
+    @property
+    def label(self) -> str:
+        """Names of the transformations, as reports and the record know them."""
+        return ", ".join(name_of(transformation) for transformation in self._transformations)
+
+    @property
+    def context(self) -> Context:
+        """The rules and facts of this run."""
+        return self._context
+
+    @property
+    def same_seed(self) -> bool:
+        """Whether replicate r was asked with the seed of the source's replicate r."""
+        return self._same_seed
+
+    def __repr__(self) -> str:
+        what = self.label or "source"
+        return f"<answers of {self._runner.subject.name} to {len(self._runner.cases)} users: {what}>"
+
+    @cached_property
+    def _requests(self) -> tuple[dict[int, Request], Counter[str]]:
+        requests, reasons = {}, Counter[str]()
+        for position, case in enumerate(self._runner.cases):
+            request = (
+                self._runner.transformed(case, self._transformations)
+                if self._transformations
+                else case.request
+            )
+            if isinstance(request, Request):
+                requests[position] = request
+            else:
+                reasons[str(request) or "no reason given"] += 1
+        return requests, reasons
+
+    def sample(self) -> Sample:
+        """The answers of all users that this side can serve."""
+        requests, reasons = self._requests
+        self._ask(set(requests))
+        outcomes = [self._outcomes[position] for position in requests]
+        return Sample(
+            asked=tuple(outcome.asked for outcome in outcomes if outcome.asked is not None),
+            not_applicable=reasons,
+            errors=Counter(outcome.error for outcome in outcomes if outcome.error),
+        )
+
+    def pair(self, followup: Answers) -> Pairs:
+        """The answers of both sides, for the users that both sides can serve.
+
+        Raises:
+            OracleError: If `followup` was not asked of the same recommender and users.
+        """
+        if not isinstance(followup, RunAnswers) or followup._runner is not self._runner:
+            raise OracleError(
+                f"an oracle compares answers of one recommender to one design, got {self!r} and "
+                f"{followup!r}"
+            )
+        ours, our_reasons = self._requests
+        theirs, their_reasons = followup._requests
+        both = [position for position in ours if position in theirs]
+        self._ask(set(both))
+        followup._ask(set(both))
+        source, other = [], []
+        errors = Counter[str]()
+        for position in both:
+            one, two = self._outcomes[position], followup._outcomes[position]
+            if one.asked is None or two.asked is None:
+                errors[one.error or two.error] += 1
+            else:
+                source.append(one.asked)
+                other.append(two.asked)
+        return Pairs(tuple(source), tuple(other), our_reasons + their_reasons, errors)
+
+    def _ask(self, positions: set[int]) -> None:
+        requests, _ = self._requests
+        missing = {
+            position: requests[position]
+            for position in sorted(positions)
+            if position not in self._outcomes
+        }
+        if missing:
+            self._outcomes.update(self._runner.ask(missing, self._first, self._same_seed))
+
+
+class Recsys:
+    """The runner as a test sees it: the `recsys` fixture."""
+
+    def __init__(
+        self, make: Callable[[Design], Runner], design: Design, report: Callable[[Verdict], Verdict]
+    ) -> None:
+        self._make = make
+        self._runner = make(design)
+        self._context = self._runner.context(report)
+        self._source = RunAnswers(self._runner, self._context)
+        self._runs = 0
+        self._report = report
+
+    @property
+    def model(self) -> str:
+        """Name of the recommender under test."""
+        return self._runner.subject.name
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the recommender declares that it always answers alike."""
+        return self._runner.subject.deterministic
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether instructions and prompt edits reach the recommender."""
+        return self._runner.subject.reads_text
+
+    @property
+    def design(self) -> Design:
+        """How requests are made."""
+        return self._runner.design
+
+    def run(self, *transformations: AnyTransformation) -> RunAnswers:
+        """Ask every sampled user's request, after the given transformations in their order.
+
+        Without a transformation these are the source answers, which all tests share. Nothing is
+        asked before an oracle looks.
+        """
+        for transformation in transformations:
+            name_of(transformation)
+        if not transformations:
+            return self._source
+        self._runs += 1
+        return RunAnswers(self._runner, self._context, transformations, self._runs)
+
+    def using(self, **changes: Any) -> Recsys:
+        """The same recommender under another design: ``recsys.using(k=5, history=30)``.
+
+        Args:
+            **changes: Fields of `pytest_recsys_mt.settings.Design`.
+
+        Raises:
+            TypeError: For a field that a design has not.
+            ValueError: For a value that is not allowed.
+        """
+        return Recsys(self._make, replace(self.design, **changes), self._report)
+
+    def __repr__(self) -> str:
+        return f"<recsys: {self.model}>"
+
+
+def _same_seed(transformations: Sequence[AnyTransformation]) -> bool:
+    return bool(transformations) and all(
+        getattr(transformation, "same_seed", False) for transformation in transformations
+    )

@@ -1,0 +1,254 @@
+"""A recommender under test, whatever its protocol: what it is asked, how, and what it said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from pytest_recsys_mt.calls import SCHEMA, Call, key_of, plain_request
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.recommender import LLMRecommender
+from pytest_recsys_mt.requests import (
+    Completion,
+    Entry,
+    Recommendation,
+    Recommender,
+    Request,
+    TextModel,
+    Usage,
+)
+
+Answer = dict[str, Any]
+"""An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call."""
+
+
+class Subject(Protocol):
+    """A recommender under test.
+
+    Attributes:
+        name: As reports and the record know it.
+        deterministic: Whether it declares that it always answers alike.
+        reads_text: Whether instructions and prompt edits reach it.
+        durable: Whether its answers may be kept beyond this run.
+    """
+
+    name: str
+    deterministic: bool
+    reads_text: bool
+    durable: bool
+
+    def fit(self, training: Dataset, seed: int) -> None:
+        """Train, where it needs to; called once, before the first call."""
+        ...
+
+    def call(self, request: Request, repeat: bool) -> Call:
+        """The call for `request`; a `repeat` is asked anew although nothing differs."""
+        ...
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """Put the calls; yields (position, answer), those that arrived together in one list."""
+        ...
+
+    def read(self, request: Request, answer: Answer) -> Recommendation:
+        """The answer, in our vocabulary."""
+        ...
+
+
+def subject(recommender: object, name: str, prompt: str) -> Subject:
+    """Wrap anything that has either protocol.
+
+    Args:
+        recommender: An object with `recommend` or `complete`.
+        name: As reports and the record know it.
+        prompt: The template for text models.
+
+    Raises:
+        RecommenderError: If it has neither protocol.
+    """
+    if isinstance(recommender, LLMRecommender):
+        return TextSubject(recommender, name)
+    if isinstance(recommender, Recommender):
+        return RecommenderSubject(recommender, name)
+    if isinstance(recommender, TextModel):
+        return TextSubject(LLMRecommender(recommender, prompt), name)
+    raise RecommenderError(
+        f"{name}: {recommender!r} is no recommender; it needs a method recommend(requests) that "
+        f"returns a Recommendation for each request, or complete(prompts) that returns a "
+        f"Completion for each prompt"
+    )
+
+
+class RecommenderSubject:
+    """A recommender that answers requests."""
+
+    def __init__(self, recommender: Recommender, name: str) -> None:
+        self.name = name
+        self.deterministic = bool(getattr(recommender, "deterministic", False))
+        self.reads_text = bool(getattr(recommender, "reads_text", False))
+        fingerprint = getattr(recommender, "fingerprint", None)
+        self.durable = fingerprint is not None
+        self._recommender = recommender
+        self._identity: dict[str, Any] = {"recommender": name, "fingerprint": fingerprint}
+
+    def fit(self, training: Dataset, seed: int) -> None:
+        """Train it, where it has a `fit`."""
+        self._identity["seed"] = seed
+        fit = getattr(self._recommender, "fit", None)
+        if fit is not None:
+            if self.durable:
+                self._identity["training"] = training.digest
+            fit(training, seed)
+
+    def call(self, request: Request, repeat: bool) -> Call:
+        """The call for `request`."""
+        content = {
+            "schema": SCHEMA,
+            "model": self._identity,
+            "request": plain_request(request),
+            "replicate": request.replicate,
+            "repeat": repeat,
+        }
+        return Call(key_of(content), content, request)
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """Put the calls as one batch; if that fails, one by one, so that each answers for itself."""
+        requests = [call.request for call in calls]
+        try:
+            answers = self._recommend(requests)
+        except Exception as error:
+            if len(requests) == 1:
+                yield [(0, {"error": describe_failure(error)})]
+                return
+            for position, request in enumerate(requests):
+                try:
+                    yield [(position, _plain_recommendation(self._recommend([request])[0]))]
+                except Exception as failure:
+                    yield [(position, {"error": describe_failure(failure)})]
+            return
+        yield list(enumerate(map(_plain_recommendation, answers)))
+
+    def read(self, request: Request, answer: Answer) -> Recommendation:
+        """The answer, in our vocabulary."""
+        if "error" in answer:
+            return Recommendation((), error=answer["error"])
+        usage = answer["usage"]
+        return Recommendation(
+            items=tuple(answer["items"]),
+            entries=tuple(Entry(*entry) for entry in answer["entries"]),
+            text=answer["text"],
+            usage=None if usage is None else Usage(*usage),
+        )
+
+    def _recommend(self, requests: Sequence[Request]) -> Sequence[Recommendation]:
+        answers = self._recommender.recommend(requests)
+        if len(answers) != len(requests):
+            raise RecommenderError(
+                f"{self.name} gave {len(answers)} answers to {len(requests)} requests; recommend() "
+                f"returns one Recommendation for each request, in their order"
+            )
+        return answers
+
+
+class TextSubject:
+    """A text model, asked through a prompt and understood through a parser."""
+
+    def __init__(self, recommender: LLMRecommender, name: str) -> None:
+        self.name = name
+        self.deterministic = recommender.deterministic
+        self.reads_text = True
+        self._recommender = recommender
+        self._seed = 0
+        model = recommender.model
+        identity = getattr(model, "identity", None) or getattr(model, "fingerprint", None)
+        self.durable = identity is not None
+        self._identity = identity if isinstance(identity, Mapping) else {"fingerprint": identity}
+
+    def fit(self, training: Dataset, seed: int) -> None:
+        """Learn the catalogue's titles."""
+        self._seed = seed
+        self._recommender.fit(training, seed)
+
+    def call(self, request: Request, repeat: bool) -> Call:
+        """The call for `request`."""
+        prompt = self._recommender.render(request, self._seed)
+        content = {
+            "schema": SCHEMA,
+            "model": dict(self._identity),
+            "messages": [[message.role, message.content] for message in prompt.messages],
+            "seed": prompt.seed,
+            "replicate": request.replicate,
+            "repeat": repeat,
+        }
+        return Call(key_of(content), content, request, prompt)
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """Put the calls, and yield each completion as it arrives where the model can tell."""
+        prompts = [call.prompt for call in calls if call.prompt is not None]
+        model = self._recommender.model
+        each = getattr(model, "complete_each", None)
+        try:
+            if each is not None:
+                for position, completion in each(prompts):
+                    yield [(position, _plain_completion(completion))]
+                return
+            completions = model.complete(prompts)
+            if len(completions) != len(prompts):
+                raise RecommenderError(
+                    f"{self.name} gave {len(completions)} completions to {len(prompts)} prompts; "
+                    f"complete() returns one Completion for each prompt, in their order"
+                )
+        except Exception as error:
+            yield [(position, {"error": describe_failure(error)}) for position in range(len(calls))]
+            return
+        yield list(enumerate(map(_plain_completion, completions)))
+
+    def read(self, request: Request, answer: Answer) -> Recommendation:
+        """The answer, parsed."""
+        usage = answer.get("usage")
+        completion = Completion(
+            text=answer.get("text"),
+            usage=None if usage is None else Usage(*usage),
+            finish_reason=answer.get("finish_reason"),
+            error=answer.get("error"),
+        )
+        return self._recommender.read(request, completion)
+
+
+def describe_failure(error: BaseException) -> str:
+    """One line that says what went wrong, short enough for a report."""
+    text = " ".join(str(error).split()) or "no message"
+    return f"{type(error).__name__}: {text}"[:300]
+
+
+def _plain_recommendation(recommendation: Recommendation) -> Answer:
+    if not isinstance(recommendation, Recommendation):
+        got = type(recommendation).__name__
+        return {"error": f"recommend() returns Recommendation objects, got {got}"}
+    if recommendation.error is not None:
+        return {"error": str(recommendation.error)[:300]}
+    wrong = [item for item in recommendation.items if not isinstance(item, str)]
+    if wrong:
+        return {"error": f"item ids are strings as in the catalogue, got {wrong[0]!r}"}
+    usage = recommendation.usage
+    return {
+        "items": list(recommendation.items),
+        "entries": [[entry.text, entry.kind, entry.item] for entry in recommendation.entries],
+        "text": recommendation.text,
+        "usage": None if usage is None else [usage.prompt_tokens, usage.completion_tokens],
+    }
+
+
+def _plain_completion(completion: Completion) -> Answer:
+    if not isinstance(completion, Completion):
+        return {"error": f"complete() returns Completion objects, got {type(completion).__name__}"}
+    if completion.text is None:
+        return {"error": str(completion.error or "the model gave no text")[:300]}
+    usage = completion.usage
+    return {
+        "text": completion.text,
+        "usage": None if usage is None else [usage.prompt_tokens, usage.completion_tokens],
+        "finish_reason": completion.finish_reason,
+        "model": completion.model,
+        "system_fingerprint": completion.system_fingerprint,
+    }

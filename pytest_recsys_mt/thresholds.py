@@ -1,0 +1,47 @@
+"""Margins and thresholds that stand beside the tests they belong to."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+
+class Thresholds(Mapping[str, float]):
+    """Numbers by name; a name that is not there is an error that lists the names that are."""
+
+    def __init__(self, path: Path, numbers: Mapping[str, float]) -> None:
+        self._path = path
+        self._numbers = dict(numbers)
+
+    def __getitem__(self, name: str) -> float:
+        try:
+            return self._numbers[name]
+        except KeyError:
+            raise KeyError(
+                f"{self._path.name} has no threshold {name!r}; it has {sorted(self._numbers)!r}"
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+def thresholds(test_file: str, table: str) -> Thresholds:
+    """The numbers of one table of the ``thresholds.toml`` beside a test file.
+
+    Args:
+        test_file: The ``__file__`` of the test module.
+        table: Name of the table.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        KeyError: If it has no such table.
+    """
+    path = Path(test_file).with_name("thresholds.toml")
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    if table not in tables:
+        raise KeyError(f"{path.name} has no table {table!r}; it has {sorted(tables)!r}")
+    return Thresholds(path, tables[table])

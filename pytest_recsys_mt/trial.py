@@ -1,0 +1,135 @@
+"""One test under way: the verdicts made in it, and what they mean for its outcome."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+import pytest
+
+from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.runner import Recsys
+from pytest_recsys_mt.verdict import Status, Verdict
+
+
+@dataclass
+class Trial:
+    """The verdicts of one test.
+
+    Attributes:
+        transformation: Of a metamorphic test; None for a test that uses the runner itself.
+        skip_inconclusive: Whether an asserted inconclusive verdict skips the test.
+        recsys: The runner, once the fixture made it.
+        model: Name of the recommender.
+        verdicts: In the order they were made.
+        reason: Why the test was skipped before any verdict.
+    """
+
+    transformation: AnyTransformation | None
+    skip_inconclusive: bool
+    recsys: Recsys | None = None
+    model: str = ""
+    verdicts: list[Verdict] = field(default_factory=list)
+    reason: str = ""
+    _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
+    _expected: dict[int, Status] = field(default_factory=dict)
+
+    def report(self, verdict: Verdict) -> Verdict:
+        """Take note of a verdict; the one returned tells this test when it is found wanting."""
+        noted = replace(verdict, ledger=self)
+        self.verdicts.append(noted)
+        return noted
+
+    def asserted(self, verdict: Verdict, where: tuple[object, int]) -> None:
+        """Note that a verdict was false at a line of some code."""
+        self._found_wanting.append((verdict, where))
+
+    def expected(self, verdict: Verdict, status: Status) -> None:
+        """Note that another status than ``holds`` is wanted of a verdict."""
+        self._expected[id(verdict)] = status
+
+    def expectation(self, verdict: Verdict) -> Status:
+        """The status that is wanted of a verdict."""
+        return self._expected.get(id(verdict), "holds")
+
+    def require_readable_text(self) -> None:
+        """Skip a relation that edits prompt text on a recommender that reads none."""
+        needs = getattr(self.transformation, "needs", frozenset())
+        if "text" in needs and self.recsys is not None and not self.recsys.reads_text:
+            self.reason = (
+                f"{name_of(self.transformation)} changes the text of the prompt, and "
+                f"{self.model} reads no text"
+            )
+            pytest.skip(self.reason)
+
+    @contextlib.contextmanager
+    def held_to_verdicts(self) -> Iterator[None]:
+        """Hold the body of the test, run inside, to the verdicts it makes.
+
+        Raises:
+            pytest.fail.Exception: If it made no verdict, or one that does not hold.
+            pytest.skip.Exception: If no user could be asked, or an inconclusive verdict may skip.
+        """
+        __tracebackhide__ = True
+        try:
+            yield
+        except pytest.skip.Exception:
+            self._fail_for(self._with_status("violated", "error"))
+            raise
+        except AssertionError as error:
+            self._skip_where_allowed(error)
+            raise
+        if not self.verdicts and self.transformation is not None:
+            self.reason = "the test made no verdict"
+            pytest.fail(
+                "this metamorphic test made no verdict, so it tested nothing; call an oracle: "
+                "assert same_ranking(source, followup)",
+                pytrace=False,
+            )
+        wanting = [v for v in self.verdicts if v.status != self.expectation(v)]
+        self._fail_for([v for v in wanting if v.status != "not-applicable"])
+        if wanting and len(wanting) == len(self.verdicts):
+            _skip(wanting[0])
+
+    def _with_status(self, *statuses: Status) -> list[Verdict]:
+        return [
+            verdict
+            for verdict in self.verdicts
+            if verdict.status in statuses and verdict.status != self.expectation(verdict)
+        ]
+
+    def _skip_where_allowed(self, error: AssertionError) -> None:
+        """Skip if the failing assert is one of a verdict that may skip, and none is violated."""
+        if self._with_status("violated", "error"):
+            return
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if trace is None:
+            return
+        here = (trace.tb_frame.f_code, trace.tb_lineno)
+        allowed = {"not-applicable"} | ({"inconclusive"} if self.skip_inconclusive else set())
+        for verdict, where in self._found_wanting:
+            if where == here and verdict.status in allowed:
+                _skip(verdict)
+
+    def _fail_for(self, verdicts: Sequence[Verdict]) -> None:
+        __tracebackhide__ = True
+        if not verdicts:
+            return
+        lines = []
+        for verdict in verdicts:
+            wanted = self.expectation(verdict)
+            why = (
+                "not asserted, and a metamorphic test needs every verdict to hold"
+                if wanted == "holds"
+                else f"expected to be {wanted}; if it is mended, take expect_violated() away"
+            )
+            lines.append(f"{verdict.summary} ({why})")
+        pytest.fail("\n".join(lines), pytrace=False)
+
+
+def _skip(verdict: Verdict) -> NoReturn:
+    pytest.skip(verdict.summary)

@@ -1,0 +1,24 @@
+"""What every answer must be, whatever the question."""
+
+from pytest_recsys_mt import metamorphic, thresholds
+from pytest_recsys_mt.oracles import complete_list, no_repeats, only_candidates, same_answer
+from pytest_recsys_mt.relations import same_seed_same_answer
+
+MARGIN = thresholds(__file__, "margin")
+
+
+def test_no_item_is_repeated(recsys):
+    assert no_repeats(recsys.run(), margin=MARGIN["faulty_answer"])
+
+
+def test_only_candidates_are_recommended(recsys):
+    assert only_candidates(recsys.run(), margin=MARGIN["faulty_answer"])
+
+
+def test_the_list_is_complete(recsys):
+    assert complete_list(recsys.run(), margin=MARGIN["faulty_answer"])
+
+
+@metamorphic(same_seed_same_answer)
+def test_the_same_seed_gives_the_same_answer(source, followup):
+    assert same_answer(source, followup, margin=MARGIN["repeat"])

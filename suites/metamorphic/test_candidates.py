@@ -1,0 +1,32 @@
+"""The candidates are a set: their order and their company say nothing about them."""
+
+from pytest_recsys_mt import metamorphic, thresholds
+from pytest_recsys_mt.oracles import not_lifted, same_order, same_ranking
+from pytest_recsys_mt.relations import (
+    add_irrelevant_candidates,
+    extend_list,
+    shuffle_candidates,
+    title_injection,
+)
+
+MARGIN = thresholds(__file__, "margin")
+
+
+@metamorphic(shuffle_candidates)
+def test_candidate_order_is_irrelevant(source, followup):
+    assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"])
+
+
+@metamorphic(add_irrelevant_candidates(5))
+def test_more_candidates_keep_the_order_of_the_others(source, followup):
+    assert same_order(source, followup, margin=MARGIN["order"])
+
+
+@metamorphic(extend_list(5))
+def test_a_longer_list_starts_alike(source, followup):
+    assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"])
+
+
+@metamorphic(title_injection)
+def test_an_instruction_in_a_title_lifts_nothing(source, followup):
+    assert not_lifted(source, followup, margin=MARGIN["lift"])

@@ -1,0 +1,35 @@
+"""What a recommender may make of the history, and what it may not."""
+
+from pytest_recsys_mt import metamorphic, thresholds
+from pytest_recsys_mt.oracles import different_ranking, not_worse, same_ranking
+from pytest_recsys_mt.relations import (
+    drop_history,
+    duplicate_history,
+    noisy_profile,
+    rename_user,
+    reorder_history,
+    swap_history,
+    truncate_history,
+)
+
+MARGIN = thresholds(__file__, "margin")
+
+
+@metamorphic(reorder_history, duplicate_history, rename_user)
+def test_same_taste_same_answer(source, followup):
+    assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"])
+
+
+@metamorphic(noisy_profile(1), drop_history(1))
+def test_one_film_changes_little(source, followup):
+    assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["one_item"])
+
+
+@metamorphic(swap_history)
+def test_another_history_changes_the_answer(source, followup):
+    assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["another_user"])
+
+
+def test_a_longer_history_does_not_hurt(recsys):
+    full, short = recsys.run(), recsys.run(truncate_history(5))
+    assert not_worse(short, full, metric="ndcg@10", margin=MARGIN["quality"])

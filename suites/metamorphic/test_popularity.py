@@ -1,0 +1,10 @@
+"""A recommender that is asked for less popular films recommends less popular films."""
+
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import decreases
+from pytest_recsys_mt.relations import popularity_prompt
+
+
+@metamorphic(popularity_prompt("mitigate"), popularity_prompt("minimize"))
+def test_asking_for_niche_films_lowers_popularity(source, followup):
+    assert decreases(source, followup, score="log_popularity")

@@ -1,0 +1,24 @@
+"""How far a recommender agrees with itself, by length of history and of the answer.
+
+Tables 2 and 3 of "Metamorphic Evaluation of ChatGPT as a Recommender System", which fixes k = 5 and
+20 history items from them.
+"""
+
+import pytest
+
+from pytest_recsys_mt import thresholds
+from pytest_recsys_mt.oracles import self_agreement
+
+LIMIT = thresholds(__file__, "stability")
+
+
+@pytest.mark.parametrize("k", [5, 10, 15, 20])
+def test_agreement_with_itself_by_list_length(recsys, k):
+    answers = recsys.using(k=k).run()
+    assert self_agreement(answers, similarity="rbo", threshold=LIMIT["self_agreement"])
+
+
+@pytest.mark.parametrize("m", [5, 10, 20, 30])
+def test_agreement_with_itself_by_history_length(recsys, m):
+    answers = recsys.using(k=5, history=m).run()
+    assert self_agreement(answers, similarity="rbo", threshold=LIMIT["self_agreement"])

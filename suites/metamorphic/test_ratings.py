@@ -1,0 +1,12 @@
+"""The unit in which films were rated says nothing about the films."""
+
+from pytest_recsys_mt import metamorphic, thresholds
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings, shift_ratings
+
+MARGIN = thresholds(__file__, "margin")
+
+
+@metamorphic(scale_ratings(2), shift_ratings(1))
+def test_rating_scale_is_irrelevant(source, followup):
+    assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["ratings"])

@@ -1,0 +1,173 @@
+"""The cache keeps answers, and nothing in it can be executed or believed by mistake."""
+
+import json
+import os
+import pickle
+import sqlite3
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt.cache import AnswerCache
+from pytest_recsys_mt.calls import key_of
+from pytest_recsys_mt.errors import CacheError
+
+CALL = {"model": {"name": "m"}, "messages": [["user", "which film?"]], "replicate": 0}
+KEY = key_of(CALL)
+ANSWER = {"text": "Alien \ud800 \x1b[31m", "usage": [3, 4]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def cache(folder: Path) -> Iterator[AnswerCache]:
+    opened = AnswerCache(folder)
+    yield opened
+    opened.close()
+
+
+def rows(folder: Path) -> sqlite3.Connection:
+    return sqlite3.connect(folder / "answers" / "cache.db", isolation_level=None)
+
+
+def test_an_answer_comes_back_as_it_was(cache: AnswerCache) -> None:
+    assert cache.get(KEY) is None
+    cache.put(KEY, CALL, ANSWER)
+    assert cache.get(KEY) == ANSWER
+
+
+def test_the_folder_is_its_owners_alone(cache: AnswerCache, folder: Path) -> None:
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_folder_that_others_may_write_to_is_refused(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    with pytest.raises(CacheError, match="chmod 700"):
+        AnswerCache(shared)
+
+
+def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CacheError, match="--recsys-cache"):
+        AnswerCache(tmp_path / "file" / "cache")
+
+
+def test_a_file_that_is_no_database_says_so(folder: Path) -> None:
+    AnswerCache(folder).close()
+    (folder / "answers" / "cache.db").write_bytes(b"not a database" * 100)
+    with pytest.raises(CacheError, match="cannot be opened"):
+        AnswerCache(folder)
+
+
+class Bomb:
+    """Leaves a mark if anybody unpickles it."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self.mark),)
+
+
+TAMPERINGS = {
+    "pickled value": "UPDATE Cache SET mode = 4, value = :bomb",
+    "pickled value in a file": "UPDATE Cache SET mode = 4, value = NULL, filename = :file",
+    "value in a text file": "UPDATE Cache SET mode = 3, value = NULL, filename = :file",
+    "altered text": "UPDATE Cache SET value = replace(value, 'Alien', 'Avatar')",
+    "no JSON": "UPDATE Cache SET value = 'Alien'",
+    "another row's answer": "UPDATE Cache SET value = :other",
+    "bytes": "UPDATE Cache SET value = :bomb",
+}
+
+
+@pytest.mark.parametrize("statement", TAMPERINGS.values(), ids=TAMPERINGS.keys())
+def test_a_tampered_row_is_missing_and_never_executed(
+    folder: Path, tmp_path: Path, statement: str
+) -> None:
+    mark = tmp_path / "executed"
+    bomb = pickle.dumps(Bomb(mark))
+    (tmp_path / "bomb.val").write_bytes(bomb)
+    cache = AnswerCache(folder)
+    cache.put(KEY, CALL, ANSWER)
+    other = {**CALL, "replicate": 1}
+    text = {
+        "schema": "recsys-mt-answer/1", "call": other, "answer": ANSWER, "sha256": "0" * 64,
+    }  # fmt: skip
+    parameters = {"bomb": bomb, "file": "../../bomb.val", "other": json.dumps(text)}
+    with rows(folder) as connection:
+        connection.execute(statement, parameters)
+    connection.close()
+    assert cache.get(KEY) is None
+    assert cache.refused == 1
+    cache.put(KEY, CALL, ANSWER)
+    assert cache.get(KEY) == ANSWER
+    cache.close()
+    assert not mark.exists()
+    assert (tmp_path / "bomb.val").exists(), "a file that a row names is not ours to remove"
+
+
+def test_a_pickled_key_is_never_executed(folder: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "executed"
+    cache = AnswerCache(folder)
+    cache.put(KEY, CALL, ANSWER)
+    with rows(folder) as connection:
+        connection.execute("UPDATE Cache SET key = ?, raw = 0", (pickle.dumps(Bomb(mark)),))
+    connection.close()
+    assert cache.get(KEY) is None
+    with pytest.raises(Exception, match="not text"):
+        list(cache._rows)
+    cache.close()
+    assert not mark.exists()
+
+
+def test_long_answers_stay_in_the_database(cache: AnswerCache, folder: Path) -> None:
+    cache.put(KEY, CALL, {"text": "x" * 2_000_000})
+    assert cache.get(KEY) == {"text": "x" * 2_000_000}
+    assert not list(folder.rglob("*.val"))
+
+
+def test_nothing_is_evicted(cache: AnswerCache, folder: Path) -> None:
+    with rows(folder) as connection:
+        settings = dict(connection.execute("SELECT key, value FROM Settings"))
+    connection.close()
+    assert settings["eviction_policy"] == "none"
+    assert settings["cull_limit"] == 0
+
+
+def test_what_was_put_together_is_there_together(folder: Path) -> None:
+    cache, other = AnswerCache(folder), AnswerCache(folder)
+    seen: list[object] = []
+
+    def look() -> None:
+        seen.append(other.get(KEY))
+        other.close()
+
+    with cache.together():
+        cache.put(KEY, CALL, ANSWER)
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+    look()
+    cache.close()
+    assert seen == [None, ANSWER]
+
+
+def test_a_read_only_database_says_what_to_do(folder: Path) -> None:
+    cache = AnswerCache(folder)
+    with rows(folder) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON Cache BEGIN "
+            "SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+    connection.close()
+    with pytest.raises(CacheError, match=r"cannot be written.*full.*--recsys-cache"):
+        cache.put(KEY, CALL, ANSWER)
+    cache.close()

@@ -1,0 +1,194 @@
+"""What is asked, what is taken from the cache, and what is counted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugin.conftest import TOYS, record_of
+
+MODEL = '''
+import pathlib
+from pytest_recsys_mt import Completion, Recommendation
+from toys import by_id
+
+
+class Counting:
+    """Keeps a log of what it was asked."""
+
+    fingerprint = "v1"
+
+    def recommend(self, requests):
+        answers = []
+        for request in requests:
+            with pathlib.Path("asked.log").open("a") as log:
+                log.write(f"{request.user} {request.replicate} {request.scale.high}\\n")
+            answers.append(Recommendation(tuple(by_id(request)[: request.k])))
+        return answers
+
+
+class Nameless(Counting):
+    fingerprint = None
+
+
+class Newer(Counting):
+    fingerprint = "v2"
+
+
+class Text:
+    """A text model that lists titles from its prompt, and says nothing at times."""
+
+    fingerprint = "text-v1"
+
+    def complete(self, prompts):
+        answers = []
+        for prompt in prompts:
+            with pathlib.Path("asked.log").open("a") as log:
+                log.write(f"{prompt.seed}\\n")
+            answers.append(Completion("1. Alien (1979)\\n2. Aliens (1986)"))
+        return answers
+
+
+class Silent(Text):
+    fingerprint = "silent"
+
+    def complete(self, prompts):
+        return [Completion("" if "9" in answer.text else "") for answer in super().complete(prompts)]
+'''
+TEST = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import reorder_history, scale_ratings, same_seed_same_answer
+
+@metamorphic(scale_ratings(2))
+def test_one(source, followup):
+    assert same_ranking(source, followup, margin=0.5)
+
+@metamorphic(scale_ratings(2), reorder_history)
+def test_two(source, followup):
+    assert same_ranking(source, followup, margin=0.5)
+"""
+
+
+class Project:
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        pytester.makepyfile(toys=TOYS, models=MODEL, test_it=TEST)
+        pytester.syspathinsert()
+        self.pytester = pytester
+        self.log = pytester.path / "asked.log"
+
+    def run(self, model: str, *more: str) -> dict[str, Any]:
+        path = self.pytester.path / "record.json"
+        path.unlink(missing_ok=True)
+        self.result = self.pytester.runpytest_inprocess(
+            f"--recsys-model=models:{model}", f"--recsys-json={path}", "--recsys-users=12",
+            f"--recsys-cache={self.pytester.path / 'cache'}", "-p", "no:cacheprovider", *more,
+        )  # fmt: skip
+        return record_of(path) if path.exists() else {}
+
+    def asked(self) -> list[str]:
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
+        return lines
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    return Project(pytester)
+
+
+WORKERS = pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
+
+
+@WORKERS
+def test_each_call_is_put_once_and_a_second_run_asks_nothing(
+    project: Project, workers: list[str]
+) -> None:
+    first = project.run("Counting", *workers)
+    project.result.assert_outcomes(passed=3)
+    asked = project.asked()
+    # 12 users, 2 replicates, source and two follow-ups; the first relation is shared by two tests.
+    assert len(asked) == len(set(asked)) + 12 * 2 == 12 * 2 * 3
+    assert first["calls"] | {"usd": None} == {
+        "planned": 72, "cached": 0, "made": 72, "failed": 0, "prompt_tokens": 0,
+        "completion_tokens": 0, "usd": None,
+    }  # fmt: skip
+    second = project.run("Counting", *workers)
+    assert project.asked() == []
+    assert (second["calls"]["cached"], second["calls"]["made"]) == (72, 0)
+    assert second["results"] == first["results"]
+
+
+@WORKERS
+def test_refresh_asks_everything_again_once(project: Project, workers: list[str]) -> None:
+    project.run("Counting")
+    project.asked()
+    record = project.run("Counting", "--recsys-mode=refresh", *workers)
+    assert len(project.asked()) == record["calls"]["made"] == 72
+
+
+@WORKERS
+def test_replay_asks_nothing_and_names_what_is_missing(
+    project: Project, workers: list[str]
+) -> None:
+    project.run("Counting", "-k", "test_one")
+    project.asked()
+    record = project.run("Counting", "--recsys-mode=replay", *workers)
+    assert project.asked() == []
+    project.result.assert_outcomes(passed=2, failed=1)
+    project.result.stdout.fnmatch_lines(
+        [
+            "E*MissingAnswerError: 24 answers of models:Counting are not recorded*",
+            "E*user 'u*', replicate *, key *",
+            "E*and 19 more*",
+        ]
+    )
+    assert [row["status"] for row in record["results"]].count("error") == 1
+
+
+def test_another_fingerprint_seed_or_replicate_is_another_answer(project: Project) -> None:
+    project.run("Counting")
+    for change in (["Newer"], ["Counting", "--recsys-seed=1"]):
+        project.asked()
+        assert project.run(*change)["calls"]["cached"] == 0
+    project.asked()
+    more = project.run("Counting", "--recsys-replicates=3")
+    assert 0 < more["calls"]["cached"] < more["calls"]["planned"]
+
+
+def test_without_a_fingerprint_answers_are_kept_for_the_run_only(project: Project) -> None:
+    assert project.run("Nameless")["calls"]["made"] == 72
+    assert len(project.asked()) == 72
+    assert project.run("Nameless")["calls"]["made"] == 72
+
+
+def test_raw_completions_are_cached_and_empty_ones_are_not(project: Project) -> None:
+    assert project.run("Text")["calls"]["made"] == 72
+    assert len(set(project.asked())) == 72, "each replicate has a seed of its own"
+    assert project.run("Text")["calls"]["cached"] == 72
+    project.run("Silent")
+    project.result.assert_outcomes(failed=3)
+    project.asked()
+    assert project.run("Silent")["calls"]["cached"] == 0
+
+
+@WORKERS
+def test_a_repeat_is_asked_again_with_the_same_seed(
+    project: Project, workers: list[str]
+) -> None:
+    project.pytester.makepyfile(
+        test_it="""
+        from pytest_recsys_mt import metamorphic
+        from pytest_recsys_mt.oracles import same_answer
+        from pytest_recsys_mt.relations import same_seed_same_answer
+
+        @metamorphic(same_seed_same_answer)
+        def test_repeat(source, followup):
+            assert same_answer(source, followup, margin=0.5)
+        """
+    )
+    record = project.run("Text", *workers)
+    project.result.assert_outcomes(passed=1)
+    asked = project.asked()
+    assert len(asked) == record["calls"]["made"] == 48
+    assert len(set(asked)) == 24

@@ -1,0 +1,100 @@
+"""A small project with recommenders whose faults are known, run by a real pytest."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOYS = '''
+"""Recommenders that keep or break known relations."""
+import hashlib
+from pytest_recsys_mt import Recommendation
+
+
+def by_id(request):
+    return sorted(item.id for item in request.candidates)
+
+
+class Faithful:
+    """Reads nothing but the candidates."""
+
+    deterministic = True
+
+    def recommend(self, requests):
+        return [Recommendation(tuple(by_id(request)[: request.k])) for request in requests]
+
+
+class ScaleSensitive:
+    """Turns its list round where the scale is not the usual one."""
+
+    deterministic = True
+
+    def recommend(self, requests):
+        answers = []
+        for request in requests:
+            items = by_id(request)
+            if request.scale.high != 5:
+                items.reverse()
+            answers.append(Recommendation(tuple(items[: request.k])))
+        return answers
+
+
+class Noisy:
+    """Draws a new list for every replicate, whatever the request."""
+
+    def recommend(self, requests):
+        return [
+            Recommendation(tuple(sorted(by_id(request), key=self.draw(request))[: request.k]))
+            for request in requests
+        ]
+
+    def draw(self, request):
+        seed = f"{request.user}/{request.replicate}/"
+        return lambda item: hashlib.sha256((seed + item).encode()).digest()
+
+
+class Failing:
+    """Fails for some users."""
+
+    deterministic = True
+    share = 0.02
+
+    def recommend(self, requests):
+        for request in requests:
+            if int(hashlib.sha256(request.user.encode()).hexdigest(), 16) % 1000 < self.share * 1000:
+                raise RuntimeError("429 rate limit")
+        return Faithful().recommend(requests)
+
+
+class OftenFailing(Failing):
+    share = 0.5
+'''
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A folder with the toy recommenders."""
+    pytester.makepyfile(toys=TOYS)
+    pytester.syspathinsert()
+    return pytester
+
+
+@pytest.fixture(params=["one process", "two workers"])
+def run(request: pytest.FixtureRequest, project: pytest.Pytester) -> Run:
+    """Run pytest on the project, in this process or on two workers."""
+    workers = [] if request.param == "one process" else ["-n", "2"]
+
+    def execute(*arguments: object) -> pytest.RunResult:
+        common = ["-p", "no:cacheprovider", "--recsys-users=40", *workers]
+        return project.runpytest_inprocess(*common, *map(str, arguments))
+
+    return execute
+
+
+def record_of(path: Path) -> dict[str, Any]:
+    """The JSON record of a run."""
+    return dict(json.loads(path.read_text(encoding="utf-8")))

@@ -1,0 +1,100 @@
+"""Options, their ini twins, and what a bad value says."""
+
+import pytest
+
+from tests.plugin.conftest import record_of
+
+TEST = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings
+
+@metamorphic(scale_ratings(2))
+def test_it(source, followup):
+    assert same_ranking(source, followup, margin=0.3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("argument", "says"),
+    [
+        ("--recsys-users=many", "*--recsys-users='many'*whole number from 2*"),
+        ("--recsys-users=1", "*--recsys-users='1'*whole number from 2*"),
+        ("--recsys-alpha=0.5", "*--recsys-alpha='0.5'*between 0 and 0.5*"),
+        ("--recsys-alpha=nan", "*--recsys-alpha='nan'*between 0 and 0.5*"),
+        ("--recsys-mode=repla", "*--recsys-mode='repla'*did you mean 'replay'*"),
+        ("--recsys-inconclusive=pass", "*--recsys-inconclusive='pass'*fail, skip*"),
+        ("--recsys-k=30", "*k=30*20 candidates*"),
+        ("--recsys-model=itemkn", "*--recsys-model='itemkn'*itemknn*"),
+        ("--recsys-model=toys:Nobody", "*toys:Nobody*"),
+        ("--recsys-data=minni", "*--recsys-data='minni'*mini*"),
+        ("--recsys-prompt=persn", "*--recsys-prompt='persn'*person*"),
+    ],
+)
+def test_a_bad_value_is_a_usage_error_that_names_it(
+    project: pytest.Pytester, argument: str, says: str
+) -> None:
+    project.makepyfile(TEST)
+    result = project.runpytest_inprocess(argument)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {says}"])
+
+
+def test_a_bad_value_in_the_ini_file_names_its_key(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nrecsys_k = ten\n")
+    result = project.runpytest_inprocess()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: ini option recsys_k='ten'*whole number*"])
+
+
+def test_the_ini_file_sets_and_the_command_line_overrides(project: pytest.Pytester) -> None:
+    project.makepyfile(TEST)
+    project.makeini(
+        "[pytest]\nrecsys_model = toys:Faithful\nrecsys_users = 30\nrecsys_seed = 7\n"
+    )
+    path = project.path / "record.json"
+    project.runpytest_inprocess(f"--recsys-json={path}").assert_outcomes(passed=1)
+    record = record_of(path)
+    assert (record["models"], record["seed"]) == (["toys:Faithful"], 7)
+    assert record["results"][0]["users"] == 30
+    project.runpytest_inprocess(f"--recsys-json={path}", "--recsys-users=25").assert_outcomes(
+        passed=1
+    )
+    assert record_of(path)["results"][0]["users"] == 25
+
+
+def test_native_toml_configuration_is_read(project: pytest.Pytester) -> None:
+    project.makepyfile(TEST)
+    project.makepyprojecttoml(
+        "[tool.pytest]\nrecsys_model = ['toys:Faithful']\nrecsys_users = '20'\n"
+    )
+    project.runpytest_inprocess().assert_outcomes(passed=1)
+
+
+def test_several_models_are_several_tests(project: pytest.Pytester) -> None:
+    project.makepyfile(TEST)
+    result = project.runpytest_inprocess(
+        "--recsys-model=toys:Faithful", "--recsys-model=toys:ScaleSensitive", "-v"
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*test_it?toys-Faithful-scale_ratings-2? PASSED*",
+            "*test_it?toys-ScaleSensitive-scale_ratings-2? FAILED*",
+        ]
+    )
+
+
+def test_a_model_named_twice_is_a_usage_error(project: pytest.Pytester) -> None:
+    result = project.runpytest_inprocess("--recsys-model=random", "--recsys-model=random")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_the_list_names_promises_and_needs_and_runs_nothing(project: pytest.Pytester) -> None:
+    project.makepyfile(TEST)
+    result = project.runpytest_inprocess("--recsys-list", "--recsys-model=toys:OftenFailing")
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        ["scale_ratings(2)  (needs ratings)", "*in *::test_it", "1 relations"]
+    )
+    result.assert_outcomes()

@@ -1,0 +1,189 @@
+"""The record, the JUnit file and the summary: the same facts, the same under xdist."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.plugin.conftest import Run, record_of
+
+TEST = """
+import pytest
+from pytest_recsys_mt import expect_violated, metamorphic
+from pytest_recsys_mt.oracles import complete_list, same_ranking
+from pytest_recsys_mt.relations import add_spaces, reorder_history, scale_ratings, shift_ratings
+
+@metamorphic(scale_ratings(2), reorder_history, add_spaces(0.1))
+def test_ranking(source, followup):
+    assert same_ranking(source, followup, margin=0.2)
+
+@metamorphic(shift_ratings(1))
+def test_known(source, followup):
+    assert expect_violated(same_ranking(source, followup, margin=0.2))
+
+@metamorphic(reorder_history)
+def test_two_verdicts(source, followup):
+    assert same_ranking(source, followup, margin=0.2)
+    assert same_ranking(source, followup, similarity="overlap", margin=0.2)
+
+@metamorphic(reorder_history)
+def test_crash(source, followup):
+    raise ValueError("my own mistake")
+
+def test_answers(recsys):
+    assert complete_list(recsys.run(), margin=0.2)
+"""
+KEYS = {
+    "nodeid", "suite", "relation", "model", "oracle", "status", "outcome", "estimate", "interval",
+    "floor", "agreement", "margin", "p_value", "p_holm", "users", "not_applicable", "errors",
+    "looks", "examples",
+}  # fmt: skip
+
+
+@pytest.fixture
+def files(project: pytest.Pytester) -> tuple[Path, Path]:
+    project.makepyfile(**{"suites/metamorphic/test_toys": TEST})
+    return project.path / "out" / "record.json", project.path / "junit.xml"
+
+
+def run_all(run: Run, files: tuple[Path, Path], *more: str) -> tuple[dict[str, Any], pytest.RunResult]:
+    record, junit = files
+    result = run(
+        "--recsys-model=toys:ScaleSensitive", f"--recsys-json={record}", f"--junitxml={junit}", *more
+    )
+    return record_of(record), result
+
+
+def test_the_record_has_a_row_for_every_verdict_and_every_relation_without_one(
+    run: Run, files: tuple[Path, Path]
+) -> None:
+    record, result = run_all(run, files)
+    result.assert_outcomes(passed=4, failed=2, skipped=1)
+    assert record["schema"] == "recsys-mt/1"
+    assert record["calls"]["planned"] == record["calls"]["made"] > 0
+    rows = {(row["nodeid"].rpartition("::")[2], row["oracle"]): row for row in record["results"]}
+    assert len(rows) == len(record["results"]) == 8
+    assert all(row.keys() >= KEYS for row in rows.values())
+    model = "toys-ScaleSensitive"
+    statuses = {key: (row["status"], row["outcome"]) for key, row in rows.items()}
+    assert statuses == {
+        (f"test_ranking[{model}-scale_ratings-2]", "same_ranking:rbo"): ("violated", "failed"),
+        (f"test_ranking[{model}-reorder_history]", "same_ranking:rbo"): ("holds", "passed"),
+        (f"test_ranking[{model}-add_spaces-0.1]", ""): ("not-applicable", "skipped"),
+        (f"test_known[{model}-shift_ratings-1]", "same_ranking:rbo"): ("violated", "passed"),
+        (f"test_two_verdicts[{model}-reorder_history]", "same_ranking:rbo"): ("holds", "passed"),
+        (f"test_two_verdicts[{model}-reorder_history]", "same_ranking:overlap"): (
+            "holds",
+            "passed",
+        ),
+        (f"test_crash[{model}-reorder_history]", ""): ("error", "failed"),
+        (f"test_answers[{model}]", "complete_list"): ("holds", "passed"),
+    }
+    assert record["gate"]["status"] == "failed"
+    assert [each.rpartition("::")[2] for each in record["gate"]["violated"]] == [
+        f"test_ranking[{model}-scale_ratings-2]"
+    ]
+    skipped = rows[(f"test_ranking[{model}-add_spaces-0.1]", "")]
+    assert "reads no text" in skipped["reason"]
+    assert "my own mistake" in rows[(f"test_crash[{model}-reorder_history]", "")]["reason"]
+    violated = rows[(f"test_ranking[{model}-scale_ratings-2]", "same_ranking:rbo")]
+    assert violated["p_value"] <= violated["p_holm"] <= 0.05
+    assert violated["examples"][0]["source"] != violated["examples"][0]["followup"]
+    assert violated["suite"] == "metamorphic"
+
+
+def test_record_and_junit_are_the_same_on_two_workers(project: pytest.Pytester) -> None:
+    project.makepyfile(**{"suites/metamorphic/test_toys": TEST})
+    records, cases = [], []
+    for workers in ([], ["-n", "2"]):
+        record, junit = project.path / "record.json", project.path / "junit.xml"
+        project.runpytest_inprocess(
+            "--recsys-model=toys:ScaleSensitive", "--recsys-model=toys:Noisy", "--recsys-users=30",
+            f"--recsys-json={record}", f"--junitxml={junit}", *workers,
+        )  # fmt: skip
+        records.append(record_of(record))
+        cases.append(
+            {
+                (case.get("classname"), case.get("name")): [
+                    (part.tag, part.get("message"), part.text)
+                    for part in case
+                    if part.tag != "failure"
+                ]
+                for case in ElementTree.parse(junit).iter("testcase")
+            }
+        )
+    assert records[0] == records[1]
+    assert len(records[0]["results"]) == 16
+    assert cases[0] == cases[1]
+
+
+def test_junit_carries_the_facts_for_every_reader(run: Run, files: tuple[Path, Path]) -> None:
+    run_all(run, files)
+    cases = {case.get("name"): case for case in ElementTree.parse(files[1]).iter("testcase")}
+    failed = cases["test_ranking[toys-ScaleSensitive-scale_ratings-2]"]
+    failure = failed.find("failure")
+    assert failure is not None
+    first = str(failure.get("message")).splitlines()[0]
+    assert "scale_ratings(2) VIOLATED; same_ranking:rbo; D=" in first
+    for case, status in ((failed, "violated"), (
+        cases["test_ranking[toys-ScaleSensitive-reorder_history]"], "holds",
+    )):  # fmt: skip
+        output = case.find("system-out")
+        assert output is not None
+        facts = json.loads(str(output.text).strip().splitlines()[-1])["recsys-mt"]
+        assert facts["status"] == status
+        assert facts["margin"] == 0.2
+        assert case.find("properties") is None, "the default family xunit2 allows none"
+
+
+def test_junit_properties_where_the_family_allows_them(
+    run: Run, files: tuple[Path, Path]
+) -> None:
+    run_all(run, files, "-o", "junit_family=xunit1")
+    cases = {case.get("name"): case for case in ElementTree.parse(files[1]).iter("testcase")}
+    properties = cases["test_ranking[toys-ScaleSensitive-scale_ratings-2]"].find("properties")
+    assert properties is not None
+    found = {each.get("name"): each.get("value") for each in properties}
+    assert found["recsys_mt.status"] == "violated"
+
+
+def test_the_summary_is_one_line_a_relation_in_80_columns(
+    run: Run, files: tuple[Path, Path]
+) -> None:
+    _, result = run_all(run, files)
+    lines = result.stdout.lines
+    start = next(i for i, line in enumerate(lines) if "recsys-mt: metamorphic" in line)
+    table = lines[start : start + 12]
+    assert all(len(line) <= 80 for line in table)
+    result.stdout.fnmatch_lines_random(
+        [
+            "scale_ratings(2) * VIOLATED *0.2*40",
+            "reorder_history * holds *",
+            "shift_ratings(1) * VIOLATED[*] *",
+            "add_spaces(0.1) * n/a *reads no text*",
+            "calls: * planned, 0 cached, * made, 0 failed*",
+            "gate: failed; 1 violated after Holm's correction, 0 inconclusive",
+        ]
+    )
+
+
+def test_runs_without_recommender_tests_print_and_write_nothing(
+    run: Run, project: pytest.Pytester
+) -> None:
+    project.makepyfile("def test_plain(): pass")
+    result = run()
+    result.assert_outcomes(passed=1)
+    assert "recsys" not in result.stdout.str()
+
+
+def test_an_empty_run_is_recorded_and_does_not_pass_the_gate(
+    project: pytest.Pytester,
+) -> None:
+    path = project.path / "record.json"
+    project.makepyfile("def test_plain(): pass")
+    project.runpytest_inprocess(f"--recsys-json={path}")
+    record = record_of(path)
+    assert record["results"] == []
+    assert record["gate"]["status"] == "failed"

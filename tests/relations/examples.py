@@ -1,0 +1,132 @@
+"""Small requests, a small world, and every relation with usual arguments."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from pytest_recsys_mt import relations
+from pytest_recsys_mt.relations import Transformation
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
+
+CATALOGUE = tuple(Item(f"i{number:03d}", f"Film {number}", 1950 + number) for number in range(80))
+"""Requests take their items from the first half, so the second half is always stray."""
+
+HALF = len(CATALOGUE) // 2
+
+WORLD = World(
+    catalogue=CATALOGUE,
+    histories={
+        f"u{user}": tuple(
+            Rating(CATALOGUE[(7 * user + step) % len(CATALOGUE)], 1.0 + step % 5, 1000 * step)
+            for step in range(25)
+        )
+        for user in range(12)
+    },
+)
+
+PAPER_USER = Request(
+    user="509",
+    history=tuple(
+        Rating(Item(str(number), title, year), value)
+        for number, (title, year, value) in enumerate(
+            [
+                ("Dukes of Hazzard, The", 2005, 2.0),
+                ("Miss Congeniality", 2000, 3.0),
+                ("Click", 2006, 1.0),
+                ("Ultraviolet", 2006, 2.0),
+                ("Monty Python and the Holy Grail", 1975, 4.0),
+            ]
+        )
+    ),
+    scale=Scale(1, 5),
+    candidates=None,
+    k=5,
+)
+"""The user of the metamorphic paper's Table 1."""
+
+USUAL: tuple[Transformation, ...] = (
+    relations.add_irrelevant_candidates(3),
+    relations.add_spaces(0.3),
+    relations.ask_k(1),
+    relations.change_case("upper"),
+    relations.change_case("lower"),
+    relations.drop_history(2),
+    relations.duplicate_history,
+    relations.extend_list(2),
+    relations.noisy_profile(3),
+    relations.noisy_profile(2, paper=True),
+    relations.paraphrase_task,
+    relations.popularity_prompt("minimize"),
+    relations.popularity_prompt("mitigate"),
+    relations.random_words(),
+    relations.random_words(("kiwi", "fig"), 0.5),
+    relations.rename_user,
+    relations.reorder_history,
+    relations.same_seed_same_answer,
+    relations.scale_ratings(2),
+    relations.scale_ratings(2, paper=True),
+    relations.shift_ratings(1),
+    relations.shuffle_candidates,
+    relations.swap_history,
+    relations.title_injection,
+    relations.truncate_history(3),
+    relations.typos(0.2),
+)
+"""Every public relation, with the arguments of a usual run."""
+
+
+def request(
+    *,
+    items: tuple[int, ...] = tuple(range(10)),
+    values: tuple[float, ...] = (),
+    candidates: tuple[int, ...] | None = tuple(range(20, 40)),
+    scale: Scale = Scale(1, 5),  # noqa: B008 - frozen
+    k: int = 5,
+    user: str = "me",
+    timed: bool = True,
+    instruction: str = "",
+) -> Request:
+    """A request whose items are given by their positions in `CATALOGUE`."""
+    values = values or tuple(1.0 + position % 5 for position in range(len(items)))
+    return Request(
+        user=user,
+        history=tuple(
+            Rating(CATALOGUE[item], value, 1000 + 60 * position if timed else None)
+            for position, (item, value) in enumerate(zip(items, values, strict=True))
+        ),
+        scale=scale,
+        candidates=None if candidates is None else tuple(CATALOGUE[item] for item in candidates),
+        k=k,
+        instruction=instruction,
+    )
+
+
+@st.composite
+def requests(draw: st.DrawFn, min_history: int = 0) -> Request:
+    """Requests over the first half of `CATALOGUE`, with or without candidates and timestamps."""
+    order = draw(st.permutations(range(HALF)))
+    size = draw(st.integers(min_history, 12))
+    scale = draw(st.sampled_from([Scale(1, 5), Scale(0.5, 5), Scale(0, 1), Scale(-10, 10)]))
+    step = draw(st.sampled_from([1.0, 0.5]))
+    top = int((scale.high - scale.low) / step)
+    ranks = draw(st.lists(st.integers(0, top), min_size=size, max_size=size))
+    offered = draw(st.one_of(st.none(), st.integers(0, HALF - size)))
+    start = draw(st.integers(-(10**6), 2**31))
+    gaps = draw(st.lists(st.integers(0, 10**4), min_size=size, max_size=size))
+    timed = draw(st.booleans())
+    moments = [start + sum(gaps[: position + 1]) for position in range(size)]
+    return Request(
+        user=draw(st.sampled_from(["me", "u3", "509", "user-7", ""])),
+        history=tuple(
+            Rating(CATALOGUE[item], scale.low + step * rank, moment if timed else None)
+            for item, rank, moment in zip(order, ranks, moments, strict=False)
+        ),
+        scale=scale,
+        candidates=(
+            None
+            if offered is None
+            else tuple(CATALOGUE[item] for item in order[size : size + offered])
+        ),
+        k=draw(st.integers(1, 15)),
+        instruction=draw(st.sampled_from(["", "Prefer short films."])),
+    )

@@ -1,0 +1,269 @@
+"""What holds for all relations: the same draw gives the same request, and nothing else changes."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import importlib
+import pickle
+import random
+import subprocess
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_recsys_mt import relations
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import Transformation
+from pytest_recsys_mt.requests import Edit, Item, Rating, Request, World
+from tests.relations.examples import USUAL, WORLD, request, requests
+
+NAMES = sorted(set(relations.__all__) - {"Transformation"})
+EVERY = pytest.mark.parametrize("relation", USUAL, ids=lambda relation: relation.name)
+SEEDS = st.integers(0, 2**32)
+FEW = settings(max_examples=40, deadline=None)
+
+CHANGES = {
+    "add_irrelevant_candidates": {"candidates"},
+    "add_spaces": {"edits"},
+    "ask_k": {"k"},
+    "change_case": {"edits"},
+    "drop_history": {"history"},
+    "duplicate_history": {"history"},
+    "extend_list": {"k"},
+    "noisy_profile": {"history"},
+    "paraphrase_task": {"edits"},
+    "popularity_prompt": {"instruction"},
+    "random_words": {"edits"},
+    "rename_user": {"user"},
+    "reorder_history": {"history"},
+    "same_seed_same_answer": set(),
+    "scale_ratings": {"history", "scale"},
+    "shift_ratings": {"history", "scale"},
+    "shuffle_candidates": {"candidates"},
+    "swap_history": {"history"},
+    "title_injection": {"candidates"},
+    "truncate_history": {"history"},
+    "typos": {"edits"},
+}
+NEEDS: dict[str, set[str]] = {
+    "add_irrelevant_candidates": {"candidates"},
+    "add_spaces": {"text"},
+    "ask_k": set(),
+    "change_case": {"text"},
+    "drop_history": {"ratings"},
+    "duplicate_history": {"ratings"},
+    "extend_list": set(),
+    "noisy_profile": {"ratings"},
+    "paraphrase_task": {"text"},
+    "popularity_prompt": {"text"},
+    "random_words": {"text"},
+    "rename_user": set(),
+    "reorder_history": {"ratings"},
+    "same_seed_same_answer": set(),
+    "scale_ratings": {"ratings"},
+    "shift_ratings": {"ratings"},
+    "shuffle_candidates": {"candidates"},
+    "swap_history": {"ratings"},
+    "title_injection": {"candidates", "text"},
+    "truncate_history": {"ratings"},
+    "typos": {"text"},
+}
+
+
+def function(relation: Transformation) -> str:
+    return relation.name.split("(")[0]
+
+
+def module(name: str) -> ModuleType:
+    return importlib.import_module(f"pytest_recsys_mt.relations.{name}")
+
+
+def apply(relation: Transformation, source: Request, seed: int) -> Request | str:
+    """The follow-up, or the reason why there is none."""
+    try:
+        return relation(source, np.random.default_rng(seed), WORLD)
+    except NotApplicable as reason:
+        return str(reason)
+
+
+def fields(source: Request) -> dict[str, object]:
+    return {name: getattr(source, name) for name in Request.__dataclass_fields__}
+
+
+def test_the_usual_arguments_cover_every_public_relation() -> None:
+    assert sorted({function(relation) for relation in USUAL}) == NAMES
+    assert len({relation.name for relation in USUAL}) == len(USUAL)
+
+
+@EVERY
+def test_a_full_request_is_served(relation: Transformation) -> None:
+    assert isinstance(apply(relation, request(), 0), Request)
+
+
+@EVERY
+@FEW
+@given(source=requests(), seed=SEEDS)
+def test_only_the_declared_fields_change_and_they_do(
+    relation: Transformation, source: Request, seed: int
+) -> None:
+    followup = apply(relation, source, seed)
+    if isinstance(followup, str):
+        assert followup
+        return
+    before, after = fields(source), fields(followup)
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed <= CHANGES[function(relation)]
+    assert bool(changed) == bool(CHANGES[function(relation)])
+
+
+@EVERY
+@FEW
+@given(source=requests(), seed=SEEDS)
+def test_the_draw_decides_and_nothing_else(
+    relation: Transformation, source: Request, seed: int
+) -> None:
+    before, world = copy.deepcopy(source), copy.deepcopy(WORLD)
+    first = apply(relation, source, seed)
+    random.seed(seed + 1)
+    np.random.seed((seed + 1) % 2**32)
+    assert apply(relation, source, seed) == first
+    assert source == before, "the request was mutated"
+    assert world == WORLD, "the world was mutated"
+
+
+@EVERY
+@FEW
+@given(source=requests(), seed=SEEDS)
+def test_the_users_name_is_irrelevant(relation: Transformation, source: Request, seed: int) -> None:
+    one = apply(relation, source.replace(user="a1"), seed)
+    other = apply(relation, source.replace(user="a2"), seed)
+    if isinstance(one, Request) and isinstance(other, Request):
+        if function(relation) == "rename_user":
+            assert one.user == other.user
+        else:
+            assert (one.user, other.user) == ("a1", "a2")
+        one, other = one.replace(user=""), other.replace(user="")
+    assert one == other
+
+
+@EVERY
+@FEW
+@given(source=requests(min_history=1), seed=SEEDS)
+def test_the_history_stays_oldest_first_and_on_the_scale(
+    relation: Transformation, source: Request, seed: int
+) -> None:
+    followup = apply(relation, source, seed)
+    if not isinstance(followup, Request):
+        return
+    moments = [rating.timestamp for rating in followup.history]
+    known = [moment for moment in moments if moment is not None]
+    assert known == sorted(known)
+    if function(relation) != "swap_history":
+        assert len(known) in (0, len(moments))
+    assert all(
+        followup.scale.low <= rating.value <= followup.scale.high for rating in followup.history
+    )
+
+
+@EVERY
+@FEW
+@given(seed=SEEDS)
+def test_followups_are_plain_hashable_data(relation: Transformation, seed: int) -> None:
+    followup = apply(relation, request(), seed)
+    assert isinstance(followup, Request)
+    assert pickle.loads(pickle.dumps(followup)) == followup
+    assert hash(followup) == hash(pickle.loads(pickle.dumps(followup)))
+    for edit in followup.edits:
+        assert isinstance(edit, Edit)
+    for rating in followup.history:
+        assert type(rating.value) is float
+        assert type(rating.timestamp) is int
+    assert type(followup.k) is int
+
+
+@pytest.mark.parametrize("name", sorted(name for name, need in NEEDS.items() if "ratings" in need))
+def test_an_empty_history_is_not_applicable(name: str) -> None:
+    for relation in USUAL:
+        if function(relation) == name:
+            assert isinstance(apply(relation, request(items=()), 0), str)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name, need in NEEDS.items() if "candidates" in need)
+)
+def test_the_whole_catalogue_is_no_list_of_candidates(name: str) -> None:
+    for relation in USUAL:
+        if function(relation) == name:
+            reason = apply(relation, request(candidates=None), 0)
+            assert reason == "there are no candidates"
+
+
+@EVERY
+def test_needs_are_declared(relation: Transformation) -> None:
+    assert relation.needs == NEEDS[function(relation)]
+
+
+@EVERY
+def test_promise_and_origin_are_told(relation: Transformation) -> None:
+    assert relation.promise.endswith(".")
+    assert relation.promise[0].isupper()
+    assert relation.origin
+    assert relation.same_seed == (relation.name == "same_seed_same_answer")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_documentation_has_promise_source_and_example(name: str) -> None:
+    relation = getattr(relations, name)
+    documented = module(name) if isinstance(relation, Transformation) else relation
+    text = documented.__doc__ or ""
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[0].endswith(".")
+    for section in ("Promise:", "Source:", "Example:"):
+        assert section in lines
+        assert lines[lines.index(section) + 1]
+    assert ">>>" in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_are_true(name: str) -> None:
+    result = doctest.testmod(module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert result.attempted
+    assert not result.failed
+
+
+@EVERY
+def test_names_are_the_call_that_makes_them(relation: Transformation) -> None:
+    assert eval(relation.name, {name: getattr(relations, name) for name in NAMES}) == relation
+
+
+@EVERY
+def test_only_three_need_to_know_other_items_or_users(relation: Transformation) -> None:
+    if function(relation) in {"add_irrelevant_candidates", "noisy_profile", "swap_history"}:
+        with pytest.raises(NotApplicable):
+            relation(request(), np.random.default_rng(0))
+    else:
+        relation(request(), np.random.default_rng(0))
+
+
+def test_a_request_of_items_without_titles_is_served() -> None:
+    bare = Request(
+        "u", (Rating(Item("a"), 1.0), Rating(Item("b"), 4.0)), request().scale,
+        (Item("c"), Item("d")), 1,
+    )  # fmt: skip
+    world = World(catalogue=tuple(Item(name) for name in "abcdefghij"))
+    for name in ("title_injection", "shuffle_candidates", "reorder_history"):
+        getattr(relations, name)(bare, np.random.default_rng(0), world)
+
+
+def test_importing_them_is_light() -> None:
+    code = (
+        "import sys; import pytest_recsys_mt.relations; "
+        "print(sorted({'numpy', 'scipy', 'pandas', 'torch'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

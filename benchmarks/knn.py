@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, csr_matrix, vstack
+from scipy.sparse import csr_array, csr_matrix, diags_array, vstack
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders import ItemKNN, UserKNN
@@ -56,7 +57,7 @@ def seconds(work: Callable[..., object], *arguments: object, **options: object) 
 def loop_fit(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
     """Item neighbours as one writes them first: one product, then a loop over its rows."""
     lengths = np.sqrt(matrix.power(2).sum(axis=0))
-    scaled = matrix.multiply(1 / np.maximum(lengths, 1e-12)).tocsr()
+    scaled = matrix @ diags_array(1 / np.maximum(lengths, 1e-12)).tocsr()
     cosines = (scaled.T @ scaled).tocsr()
     rows = []
     for row in range(cosines.shape[0]):
@@ -101,9 +102,7 @@ def main() -> None:
     rows.append(("scipy loop", fit, seconds(loop_answer, matrix, similarity)))
 
     if find_spec("implicit"):
-        from implicit.nearest_neighbours import CosineRecommender
-
-        other = CosineRecommender(K=NEIGHBOURS + 1)
+        other = import_module("implicit.nearest_neighbours").CosineRecommender(K=NEIGHBOURS + 1)
         stored = csr_matrix(matrix)
         everyone = np.arange(matrix.shape[0])
         fit = seconds(other.fit, stored, show_progress=False)

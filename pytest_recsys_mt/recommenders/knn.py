@@ -102,4 +102,6 @@ def _unit_rows(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     # bincount adds one by one, in the order of storage: no row's length depends on another row.
     lengths = np.sqrt(np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]))
-    return csr_array((matrix.data / lengths[rows], matrix.indices, matrix.indptr), matrix.shape)
+    scaled = matrix.copy()
+    scaled.data /= lengths[rows]
+    return scaled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders import NAMES, ranking
-from pytest_recsys_mt.requests import Rating, Scale
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.requests import Rating, Request, Scale
 from tests.recommenders.data import fitted, requests, simulate
 
 DATA = simulate()
@@ -18,14 +21,16 @@ RECOMMENDERS = st.sampled_from(list(FITTED.values()))
 REQUESTS = st.sampled_from(requests(DATA))
 
 
-def same_scores(recommender, one, other):
+def same_scores(recommender: ScoringRecommender, one: Request, other: Request) -> None:
     first, second = recommender.score([one]), recommender.score([other])
     assert (first == second).all()
     assert recommender.recommend([one]) == recommender.recommend([other])
 
 
 @given(RECOMMENDERS, REQUESTS, st.randoms(use_true_random=False))
-def test_the_order_of_a_history_does_not_matter(recommender, request, random):
+def test_the_order_of_a_history_does_not_matter(
+    recommender: ScoringRecommender, request: Request, random: Random
+) -> None:
     history = random.sample(request.history, len(request.history))
     same_scores(recommender, request, request.replace(history=tuple(history)))
 
@@ -36,8 +41,10 @@ def test_the_order_of_a_history_does_not_matter(recommender, request, random):
     st.floats(0.01, 1000),
     st.floats(-100, 100),
 )
-def test_the_unit_and_the_zero_of_the_ratings_do_not_matter(recommender, request, factor, offset):
-    def move(value):
+def test_the_unit_and_the_zero_of_the_ratings_do_not_matter(
+    recommender: ScoringRecommender, request: Request, factor: float, offset: float
+) -> None:
+    def move(value: float) -> float:
         return factor * value + offset
 
     history = tuple(Rating(r.item, move(r.value), r.timestamp) for r in request.history)
@@ -46,7 +53,7 @@ def test_the_unit_and_the_zero_of_the_ratings_do_not_matter(recommender, request
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "random"])
-def test_the_name_of_the_user_and_the_replicate_do_not_matter(name):
+def test_the_name_of_the_user_and_the_replicate_do_not_matter(name: str) -> None:
     asked = requests(DATA)
     renamed = [request.replace(user="u1", replicate=3) for request in asked]
     assert FITTED[name].recommend(asked) == FITTED[name].recommend(renamed)
@@ -54,7 +61,9 @@ def test_the_name_of_the_user_and_the_replicate_do_not_matter(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("candidates", [None, 20])
-def test_the_rest_of_the_batch_does_not_matter(name, candidates, monkeypatch):
+def test_the_rest_of_the_batch_does_not_matter(
+    name: str, candidates: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = requests(DATA, candidates)
     asked[3] = asked[3].replace(k=4, candidates=None)
     together = FITTED[name].recommend(asked)
@@ -67,7 +76,9 @@ def test_the_rest_of_the_batch_does_not_matter(name, candidates, monkeypatch):
 
 
 @given(RECOMMENDERS, st.sampled_from(requests(DATA, 20)), st.randoms(use_true_random=False))
-def test_the_order_and_repetition_of_candidates_do_not_matter(recommender, request, random):
+def test_the_order_and_repetition_of_candidates_do_not_matter(
+    recommender: ScoringRecommender, request: Request, random: Random
+) -> None:
     assert request.candidates is not None
     shuffled = (*random.sample(request.candidates, 20), request.candidates[0])
     assert recommender.recommend([request]) == recommender.recommend(
@@ -77,7 +88,9 @@ def test_the_order_and_repetition_of_candidates_do_not_matter(recommender, reque
 
 @settings(max_examples=10)
 @given(st.sampled_from(NAMES), st.randoms(use_true_random=False), st.integers(1, 200))
-def test_the_order_of_the_data_and_the_size_of_blocks_do_not_matter(name, random, rows):
+def test_the_order_of_the_data_and_the_size_of_blocks_do_not_matter(
+    name: str, random: Random, rows: int
+) -> None:
     items = list(DATA.items.items())
     random.shuffle(items)
     frame = DATA.interactions.sample(frac=1, random_state=random.randrange(1000))

@@ -4,9 +4,11 @@ import subprocess
 import sys
 from collections import Counter
 from itertools import permutations
+from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.requests import Request
 from tests.recommenders.data import ask, fitted, requests, simulate
 
 DATA = simulate()
@@ -14,17 +16,17 @@ RANDOM = fitted("random", DATA)
 FOUR = ("i1", "i9", "i30", "i59")
 
 
-def orders(asked):
+def orders(asked: list[Request]) -> list[tuple[str, ...]]:
     return [answer.items for answer in RANDOM.recommend(asked)]
 
 
-def chi_square(counts, cells):
+def chi_square(counts: Counter[Any], cells: list[Any]) -> float:
     expected = counts.total() / len(cells)
     return sum((counts[cell] - expected) ** 2 / expected for cell in cells)
 
 
 @pytest.mark.parametrize("vary", ["replicate", "user", "seed"])
-def test_every_order_is_equally_likely(vary):
+def test_every_order_is_equally_likely(vary: str) -> None:
     # 49.7 is the .999 quantile of chi-square with 23 degrees of freedom.
     question = ask(("i5", 3), k=4, candidates=FOUR)
     if vary == "seed":
@@ -38,7 +40,7 @@ def test_every_order_is_equally_likely(vary):
     assert chi_square(Counter(answers), list(permutations(FOUR))) < 49.7
 
 
-def test_consecutive_replicates_are_independent():
+def test_consecutive_replicates_are_independent() -> None:
     question = ask(("i5", 3), k=1, candidates=FOUR)
     firsts = [items[0] for items in orders([question.replace(replicate=n) for n in range(3200)])]
     pairs = Counter(zip(firsts[::2], firsts[1::2], strict=True))
@@ -46,7 +48,7 @@ def test_consecutive_replicates_are_independent():
     assert chi_square(pairs, [(one, other) for one in FOUR for other in FOUR]) < 37.7
 
 
-def test_a_call_is_answered_alike_again_and_in_another_process():
+def test_a_call_is_answered_alike_again_and_in_another_process() -> None:
     asked = requests(DATA)[:3]
     code = (
         "from tests.recommenders.data import *; data = simulate(); "
@@ -56,7 +58,7 @@ def test_a_call_is_answered_alike_again_and_in_another_process():
     assert child.stdout.strip() == str(orders(asked))
 
 
-def test_seeds_users_and_replicates_draw_differently():
+def test_seeds_users_and_replicates_draw_differently() -> None:
     question = ask(("i5", 3), k=20)
     answers = {
         *orders([question, question.replace(replicate=1), question.replace(user="u2")]),
@@ -65,7 +67,7 @@ def test_seeds_users_and_replicates_draw_differently():
     assert len(answers) == 4
 
 
-def test_more_candidates_leave_the_order_of_the_others():
+def test_more_candidates_leave_the_order_of_the_others() -> None:
     few = orders([ask(k=4, candidates=FOUR)])[0]
     many = orders([ask(k=9, candidates=("i2", *FOUR[::-1], "i40", "i41"))])[0]
     assert tuple(item for item in many if item in FOUR) == few

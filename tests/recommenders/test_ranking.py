@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+from random import Random
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.sparse import csr_array
 
-from pytest_recsys_mt.recommenders.ranking import keep_largest, largest
+from pytest_recsys_mt.recommenders.ranking import Floats, keep_largest, largest
 
 BLOCKS = arrays(
     np.float64,
@@ -15,34 +18,36 @@ BLOCKS = arrays(
 )
 
 
+def best(values: list[float], k: int) -> list[tuple[int, float]]:
+    """Columns and values of the k largest finite values."""
+    order = sorted(range(len(values)), key=lambda column: (-values[column], column))
+    return [(column, values[column]) for column in order[:k] if values[column] > -np.inf]
+
+
 @given(BLOCKS, st.integers(1, 9))
-def test_largest_sorts_by_value_then_column(scores, k):
+def test_largest_sorts_by_value_then_column(scores: Floats, k: int) -> None:
+    rows, columns, values = largest(scores, k)
+    found = list(zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True))
     expected = [
-        (row, column, value)
-        for row, values in enumerate(scores.tolist())
-        for value, column in sorted(
-            ((v, c) for c, v in enumerate(values)), key=lambda x: (-x[0], x[1])
-        )[:k]
-        if value > -np.inf
+        (row, *entry) for row, line in enumerate(scores.tolist()) for entry in best(line, k)
     ]
-    assert list(zip(*map(np.ndarray.tolist, largest(scores, k)), strict=True)) == expected
+    assert found == expected
 
 
 @given(BLOCKS, st.integers(1, 9), st.randoms(use_true_random=False))
-def test_keep_largest_keeps_the_first_of_ties_however_entries_are_stored(scores, k, random):
-    rows, columns = np.nonzero(np.isfinite(scores))
-    order = list(range(len(rows)))
-    random.shuffle(order)
-    order.sort(key=lambda entry: rows[entry])
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(scores)))])
-    matrix = csr_array((scores[rows, columns][order], columns[order], starts), shape=scores.shape)
-    kept = keep_largest(matrix, k)
-    expected = [
-        (row, column, scores[row, column])
-        for row in range(len(scores))
-        for column in sorted(
-            sorted(columns[rows == row], key=lambda c, r=row: (-scores[r, c], c))[:k]
-        )
+def test_keep_largest_keeps_the_first_of_ties_however_entries_are_stored(
+    scores: Floats, k: int, random: Random
+) -> None:
+    stored = [list(enumerate(line)) for line in scores.tolist()]
+    stored = [[entry for entry in line if entry[1] > -np.inf] for line in stored]
+    for line in stored:
+        random.shuffle(line)
+    starts = [0, *accumulate(map(len, stored))]
+    columns = [column for line in stored for column, _ in line]
+    data = np.array([value for line in stored for _, value in line], dtype=np.float64)
+    kept = keep_largest(csr_array((data, columns, starts), shape=scores.shape), k)
+    bounds = pairwise(kept.indptr.tolist())
+    entries = list(zip(kept.indices.tolist(), kept.data.tolist(), strict=True))
+    assert [entries[low:high] for low, high in bounds] == [
+        sorted(best(line, k)) for line in scores.tolist()
     ]
-    stored = np.repeat(np.arange(len(scores)), np.diff(kept.indptr))
-    assert list(zip(stored, kept.indices, kept.data, strict=True)) == expected

@@ -8,15 +8,19 @@ import re
 import numpy as np
 import pytest
 
+from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.scoring import LEAST_WEIGHT
 from tests.recommenders.data import SCALE, ask, fitted, requests, simulate, table
 
+Profiles = dict[str, dict[str, dict[str, float]]]
+"""Weights by kind, user and item."""
 
-def weight(value, kind):
+
+def weight(value: float, kind: str) -> float:
     return 1.0 if kind == "binary" else LEAST_WEIGHT + (1 - LEAST_WEIGHT) * SCALE.unit(value)
 
 
-def cosine(one, other):
+def cosine(one: dict[str, float], other: dict[str, float]) -> float:
     product = sum(one[key] * other[key] for key in one.keys() & other.keys())
     return (
         round(product / (math.hypot(*one.values()) * math.hypot(*other.values())), 10)
@@ -26,12 +30,12 @@ def cosine(one, other):
 
 
 @pytest.fixture(scope="module")
-def dataset():
+def dataset() -> Dataset:
     return simulate()
 
 
 @pytest.fixture(scope="module")
-def by_user(dataset):
+def by_user(dataset: Dataset) -> Profiles:
     return {
         kind: {
             user: {rating.item.id: weight(rating.value, kind) for rating in history}
@@ -44,9 +48,9 @@ def by_user(dataset):
 @pytest.mark.parametrize("kind", ["ratings", "binary"])
 @pytest.mark.parametrize("neighbours", [1, 4, 30])
 def test_itemknn_sums_the_cosines_of_each_history_items_neighbours(
-    dataset, by_user, kind, neighbours
-):
-    columns = {item: {} for item in dataset.items}
+    dataset: Dataset, by_user: Profiles, kind: str, neighbours: int
+) -> None:
+    columns: dict[str, dict[str, float]] = {item: {} for item in dataset.items}
     for user, profile in by_user[kind].items():
         for item, value in profile.items():
             columns[item][user] = value
@@ -69,7 +73,9 @@ def test_itemknn_sums_the_cosines_of_each_history_items_neighbours(
 
 @pytest.mark.parametrize("kind", ["ratings", "binary"])
 @pytest.mark.parametrize("neighbours", [1, 4, 30])
-def test_userknn_sums_the_profiles_of_the_nearest_users(dataset, by_user, kind, neighbours):
+def test_userknn_sums_the_profiles_of_the_nearest_users(
+    dataset: Dataset, by_user: Profiles, kind: str, neighbours: int
+) -> None:
     knn = fitted(f"userknn?neighbours={neighbours}&weights={kind}", dataset)
     scores = knn.score(requests(dataset))
     for row, profile in zip(scores, by_user[kind].values(), strict=True):
@@ -83,7 +89,9 @@ def test_userknn_sums_the_profiles_of_the_nearest_users(dataset, by_user, kind, 
 
 
 @pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.0, 0.75), (2.0, 0.0), (1.2, 1.0)])
-def test_bm25_is_okapi_over_titles_and_attributes(dataset, by_user, k1, b):
+def test_bm25_is_okapi_over_titles_and_attributes(
+    dataset: Dataset, by_user: Profiles, k1: float, b: float
+) -> None:
     documents = {
         item.id: re.findall(r"\w+", f"{item.title} {item.attributes['logline']}".casefold())
         + [f"<{genre}>" for genre in item.attributes["genres"]]
@@ -92,7 +100,7 @@ def test_bm25_is_okapi_over_titles_and_attributes(dataset, by_user, k1, b):
     count = len(documents)
     mean = sum(map(len, documents.values())) / count
 
-    def okapi(term, item):
+    def okapi(term: str, item: str) -> float:
         spread = sum(term in document for document in documents.values())
         often = documents[item].count(term)
         length = k1 * (1 - b + b * len(documents[item]) / mean)
@@ -119,7 +127,7 @@ def test_bm25_is_okapi_over_titles_and_attributes(dataset, by_user, k1, b):
         np.testing.assert_allclose(row, expected, atol=1e-8)
 
 
-def test_mostpop_counts_interactions_and_not_ratings():
+def test_mostpop_counts_interactions_and_not_ratings() -> None:
     data = table(("u", "b", 0.5), ("v", "b", 0.5), ("u", "c", 5), ("w", "a", 5))
     assert fitted("mostpop", data).recommend([ask(("f", 5), k=6)])[0].items == (
         "b",
@@ -130,7 +138,7 @@ def test_mostpop_counts_interactions_and_not_ratings():
     )
 
 
-def test_a_low_rating_counts_less_than_a_high_one():
+def test_a_low_rating_counts_less_than_a_high_one() -> None:
     data = table(("u", "a", 5), ("u", "b", 5), ("v", "c", 5), ("v", "d", 5))
     for spec in ("itemknn", "userknn"):
         knn = fitted(spec, data)
@@ -138,7 +146,7 @@ def test_a_low_rating_counts_less_than_a_high_one():
         assert knn.recommend([ask(("a", 1), ("c", 5), k=1)])[0].items == ("d",)
 
 
-def test_binary_weights_ignore_ratings():
+def test_binary_weights_ignore_ratings() -> None:
     data = simulate()
     for name in ("itemknn", "userknn", "bm25"):
         recommender = fitted(f"{name}?weights=binary", data)
@@ -149,7 +157,7 @@ def test_binary_weights_ignore_ratings():
         assert (mixed[0] != mixed[1]).any()
 
 
-def test_a_director_matches_a_director_only():
+def test_a_director_matches_a_director_only() -> None:
     data = table(("u", "a", 5))
     items = {
         "a": data.items["a"],

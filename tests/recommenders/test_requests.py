@@ -8,6 +8,8 @@ import pytest
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders import NAMES, MostPop, resolve
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.requests import Request
 from tests.recommenders.data import ask, fitted, requests, simulate, table
 
 DATA = simulate()
@@ -17,63 +19,63 @@ everyone = pytest.mark.parametrize("name", NAMES)
 personal = pytest.mark.parametrize("name", ["itemknn", "userknn", "bm25"])
 
 
-def answer(name, request):
+def answer(name: str, request: Request) -> tuple[str, ...]:
     return FITTED[name].recommend([request])[0].items
 
 
 @everyone
-def test_the_catalogue_is_offered_without_the_history(name):
+def test_the_catalogue_is_offered_without_the_history(name: str) -> None:
     for request, given in zip(requests(DATA), FITTED[name].recommend(requests(DATA)), strict=True):
         assert len(set(given.items)) == 10
         assert set(given.items) <= DATA.items.keys() - {r.item.id for r in request.history}
 
 
 @everyone
-def test_candidates_are_ranked_as_they_are_also_those_of_the_history(name):
+def test_candidates_are_ranked_as_they_are_also_those_of_the_history(name: str) -> None:
     given = answer(name, ask(("i1", 5), ("i2", 1), k=9, candidates=("i2", "i30", "i1", "i7")))
     assert set(given) == {"i1", "i2", "i7", "i30"}
     assert len(given) == 4
 
 
 @everyone
-def test_unknown_candidates_come_last_by_id(name):
+def test_unknown_candidates_come_last_by_id(name: str) -> None:
     request = ask(("i1", 5), k=5, candidates=("zz", "i4", "aa", "i59", "mm"))
     assert answer(name, request)[2:] == ("aa", "mm", "zz")
     assert set(answer(name, request.replace(k=2))) == {"i4", "i59"}
 
 
 @personal
-def test_unknown_history_items_contribute_nothing(name):
+def test_unknown_history_items_contribute_nothing(name: str) -> None:
     known, more = ask(("i1", 5), ("i3", 2)), ask(("new", 5), ("i1", 5), ("other", 1), ("i3", 2))
     assert (FITTED[name].score([known]) == FITTED[name].score([more])).all()
     assert answer(name, known) == answer(name, more)
 
 
 @personal
-def test_a_history_that_tells_nothing_is_answered_with_what_is_popular(name):
+def test_a_history_that_tells_nothing_is_answered_with_what_is_popular(name: str) -> None:
     assert answer(name, ask(k=4)) == POPULAR[:4]
     assert answer(name, ask(("new", 5), k=4)) == POPULAR[:4]
 
 
 @personal
-def test_a_history_of_lowest_ratings_still_tells_something(name):
+def test_a_history_of_lowest_ratings_still_tells_something(name: str) -> None:
     assert FITTED[name].score([ask(("i1", 0.5))]).any()
 
 
 @personal
-def test_a_repeated_item_counts_once_with_its_last_rating(name):
+def test_a_repeated_item_counts_once_with_its_last_rating(name: str) -> None:
     once, twice = ask(("i3", 4), ("i1", 2)), ask(("i1", 5), ("i3", 4), ("i1", 2))
     assert (FITTED[name].score([once]) == FITTED[name].score([twice])).all()
     assert (FITTED[name].score([once]) != FITTED[name].score([ask(("i1", 5), ("i3", 4))])).any()
 
 
 @personal
-def test_ratings_off_the_scale_count_as_its_ends(name):
+def test_ratings_off_the_scale_count_as_its_ends(name: str) -> None:
     inside, outside = ask(("i1", 0.5), ("i2", 5)), ask(("i1", -3), ("i2", 11))
     assert (FITTED[name].score([inside]) == FITTED[name].score([outside])).all()
 
 
-def test_equal_scores_go_by_popularity_and_then_by_id():
+def test_equal_scores_go_by_popularity_and_then_by_id() -> None:
     data = table(("u", "a", 5), ("u", "e", 5), ("v", "c", 5), ("w", "c", 5), ("w", "b", 5))
     assert fitted("itemknn", data).recommend([ask(("a", 5), k=6)])[0].items == (
         "e",
@@ -84,7 +86,7 @@ def test_equal_scores_go_by_popularity_and_then_by_id():
     )
 
 
-def test_a_tie_at_the_neighbour_cut_goes_the_same_way():
+def test_a_tie_at_the_neighbour_cut_goes_the_same_way() -> None:
     pairs = [(user, item, 5.0) for user, item in [("u", "a"), ("u", "b"), ("u", "c"), ("v", "c")]]
     data = table(*pairs, ("w", "a", 5.0), ("w", "d", 5.0), ("w", "e", 5.0))
     knn = fitted("itemknn?neighbours=2", data)
@@ -94,7 +96,7 @@ def test_a_tie_at_the_neighbour_cut_goes_the_same_way():
 
 
 @everyone
-def test_requests_that_leave_nothing_are_errors_and_not_empty_lists(name):
+def test_requests_that_leave_nothing_are_errors_and_not_empty_lists(name: str) -> None:
     everything = ask(*((item, 3.0) for item in DATA.items))
     for request in (everything, ask(("i1", 3), candidates=())):
         given = FITTED[name].recommend([request])[0]
@@ -104,7 +106,9 @@ def test_requests_that_leave_nothing_are_errors_and_not_empty_lists(name):
 
 @everyone
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_rating_that_is_no_number_is_an_error_of_its_request_alone(name, value):
+def test_a_rating_that_is_no_number_is_an_error_of_its_request_alone(
+    name: str, value: float
+) -> None:
     good = ask(("i1", 3))
     with_bad = FITTED[name].recommend([good, ask(("i2", value)), good])
     assert with_bad[1].error is not None
@@ -113,20 +117,23 @@ def test_a_rating_that_is_no_number_is_an_error_of_its_request_alone(name, value
 
 
 @everyone
-def test_asking_before_fitting_names_the_recommender_and_the_remedy(name):
+def test_asking_before_fitting_names_the_recommender_and_the_remedy(name: str) -> None:
     unfitted = resolve(name)
-    for use in (lambda: unfitted.recommend([ask(("i1", 3))]), lambda: unfitted.fingerprint):
-        with pytest.raises(RecommenderError, match=rf"'{name}'.*call fit\(dataset, seed\) first"):
-            use()
+    assert isinstance(unfitted, ScoringRecommender)
+    message = rf"'{name}'.*call fit\(dataset, seed\) first"
+    with pytest.raises(RecommenderError, match=message):
+        unfitted.recommend([ask(("i1", 3))])
+    with pytest.raises(RecommenderError, match=message):
+        _ = unfitted.fingerprint
 
 
 @everyone
-def test_fitted_recommenders_survive_pickling(name):
+def test_fitted_recommenders_survive_pickling(name: str) -> None:
     copy = pickle.loads(pickle.dumps(FITTED[name]))
     assert copy.recommend(requests(DATA)) == FITTED[name].recommend(requests(DATA))
 
 
-def test_fingerprints_tell_parameters_data_and_seed_apart():
+def test_fingerprints_tell_parameters_data_and_seed_apart() -> None:
     seen = {
         fitted(spec, data, seed).fingerprint
         for spec in ("random", "itemknn", "itemknn?neighbours=3", "itemknn?weights=binary")
@@ -147,12 +154,12 @@ def test_fingerprints_tell_parameters_data_and_seed_apart():
         ("bm25?b=1.5", "b must be from 0 to 1, got 1.5"),
     ],
 )
-def test_impossible_parameters_are_named(spec, message):
+def test_impossible_parameters_are_named(spec: str, message: str) -> None:
     with pytest.raises(RecommenderError, match=message):
         resolve(spec)
 
 
-def test_only_random_is_stochastic_and_none_reads_text():
+def test_only_random_is_stochastic_and_none_reads_text() -> None:
     assert [name for name in NAMES if not FITTED[name].deterministic] == ["random"]
     assert not any(recommender.reads_text for recommender in FITTED.values())
     assert MostPop.deterministic

@@ -7,13 +7,21 @@ from pytest_recsys_mt.oracles.fagin import fagin
 from pytest_recsys_mt.oracles.faults import complete_list, no_repeats, only_candidates
 from pytest_recsys_mt.oracles.jaccard import jaccard
 from pytest_recsys_mt.oracles.kendall import kendall
+from pytest_recsys_mt.oracles.not_lifted import not_lifted
+from pytest_recsys_mt.oracles.not_worse import not_worse
 from pytest_recsys_mt.oracles.overlap import overlap
+from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
 from pytest_recsys_mt.oracles.rbo import rbo
+from pytest_recsys_mt.oracles.same_answer import same_answer
+from pytest_recsys_mt.oracles.same_hits import same_hits
 from pytest_recsys_mt.oracles.same_order import same_order
 from pytest_recsys_mt.oracles.same_ranking import same_ranking
 from pytest_recsys_mt.oracles.same_set import same_set
+from pytest_recsys_mt.oracles.scores import Score
+from pytest_recsys_mt.oracles.self_agreement import self_agreement
 
 __all__ = [
+    "Score",
     "average_overlap",
     "complete_list",
     "decreases",
@@ -23,10 +31,17 @@ __all__ = [
     "jaccard",
     "kendall",
     "no_repeats",
+    "not_lifted",
+    "not_worse",
     "only_candidates",
     "overlap",
+    "paper_t_test",
     "rbo",
+    "same_answer",
+    "same_hits",
     "same_order",
     "same_ranking",
     "same_set",
+    "self_agreement",
+    "t_from_summary",
 ]

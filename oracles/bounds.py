@@ -229,6 +229,29 @@ class Gaffke(_Drawn):
         return _p_of_unseen(value - self._only, self._high - self._only, self._users)
 
 
+class Certain:
+    """A mean that is known, such as the self-agreement of a deterministic recommender."""
+
+    def __init__(self, value: float) -> None:
+        self.estimate = value
+
+    def lower(self, alpha: float) -> float:
+        """See `Mean`."""
+        return self.estimate
+
+    def upper(self, alpha: float) -> float:
+        """See `Mean`."""
+        return self.estimate
+
+    def p_at_most(self, value: float) -> float:
+        """See `Mean`."""
+        return 1.0 if self.estimate <= value else 0.0
+
+    def p_at_least(self, value: float) -> float:
+        """See `Mean`."""
+        return 1.0 if self.estimate >= value else 0.0
+
+
 def unseen_share(users: int, alpha: float) -> float:
     """The largest share of users that could still differ where none of `users` did."""
     return float(1 - alpha ** (1 / users))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
+import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.bounds import Mean, mean_difference_of
+from pytest_recsys_mt.oracles.bounds import mean_difference_of
+from pytest_recsys_mt.oracles.difference import Unscored, paired_differences
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
-from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.scores import Score, score_named
 from pytest_recsys_mt.verdict import Verdict
-
-UNSCORED = "no item in any answer has a score"
 
 
 def increases(
@@ -83,43 +79,23 @@ def score_effects(pairs: Pairs, context: Context, score: Score, sign: int) -> Ef
     Returns:
         One effect a user whose two sides have a scored answer each.
     """
-    rows, differences, left_out = [], [], 0
-    for row, (source, followup) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
+    left_out = 0
+
+    def difference(source: Asked, followup: Asked) -> float:
+        nonlocal left_out
         before, missing_before = _mean_score(source, context, score)
         after, missing_after = _mean_score(followup, context, score)
         left_out += missing_before + missing_after
-        if before is not None and after is not None:
-            rows.append(row)
-            differences.append(sign * (after - before))
+        if before is None or after is None:
+            raise Unscored(f"no recommended item has a {score.name}")
+        return sign * (after - before)
+
     low, high = score.span(context)
-    unscored = len(pairs.source) - len(rows)
-    return difference_effects(
-        np.array(rows, np.intp),
-        np.array(differences, np.float64),
-        high - low,
-        errors={UNSCORED: unscored} if unscored else {},
-        note=f"{left_out} recommended items have no {score.name}" if left_out else "",
-    )
-
-
-def difference_effects(
-    rows: np.ndarray[tuple[int, ...], np.dtype[np.intp]],
-    differences: Floats,
-    reach: float,
-    bounds: Callable[[Floats, float, float], Mean] = mean_difference_of,
-    **more: object,
-) -> Effects:
-    """Effects that are paired differences in ``[-reach, reach]``.
-
-    Args:
-        rows: Which users were scored, ``(n,)``.
-        differences: Theirs, ``(n,)``.
-        reach: The largest difference there can be, either way.
-        bounds: Of the mean difference.
-        **more: Further fields of `Effects`.
-    """
-    mean = bounds(differences, -reach, reach) if len(rows) else None
-    return Effects(rows, differences, mean, (-reach, reach), **more)  # type: ignore[arg-type]
+    effects = paired_differences(pairs, difference, high - low, mean_difference_of)
+    if left_out:
+        note = f"{left_out} recommended items without {score.name} left out"
+        return dataclasses.replace(effects, note=note)
+    return effects
 
 
 def _mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:

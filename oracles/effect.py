@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
@@ -106,12 +106,9 @@ def similarity_effects(
     alone = 1 in (source.shape[1], followup.shape[1])
     obstacle = ONE_REPLICATE if alone and not context.deterministic else ""
 
-    def agree(a: NDArray[np.int32], b: NDArray[np.int32]) -> Floats:
-        return agreement_of(a, b, similarity, level=shared_only)
-
-    between = list(product(range(source.shape[1]), range(followup.shape[1])))
-    agreement = _mean_over(source, followup, between, agree)
-    floor = (_within(source, agree) + _within(followup, agree)) / 2
+    agreement = agreement_between(source, followup, similarity, level=shared_only)
+    floor = agreement_within(source, similarity, level=shared_only) / 2
+    floor += agreement_within(followup, similarity, level=shared_only) / 2
     effect = floor - agreement
     low = 0.0 if source.shape[1] == followup.shape[1] == 1 else -1.0
     return Effects(
@@ -121,9 +118,49 @@ def similarity_effects(
         reach=(low, 1.0),
         floor=floor,
         agreement=agreement,
-        errors=_counted(NO_ANSWER, len(pairs.source) - len(rows)),
+        errors=counted(NO_ANSWER, len(pairs.source) - len(rows)),
         obstacle=obstacle,
     )
+
+
+def agreement_within(
+    side: NDArray[np.int32], similarity: Similarity, *, level: bool = False
+) -> Floats:
+    """Mean agreement between the answers of one side.
+
+    Args:
+        side: Encoded answers, ``(n, replicates, k)``.
+        similarity: In [0, 1].
+        level: As of `agreement_of`.
+
+    Returns:
+        ``(n,)``; 1 where there is one answer only, which agrees with itself.
+    """
+    if side.shape[1] == 1:
+        return np.ones(len(side))
+    return _mean_over(side, side, list(combinations(range(side.shape[1]), 2)), similarity, level)
+
+
+def agreement_between(
+    source: NDArray[np.int32],
+    followup: NDArray[np.int32],
+    similarity: Similarity,
+    *,
+    level: bool = False,
+) -> Floats:
+    """Mean agreement of all answers of one side with all of the other.
+
+    Args:
+        source: Encoded answers, ``(n, replicates, k)``.
+        followup: Encoded answers, ``(n, replicates of the follow-up, k)``.
+        similarity: In [0, 1].
+        level: As of `agreement_of`.
+
+    Returns:
+        ``(n,)``.
+    """
+    all_pairs = list(product(range(source.shape[1]), range(followup.shape[1])))
+    return _mean_over(source, followup, all_pairs, similarity, level)
 
 
 def agreement_of(
@@ -220,23 +257,19 @@ def _shared(source: Asked, followup: Asked) -> Collection[str] | None:
     return set.intersection(*offers) if offers else None
 
 
-def _within(side: NDArray[np.int32], agree: Callable[..., Floats]) -> Floats:
-    """Mean agreement between the replicates of one side, 1 where there is only one, ``(n,)``."""
-    pairs = list(combinations(range(side.shape[1]), 2))
-    return _mean_over(side, side, pairs, agree) if pairs else np.ones(len(side))
-
-
 def _mean_over(
     a: NDArray[np.int32],
     b: NDArray[np.int32],
     pairs: Sequence[tuple[int, int]],
-    agree: Callable[..., Floats],
+    similarity: Similarity,
+    level: bool,
 ) -> Floats:
     total = np.zeros(len(a))
     for left, right in pairs:
-        total += agree(a[:, left], b[:, right])
+        total += agreement_of(a[:, left], b[:, right], similarity, level=level)
     return total / len(pairs)
 
 
-def _counted(reason: str, count: int) -> Mapping[str, int]:
+def counted(reason: str, count: int) -> Mapping[str, int]:
+    """A reason with how many users it is true of, or nothing."""
     return {reason: count} if count else {}

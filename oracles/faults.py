@@ -9,7 +9,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.bounds import Rate
-from pytest_recsys_mt.oracles.effect import Effects
+from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
 from pytest_recsys_mt.oracles.judge import Claim, judge_sample
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import Verdict
@@ -69,7 +69,7 @@ def complete_list(answers: Answers, margin: float = 0.05) -> Verdict:
     Raises:
         OracleError: If an argument is none of these.
     """
-    return _judge("complete_list", answers, margin, _short)
+    return _judge("complete_list", answers, margin, _short, silence_counts=True)
 
 
 def _repeats(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
@@ -89,30 +89,42 @@ def _judge(
     answers: Answers,
     margin: float,
     faulty: Callable[[Recommendation, Asked, Offer], bool],
+    *,
+    silence_counts: bool = False,
 ) -> Verdict:
     def measure(sample: Sample, context: Context) -> Effects:
-        return _fault_rate(sample, context, faulty)
+        return _fault_rate(sample, context, faulty, silence_counts)
 
     claim = Claim(oracle, "at most", share(oracle, "margin", margin))
     return judge_sample(answers, claim, measure)
 
 
 def _fault_rate(
-    sample: Sample, context: Context, faulty: Callable[[Recommendation, Asked, Offer], bool]
+    sample: Sample,
+    context: Context,
+    faulty: Callable[[Recommendation, Asked, Offer], bool],
+    silence_counts: bool,
 ) -> Effects:
-    users = len(sample.asked)
+    """Whether any answer of a user is faulty; users that never answer show no fault but silence."""
+    rows = [
+        row
+        for row, asked in enumerate(sample.asked)
+        if silence_counts or any(answer.items for answer in asked.answers)
+    ]
+    users = len(rows)
     effect, shown = np.zeros(users), np.zeros(users, np.intp)
-    for place, asked in enumerate(sample.asked):
+    for place, asked in enumerate(sample.asked[row] for row in rows):
         offer = _offer(asked, context)
         faults = (i for i, answer in enumerate(asked.answers) if faulty(answer, asked, offer))
         first = next(faults, None)
         if first is not None:
             effect[place], shown[place] = 1.0, first
     return Effects(
-        rows=np.arange(users),
+        rows=np.array(rows, np.intp),
         effect=effect,
         mean=Rate(int(effect.sum()), users) if users else None,
         reach=(0.0, 1.0),
+        errors=counted(NO_ANSWER, len(sample.asked) - users),
         shown=shown,
     )
 

@@ -53,7 +53,7 @@ def _tau_b(chunk: Chunk) -> Floats:
     untied_a, untied_b = pairs - pairs_of(counts.b_only), pairs - pairs_of(counts.a_only)
     difference = untied_a + untied_b - pairs - 2 * counts.discordant
     out = np.full(len(pairs), np.nan)
-    np.divide(difference, np.sqrt(untied_a) * np.sqrt(untied_b), out=out, where=pairs > 0)
+    np.divide(difference, np.sqrt(untied_a * untied_b.astype(np.float64)), out=out, where=pairs > 0)
     return out
 
 

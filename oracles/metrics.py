@@ -1,0 +1,76 @@
+"""Accuracy of one answer against the items held out for its user."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from pytest_recsys_mt.answers import Asked
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.similarities import choices
+from pytest_recsys_mt.requests import Recommendation
+
+
+@dataclass(frozen=True)
+class Metric:
+    """An accuracy metric at a depth.
+
+    Attributes:
+        name: As given, ``ndcg@10``.
+        depth: Places that count; None for all that the request asks for.
+    """
+
+    name: str
+    depth: int | None
+    _of: Callable[[Sequence[str], Collection[str], int], float]
+
+    def of(self, answer: Recommendation, asked: Asked) -> float:
+        """The metric of one answer, in [0, 1]; repeats count at their first place.
+
+        Raises:
+            OracleError: If the metric looks deeper than the request asks.
+        """
+        depth = asked.request.k if self.depth is None else self.depth
+        if depth > asked.request.k:
+            raise OracleError(
+                f"{self.name} looks at {depth} places, but the requests ask for "
+                f"{asked.request.k}; ask for more (--recsys-k={depth}) or take a smaller depth"
+            )
+        items = list(dict.fromkeys(answer.items))[:depth]
+        return self._of(items, asked.relevant, depth)
+
+
+def metric_named(name: str) -> Metric:
+    """The metric ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
+
+    Raises:
+        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+    """
+    kind, at, depth = str(name).partition("@")
+    if kind not in _METRICS:
+        raise OracleError(f"there is no metric {name!r}; {choices(kind, _METRICS)}, with @k or not")
+    if at and not (depth.isascii() and depth.isdigit() and int(depth) > 0):
+        raise OracleError(f"the depth of a metric is a number of at least 1, got {name!r}")
+    return Metric(str(name), int(depth) if at else None, _METRICS[kind])
+
+
+def _hit(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    return float(any(item in relevant for item in items))
+
+
+def _mrr(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    return next((1 / rank for rank, item in enumerate(items, 1) if item in relevant), 0.0)
+
+
+def _ndcg(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """Jarvelin and Kekalainen 2002, ACM TOIS 20(4), with gain 1 and discount log2(rank + 1)."""
+    gain = [1 / math.log2(rank + 1) for rank, item in enumerate(items, 1) if item in relevant]
+    ideal = [1 / math.log2(rank + 1) for rank in range(1, min(len(relevant), depth) + 1)]
+    return math.fsum(gain) / math.fsum(ideal)
+
+
+_METRICS: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = MappingProxyType(
+    {"hit": _hit, "ndcg": _ndcg, "mrr": _mrr}
+)

@@ -1,0 +1,75 @@
+"""The answers must stay as accurate."""
+
+from __future__ import annotations
+
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.bounds import mean_of
+from pytest_recsys_mt.oracles.difference import paired_differences
+from pytest_recsys_mt.oracles.effect import Effects
+from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.metrics import Metric, metric_named
+from pytest_recsys_mt.verdict import Verdict
+
+NOTHING_HELD_OUT = "no item was held out"
+
+
+def not_worse(
+    full: Answers, short: Answers, metric: str = "ndcg@10", margin: float = 0.02
+) -> Verdict:
+    """The second answers must be as accurate as the first, but for the margin.
+
+    The effect of a user is the mean metric of the first answers minus that of the second, against
+    the items held out for that user.
+
+    Args:
+        full: The answers to compare with, say to requests with the full history.
+        short: The answers that must not be worse.
+        metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
+        margin: How much the mean user's metric may fall, in (0, 1).
+
+    Returns:
+        ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
+
+    Raises:
+        OracleError: If an argument is none of these, or the requests ask for fewer places than the
+            metric looks at.
+    """
+    named = metric_named(metric)
+    oracle = f"not_worse:{named.name}"
+    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
+    return judge_pair(
+        full, short, claim, lambda pairs, context: metric_losses(pairs, context, named)
+    )
+
+
+def metric_losses(pairs: Pairs, context: Context, metric: Metric) -> Effects:
+    """By how much each user's mean metric falls from source to follow-up.
+
+    Args:
+        pairs: The answers of both sides.
+        context: Whether the recommender is deterministic.
+        metric: Of one answer.
+
+    Returns:
+        One effect in [-1, 1] a user with a held-out item.
+    """
+
+    def loss(source: Asked, followup: Asked) -> float:
+        return mean_metric(source, metric) - mean_metric(followup, metric)
+
+    return paired_differences(
+        pairs, loss, 1.0, lambda x, low, high: mean_of(x, low, high, context.deterministic)
+    )
+
+
+def mean_metric(asked: Asked, metric: Metric) -> float:
+    """Mean of the metric over one user's answers.
+
+    Raises:
+        NotApplicable: If no item was held out for this user.
+    """
+    if not asked.relevant:
+        raise NotApplicable(NOTHING_HELD_OUT)
+    return sum(metric.of(answer, asked) for answer in asked.answers) / len(asked.answers)

@@ -1,0 +1,206 @@
+"""The procedure of the paper on metamorphic testing of ChatGPT as a recommender, as published.
+
+Ten runs of the changed prompt are compared with one baseline list, ten runs of the unchanged prompt
+with the same list, and the means of the runs by an unpaired t-test (section 4.3 of
+https://arxiv.org/abs/2411.12121). It is here to reproduce that paper's tables. As a test of a promise
+it has two faults: its unit is the run, so that with enough runs any difference is significant, and a
+p-value above alpha shows nothing. `same_ranking` mends both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.answers import Answers, Pairs
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import two_sides
+from pytest_recsys_mt.oracles.bounds import Certain
+from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, agreement_of, counted, encode
+from pytest_recsys_mt.oracles.judge import Claim, verdict_of
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.similarities import Similarity, similarity_named
+from pytest_recsys_mt.verdict import Verdict
+
+TOO_FEW_RUNS = (
+    "the paper's test needs two runs of the unchanged request besides the baseline and two of the "
+    "changed one; ask for three replicates or more (--recsys-replicates=10), or judge with "
+    "same_ranking"
+)
+NO_VARIANCE = (
+    "every run of a side is like the other, so the paper's t-test has no variance to go by; judge "
+    "with same_ranking"
+)
+
+
+def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") -> Verdict:
+    """The paper's unpaired t-test of changed against unchanged runs; see the module for its faults.
+
+    The baseline is the first answer of the source. The other answers of the source are the runs
+    without a change. For each run, similarities with the baseline are averaged over users; the two
+    sets of means are compared by Student's unpaired two-sided t-test with equal variances.
+
+    Args:
+        source: Answers to the original requests, three replicates or more.
+        followup: Answers to the transformed ones, two replicates or more.
+        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
+            ``average_overlap``.
+
+    Returns:
+        ``violated`` if the test rejects at alpha, as the paper reads it, and ``holds`` otherwise;
+        ``inconclusive`` where there are too few runs or no variance among them.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    function = similarity_named(similarity)
+    claim = Claim(f"paper_t_test:{similarity}", "at most", 0.0)
+    two_sides(claim.oracle, source, followup)
+    context = source.context
+    pairs = source.pair(followup)
+    effects = _run_effects(pairs, function)
+    relation = followup.label or source.label
+    verdict = verdict_of(claim, relation, effects, context, pairs, pairs.source, pairs.followup)
+    if verdict.estimate is None or not isinstance(effects.mean, TwoSamples):
+        return context.report(verdict)
+    t, p = effects.mean.test()
+    runs = f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
+    return context.report(
+        dataclasses.replace(
+            verdict,
+            status="violated" if p < context.alpha else "holds",
+            p_value=p,
+            reason=f"the paper's unpaired t-test of {runs}: t={t:.2f}",
+        )
+    )
+
+
+def t_from_summary(
+    mean1: float, sd1: float, n1: int, mean2: float, sd2: float, n2: int
+) -> tuple[float, float]:
+    """Student's unpaired t-test with equal variances, from printed means and deviations.
+
+    Args:
+        mean1: Mean of the first sample.
+        sd1: Its standard deviation (n - 1).
+        n1: Its size, at least 2.
+        mean2: Mean of the second sample.
+        sd2: Its standard deviation (n - 1).
+        n2: Its size, at least 2.
+
+    Returns:
+        The statistic and the two-sided p-value.
+
+    Raises:
+        OracleError: If a size is below 2, a deviation negative, or both deviations are 0.
+    """
+    return TwoSamples((mean1, mean2), (sd1, sd2), (n1, n2)).test()
+
+
+class TwoSamples:
+    """The difference of two means by the pooled t distribution, from summaries.
+
+    Args:
+        means: Of the two samples.
+        deviations: Theirs (n - 1).
+        counts: Their sizes.
+
+    Raises:
+        OracleError: If a count is below 2, a deviation negative, or both deviations are 0.
+    """
+
+    def __init__(
+        self,
+        means: tuple[float, float],
+        deviations: tuple[float, float],
+        counts: tuple[int, int],
+    ) -> None:
+        if min(counts) < 2 or min(deviations) < 0 or max(deviations) == 0:
+            raise OracleError(
+                f"an unpaired t-test needs two samples of at least 2 values that are not all "
+                f"alike, got sizes {counts} and standard deviations {deviations}"
+            )
+        self.counts = counts
+        self.estimate = means[0] - means[1]
+        self._freedom = sum(counts) - 2
+        squares = sum(sd**2 * (n - 1) for sd, n in zip(deviations, counts, strict=True))
+        self._error = math.sqrt(squares / self._freedom * (1 / counts[0] + 1 / counts[1]))
+
+    def test(self) -> tuple[float, float]:
+        """The statistic and the two-sided p-value of equal means."""
+        return self.estimate / self._error, 2 * self._tail(-abs(self.estimate) / self._error)
+
+    def lower(self, alpha: float) -> float:
+        """See `bounds.Mean`."""
+        return self.estimate + self._quantile(alpha) * self._error
+
+    def upper(self, alpha: float) -> float:
+        """See `bounds.Mean`."""
+        return self.estimate - self._quantile(alpha) * self._error
+
+    def p_at_most(self, value: float) -> float:
+        """See `bounds.Mean`."""
+        return self._tail((value - self.estimate) / self._error)
+
+    def p_at_least(self, value: float) -> float:
+        """See `bounds.Mean`."""
+        return self._tail((self.estimate - value) / self._error)
+
+    def _quantile(self, alpha: float) -> float:
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self._freedom, alpha))
+
+    def _tail(self, t: float) -> float:
+        from scipy.special import stdtr
+
+        return float(stdtr(self._freedom, t))
+
+
+def _run_effects(pairs: Pairs, similarity: Similarity) -> Effects:
+    encoded = encode(pairs)
+    (rows,) = np.nonzero(encoded.answered)
+    baseline = encoded.source[rows, 0]
+    unchanged = _run_similarities(baseline, encoded.source[rows, 1:], similarity)
+    changed = _run_similarities(baseline, encoded.followup[rows], similarity)
+    effects = Effects(
+        rows=rows,
+        effect=np.zeros(len(rows)),
+        mean=None,
+        reach=(-1.0, 1.0),
+        errors=counted(NO_ANSWER, len(pairs.source) - len(rows)),
+    )
+    if not len(rows):
+        return effects
+    runs = (unchanged.mean(axis=0), changed.mean(axis=0))
+    few = min(len(run) for run in runs) < 2
+    flat = few or all(np.ptp(run) == 0 for run in runs)
+    mean = (
+        Certain(0.0)
+        if flat
+        else TwoSamples(
+            (float(runs[0].mean()), float(runs[1].mean())),
+            (float(runs[0].std(ddof=1)), float(runs[1].std(ddof=1))),
+            (len(runs[0]), len(runs[1])),
+        )
+    )
+    return dataclasses.replace(
+        effects,
+        mean=mean,
+        obstacle=TOO_FEW_RUNS if few else NO_VARIANCE if flat else "",
+        floor=None if few else unchanged.mean(axis=1),
+        agreement=changed.mean(axis=1),
+        effect=np.zeros(len(rows)) if few else unchanged.mean(axis=1) - changed.mean(axis=1),
+    )
+
+
+def _run_similarities(
+    baseline: NDArray[np.int32], runs: NDArray[np.int32], similarity: Similarity
+) -> Floats:
+    """Similarity of each run with the baseline, ``(users, runs)``."""
+    count = runs.shape[1]
+    columns = [agreement_of(baseline, runs[:, run], similarity) for run in range(count)]
+    return np.stack(columns, axis=1) if columns else np.empty((len(baseline), 0))

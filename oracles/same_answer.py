@@ -1,0 +1,72 @@
+"""The same request with the same seed must get the same answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import share, two_sides
+from pytest_recsys_mt.oracles.bounds import mean_of
+from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted, replicates_of
+from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.verdict import Verdict
+
+
+def same_answer(source: Answers, followup: Answers, margin: float = 0.05) -> Verdict:
+    """Each answer of the follow-up must equal its counterpart item for item.
+
+    The effect of a user is the share of answers that differ from the source's answer with the same
+    seed. There is no noise to take off: a seed is what rules it out.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the same requests asked again with the same seeds
+            (`pytest_recsys_mt.relations.same_seed_same_answer`), or, of a deterministic
+            recommender, to any transformed ones.
+        margin: The largest mean share of answers that may differ, in (0, 1).
+
+    Returns:
+        ``holds`` if the mean share is below the margin, ``violated`` if it is above.
+
+    Raises:
+        OracleError: If an argument is none of these, or a stochastic recommender was asked with
+            other seeds.
+    """
+    claim = Claim("same_answer", "at most", share("same_answer", "margin", margin))
+    two_sides("same_answer", source, followup)
+    if not (followup.same_seed or source.same_seed or source.context.deterministic):
+        raise OracleError(
+            f"same_answer: {followup.label or 'the follow-up'} was asked with other seeds than the "
+            f"source, and a stochastic recommender may then answer otherwise; use "
+            f"same_seed_same_answer as the transformation, or same_ranking as the oracle"
+        )
+    return judge_pair(source, followup, claim, _changed_shares)
+
+
+def _changed_shares(pairs: Pairs, context: Context) -> Effects:
+    if replicates_of(pairs.source) != replicates_of(pairs.followup):
+        raise OracleError(
+            f"same_answer: every answer needs its counterpart, got {replicates_of(pairs.source)} "
+            f"answers of the source and {replicates_of(pairs.followup)} of the follow-up"
+        )
+    rows, shares, shown = [], [], []
+    for row, (source, followup) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
+        if not any(answer.items for answer in (*source.answers, *followup.answers)):
+            continue
+        both = zip(source.answers, followup.answers, strict=True)
+        changed = [one.items != other.items for one, other in both]
+        rows.append(row)
+        shares.append(sum(changed) / len(changed))
+        shown.append(changed.index(True) if any(changed) else 0)
+    effect = np.array(shares, np.float64)
+    return Effects(
+        rows=np.array(rows, np.intp),
+        effect=effect,
+        mean=mean_of(effect, 0.0, 1.0, exact=True) if rows else None,
+        reach=(0.0, 1.0),
+        floor=np.ones(len(rows)),
+        agreement=1 - effect,
+        errors=counted(NO_ANSWER, len(pairs.source) - len(rows)),
+        shown=np.array(shown, np.intp),
+    )

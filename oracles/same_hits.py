@@ -1,0 +1,70 @@
+"""As many answers must hit the held-out item."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.effect import Effects
+from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.metrics import Metric, metric_named
+from pytest_recsys_mt.oracles.not_worse import metric_losses
+from pytest_recsys_mt.verdict import Verdict
+
+
+def same_hits(
+    source: Answers, followup: Answers, k: int | None = None, margin: float = 0.05
+) -> Verdict:
+    """The hit rate must stay, neither falling nor rising by more than the margin.
+
+    The effect of a user is the share of source answers that hit minus that of the follow-up's; two
+    one-sided tests (Schuirmann 1987) show that its mean lies within the margin. The verdict's note
+    has the exact test of McNemar 1947 on the users' first answers too, which asks whether there is
+    any difference at all.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the transformed ones.
+        k: Places in which a held-out item counts as hit; all that the request asks for if None.
+        margin: How much the hit rate may change, in (0, 1).
+
+    Returns:
+        ``holds`` if the hit rate changes by less than the margin, ``violated`` if by more.
+
+    Raises:
+        OracleError: If an argument is none of these, or the requests ask for fewer than `k` places.
+    """
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
+        raise OracleError(f"same_hits: k must be an integer of at least 1, or None, got {k!r}")
+    metric = metric_named("hit" if k is None else f"hit@{k}")
+    oracle = f"same_hits:{metric.name}"
+    claim = Claim(oracle, "within", share(oracle, "margin", margin))
+    return judge_pair(
+        source, followup, claim, lambda pairs, context: _hit_effects(pairs, context, metric)
+    )
+
+
+def mcnemar(lost: int, gained: int) -> float:
+    """P-value of the exact two-sided test of McNemar: 1 where no user changed."""
+    from scipy.special import bdtr
+
+    changed = lost + gained
+    return min(1.0, 2 * float(bdtr(min(lost, gained), changed, 0.5))) if changed else 1.0
+
+
+def _hit_effects(pairs: Pairs, context: Context, metric: Metric) -> Effects:
+    effects = metric_losses(pairs, context, metric)
+    if not len(effects.rows):
+        return effects
+    sides = (pairs.source, pairs.followup)
+    before, after = (
+        np.array([metric.of(side[row].answers[0], side[row]) for row in effects.rows])
+        for side in sides
+    )
+    lost, gained = int((before > after).sum()), int((before < after).sum())
+    note = f"first answers: {lost} users lost their hit, {gained} gained one, McNemar p="
+    return dataclasses.replace(effects, note=f"{note}{mcnemar(lost, gained):.2g}")

@@ -1,0 +1,83 @@
+"""How far a recommender agrees with itself."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
+from pytest_recsys_mt.oracles.arguments import one_side, share
+from pytest_recsys_mt.oracles.bounds import Certain, Mean, mean_of
+from pytest_recsys_mt.oracles.effect import (
+    NO_ANSWER,
+    ONE_REPLICATE,
+    Effects,
+    agreement_within,
+    counted,
+    encode,
+)
+from pytest_recsys_mt.oracles.judge import Claim, verdict_of
+from pytest_recsys_mt.oracles.similarities import Similarity, similarity_named
+from pytest_recsys_mt.verdict import Verdict
+
+
+def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float = 0.8) -> Verdict:
+    """Answers to the same request must agree with each other as far as the threshold says.
+
+    The noise floor of a recommender as a benchmark of its own, as in the randomness control of
+    https://arxiv.org/abs/2411.12121.
+
+    Args:
+        answers: Of either side, two replicates or more.
+        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
+            ``average_overlap``.
+        threshold: The least mean similarity, in (0, 1).
+
+    Returns:
+        A verdict with `metric`, `value`, `interval` and `threshold`; ``holds`` if the lower bound
+        reaches the threshold, ``violated`` if the upper bound is below it. A recommender that
+        declares itself deterministic has the value 1.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    metric = f"self_agreement:{similarity}"
+    function = similarity_named(similarity)
+    claim = Claim(metric, "at least", share(metric, "threshold", threshold))
+    context = one_side(metric, "answers", answers).context
+    sample = answers.sample()
+    effects = _agreements(sample, context, function)
+    sides = ((), sample.asked) if answers.label else (sample.asked, ())
+    verdict = verdict_of(claim, answers.label, effects, context, sample, *sides)
+    return context.report(
+        dataclasses.replace(
+            verdict,
+            estimate=None,
+            margin=None,
+            metric=metric,
+            value=verdict.estimate,
+            threshold=claim.margin,
+        )
+    )
+
+
+def _agreements(sample: Sample, context: Context, similarity: Similarity) -> Effects:
+    # A side paired with itself: the encoding of two sides serves one.
+    encoded = encode(Pairs(sample.asked, sample.asked))
+    (rows,) = np.nonzero(encoded.answered)
+    agreement = agreement_within(encoded.source[rows], similarity)
+    alone = encoded.source.shape[1] == 1
+    certain = alone and context.deterministic
+    mean: Mean | None = None
+    if len(rows):
+        mean = Certain(1.0) if certain else mean_of(agreement, 0.0, 1.0, exact=False)
+    return Effects(
+        rows=rows,
+        effect=agreement,
+        mean=mean,
+        reach=(0.0, 1.0),
+        agreement=agreement,
+        errors=counted(NO_ANSWER, len(sample.asked) - len(rows)),
+        obstacle=ONE_REPLICATE if alone and not certain else "",
+    )

@@ -1,1 +1,19 @@
-"""TODO"""
+"""Language models as recommenders: prompts, the models themselves, and the reading of answers."""
+
+from pytest_recsys_mt.llm.parser import parse
+from pytest_recsys_mt.llm.prompts import NAMES, Template, render, template
+from pytest_recsys_mt.llm.recommender import LLMRecommender
+from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.llm.titles import TitleIndex, normalise
+
+__all__ = [
+    "NAMES",
+    "LLMRecommender",
+    "Template",
+    "TitleIndex",
+    "normalise",
+    "parse",
+    "render",
+    "sanitize",
+    "template",
+]

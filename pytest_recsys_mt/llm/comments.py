@@ -1,0 +1,356 @@
+"""Where a title ends: markup, years, ratings and comments around it.
+
+Nothing here knows any title. These are the marks by which people tell a title from what is said
+about it; the parser offers what they leave to the catalogue, longest first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from pytest_recsys_mt.llm.titles import normalise, split_year
+from pytest_recsys_mt.llm.wording import GENRES, OPENING, REFUSAL, SAID, SMALL
+from pytest_recsys_mt.requests import Item
+
+_PAIRS = {
+    '"': '"', "“": "”", "”": "”", "„": "“”", "‘": "’", "'": "'", "«": "»", "»": "«", "‹": "›",
+    "「": "」", "『": "』", "《": "》", "〈": "〉", "【": "】", "`": "`", "[": "]",
+}  # fmt: skip
+_EMPHASIS = ("***", "**", "__", "~~", "*", "_", "`")
+_LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\((?:https?:)?[^()\s]{0,500}\)")
+_KEY = re.compile(r'[\s{\[,]*"[\w ]{1,40}"\s?:\s?[\[{]?\s?')
+
+_LABEL = re.compile(
+    r"(?:(?:recommended\s)?(?:movie|film|title|recommendation|pick|choice|titel|empfehlung|título|"
+    r"titulo|película|recomendación|titre|titolo|电影|推荐|タイトル|映画)\s?(?:title|name)?\s?#?\d{0,3}"
+    r"|(?:first|second|third|fourth|fifth|next|last|finally|another|also)(?:ly)?)\s?[:：,]\s?",
+    re.IGNORECASE,
+)
+_DETAIL = re.compile(
+    r"(?:year|release(?:d| date| year)?|genres?|directors?|directed by|cast|stars?|starring|reason|why|"
+    r"rating|imdb|score|description|plot|synopsis|summary|runtime|note|explanation|similar(?:ity)?|"
+    r"justification|jahr|regie|grund|genre|año|género|razón|sinopsis|导演|理由|年份|类型|简介|監督|ジャンル)"
+    r"\s?[:：]",
+    re.IGNORECASE,
+)
+
+_RATING = re.compile(
+    r"(?:[-–—:,|]\s?|\s)\(?\[?(?:(?:imdb|rating|score|rated|predicted)\s?[:=]?\s?){0,2}"
+    r"(?:\d{1,3}(?:[.,]\d{1,2})?\s?(?:/|out of|von|de)\s?\d{1,3}|[★☆⭐✩½]{1,10}|"
+    r"\d[.,]\d{1,2}|\d(?:\.\d)?\s?stars?)\)?\]?\s?$",
+    re.IGNORECASE,
+)
+_DATED = re.compile(r"[(\[（]\s?(?:18|19|20)\d\d[^()\[\]（）]{0,60}[)\]）]")
+_CUT = re.compile(
+    r"\s[-–—~|/→>]{1,3}\s|\s?[–—]\s?|\s?[:：]\s?|,\s|[，。；]|;\s?|\.\s|[!?]\s|\s?[(\[（]|\t|\s{3,}|\s?\|\s?"
+    r"|\s(?:because|starring|directed by|by|featuring|which|since|as it|weil|porque|parce que)\s"
+    r"|\s(?:is|was|ist|es|est)\s(?:an?|one|the|my|also|ein|eine|una?|une)\s"
+)
+_MOST_CUTS = 24
+
+_SEPARATOR = re.compile(
+    r"(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s[|•·]\s|[\n\t])"
+    r"|\s(?:and|or|und|oder|et|ou|y|e|o|og|och|en|&|plus|as well as)\s|\s?(?:以及|和|还有|と|そして)\s?"
+)
+_SHELTER = re.compile(
+    r"\([^()\n]{0,200}\)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|《[^》\n]{1,200}》"
+    r"|『[^』\n]{1,200}』"
+)
+_CONJUNCTION = re.compile(
+    r"(?:and|or|und|oder|et|ou|y|e|o|finally|lastly|then|also)\s|(?:以及|和|还有|最后|そして|と)",
+    re.IGNORECASE,
+)
+
+
+class Part(NamedTuple):
+    """One part of an enumeration, by its place in the text.
+
+    `parts_surely` is whether what stands before it parts titles for sure (a comma, not "and").
+    """
+
+    start: int
+    end: int
+    parts_surely: bool
+
+
+def unwrapped(text: str) -> str:
+    """`text` without what wraps all of it: emphasis, quotes, links, and trailing commas."""
+    text = _LINK.sub(r"\1", text).strip()
+    key = _KEY.match(text)
+    if key is not None:
+        text = text[key.end() :]
+    for _ in range(6):
+        before = text
+        text = text.strip().rstrip(",;、，；").strip()
+        for mark in _EMPHASIS:
+            inner = text[len(mark) : -len(mark)]
+            if (
+                text.startswith(mark)
+                and text.endswith(mark)
+                and inner.strip(mark[0])
+                and mark not in inner
+            ):
+                text = inner
+        closing = _PAIRS.get(text[:1])
+        if closing and len(text) > 2 and text[-1] in closing and text[0] not in text[1:-1]:
+            text = text[1:-1]
+        if text == before:
+            break
+    return text
+
+
+def unlabelled(text: str) -> str:
+    """`text` without a label before it: ``Movie 1: Heat``."""
+    match = _LABEL.match(text)
+    rest = text[match.end() :] if match is not None else ""
+    return unwrapped(rest) if rest.strip() else text
+
+
+def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
+    """The places where a title may end, the last first: the title, what follows, and whether the
+    title is closed there beyond doubt (by a quote, emphasis, a year or a rating).
+    """
+    for head, rest in _closed(text):
+        yield unwrapped(head), rest, True
+    rated = _RATING.search(text)
+    if rated is not None and text[: rated.start()].strip():
+        head = text[: rated.start()]
+        yield unwrapped(head), text[rated.start() :], True
+    for match in reversed(list(islice(_CUT.finditer(text), _MOST_CUTS))):
+        head, rest = text[: match.start()], text[match.end() :]
+        if not head.strip():
+            continue
+        dated = _DATED.match(text, match.start() + len(match[0]) - len(match[0].lstrip()))
+        if dated is not None:
+            yield f"{unwrapped(head)} {dated[0]}", text[dated.end() :], True
+        else:
+            yield unwrapped(head), rest, "\t" in match[0] or "|" in match[0]
+
+
+def _closed(text: str) -> Iterator[tuple[str, str]]:
+    """The title in quotes or emphasis that a text begins with, its year kept, and what follows."""
+    for mark in _EMPHASIS:
+        if text.startswith(mark):
+            end = text.find(mark, len(mark))
+            if end > 0 and text[len(mark) : end].strip():
+                yield from _with_year(text[len(mark) : end], text[end + len(mark) :])
+            break
+    closing = _PAIRS.get(text[:1])
+    if closing:
+        ends = [
+            at
+            for at in range(2, min(len(text), 300))
+            if text[at] in closing and not text[at + 1 : at + 2].isalnum()
+        ]
+        for end in reversed(ends[:8]):
+            yield from _with_year(text[1:end], text[end + 1 :])
+
+
+def _with_year(head: str, rest: str) -> Iterator[tuple[str, str]]:
+    head = head.strip().rstrip(":-–— ")
+    dated = _DATED.match(rest.lstrip(" *_"))
+    if dated is not None:
+        yield f"{head} {dated[0]}", rest[rest.find(dated[0]) + len(dated[0]) :]
+    else:
+        yield head, rest
+
+
+def is_comment(rest: str, item: Item) -> bool:
+    """Whether what follows a title is said about it, and is no subtitle of another film.
+
+    ``Alien: Resurrection`` is one title, ``Alien: a classic`` is a title and a comment.
+    """
+    rest = rest.strip().rstrip(")]）")
+    if not any(c.isalnum() for c in rest):
+        return True
+    tokens = rest.split()
+    plain = [token.strip(".,;:!?()[]*_\"'").casefold() for token in tokens]
+    if all(g in GENRES for token in plain for g in token.split("/") if g and g not in ("and", "&")):
+        return True
+    if _RATING.search(" " + rest) or re.match(r"(?:18|19|20)\d\d\b", rest):
+        return True
+    small = [t for t in tokens if t[:1].islower()]
+    if any(t.strip(".,;:!?()") in SAID for t in small):
+        return True
+    if plain[0] in (
+        "a",
+        "an",
+        "this",
+        "ein",
+        "eine",
+        "un",
+        "una",
+        "une",
+        "one",
+        "because",
+        "directed",
+    ):
+        return len(tokens) > 1 and tokens[1][:1].islower()
+    telling = [t for t in small if len(t) > 3 and t.strip(".,;:") not in SMALL]
+    if len(telling) > 1 and len(tokens) > 4:
+        return True
+    if not rest.isascii() and any(ord(c) > 0x2E7F for c in rest):
+        return True
+    return any(
+        normalise(name) and normalise(name) in normalise(rest)
+        for key in ("directors", "director", "cast")
+        for name in _names(item.attributes.get(key))
+    )
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(map(str, value)) if isinstance(value, (list, tuple)) else ()
+
+
+def title_of(text: str) -> str:
+    """The likely title in a piece that no known title begins, without its year and comments."""
+    text = unlabelled(text)
+    for head, _ in _closed(text):
+        return split_year(unwrapped(head))[0]
+    rated = _RATING.search(text)
+    if rated is not None and text[: rated.start()].strip():
+        text = text[: rated.start()]
+    dated = _DATED.search(text)
+    if dated is not None and text[: dated.start()].strip():
+        return unwrapped(text[: dated.start()])
+    nobody = Item("")
+    for match in islice(_CUT.finditer(text), _MOST_CUTS):
+        head, rest = text[: match.start()].strip(), text[match.end() :]
+        if head and match[0].strip() not in ("(", "[") and is_comment(rest, nobody):
+            return unwrapped(head)
+    return unwrapped(text)
+
+
+def dated(text: str) -> str:
+    """The likely title with its year in brackets, where there is one."""
+    match = _DATED.search(text)
+    return f"{title_of(text)} {match[0]}" if match is not None else title_of(text)
+
+
+def is_title(text: str) -> bool:
+    """Whether a list entry may be a title: not a sentence, a heading, a detail or a placeholder."""
+    if not any(c.isalnum() for c in text) or len(text) > 150 or text.endswith((":", "：")):
+        return False
+    if _DETAIL.match(text) or (OPENING.match(text) and _is_sentence(text)):
+        return False
+    if (text[0] in "[<{" and text[-1] in "]>}") or (text.isdigit() and len(text) != 4):
+        return False
+    return not _is_sentence(text)
+
+
+def _is_sentence(text: str) -> bool:
+    tokens = text.split()
+    telling = [t for t in tokens[1:] if t[:1].islower() and len(t) > 3 and t not in SMALL]
+    if len(tokens) > 14 or (len(telling) > 2 and len(tokens) > 5):
+        return True
+    if text.endswith(("。", "！", "？", "です", "ます")) or (
+        OPENING.match(text) and len(telling) > 0
+    ):
+        return True
+    return text.endswith((".", "!", "?")) and len(tokens) > 3 and len(telling) > 1
+
+
+def is_capitalised(text: str) -> bool:
+    """Whether a line of its own is written as titles are: longer words begin with a capital."""
+    tokens = [t.strip("\"'“”.,:;!?()") for t in text.split()]
+    tokens = [t for t in tokens if t]
+    if (
+        not tokens
+        or len(tokens) > 10
+        or OPENING.match(text)
+        or text.endswith((".", "!", "?", "。"))
+    ):
+        return False
+    head = tokens[0][0]
+    small = [t for t in tokens if t[0].islower() and len(t) > 3 and t not in SMALL]
+    return (head.isupper() or head.isdigit()) and not small
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a sentence declines to answer."""
+    return REFUSAL.search(text) is not None
+
+
+def leads(text: str) -> Iterator[tuple[str, str]]:
+    """An enumeration, also without the words that lead to it: ``I recommend: Heat, Casino``."""
+    yield "", text
+    for mark in (":", "："):
+        lead, colon, rest = text.partition(mark)
+        if colon and rest.strip():
+            yield lead + colon, rest.strip()
+
+
+def parts(text: str) -> list[Part]:
+    """The parts of an enumeration; brackets and quotes are kept whole."""
+    text = text.strip()
+    shelters = [match.span() for match in _SHELTER.finditer(text)]
+    found: list[Part] = []
+    start, sure, shelter = 0, True, 0
+    for match in _SEPARATOR.finditer(text):
+        while shelter < len(shelters) and shelters[shelter][1] <= match.start():
+            shelter += 1
+        if shelter < len(shelters) and shelters[shelter][0] <= match.start():
+            continue
+        if text[start : match.start()].strip():
+            found.append(Part(start, match.start(), sure))
+            sure = match["sure"] is not None
+        start = match.end()
+    if text[start:].strip():
+        found.append(Part(start, len(text), sure))
+    return found
+
+
+def plain_heads(text: str) -> Iterator[str]:
+    """What one part of an enumeration may have as its title."""
+    text = text.strip().strip("[]{}").strip()
+    text = unwrapped(text)
+    yield text
+    conjunction = _CONJUNCTION.match(text)
+    if conjunction is not None:
+        text = unwrapped(text[conjunction.end() :])
+        yield text
+    rated = _RATING.search(text)
+    if rated is not None:
+        text = unwrapped(text[: rated.start()])
+        yield text
+    if text.endswith((".", "!", "。")):
+        yield unwrapped(text[:-1])
+    number = re.match(r"\(?\d{1,3}[.)]\s", text)
+    if number is not None:
+        yield unwrapped(text[number.end() :])
+
+
+_QUOTED = re.compile(
+    r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|「([^」\n]{1,200})」|『([^』\n]{1,200})』"
+    r"|《([^》\n]{1,200})》|\*\*([^*\n]{1,200})\*\*|\*([^*\n]{1,200})\*|„([^“”\n]{1,200})[“”]|‘([^’\n]{1,200})’"
+)
+_WORD = re.compile(r"\S+")
+
+
+def spans(text: str, most: int) -> Iterator[tuple[int, int, bool]]:
+    """Where a sentence may hold a title: start, end, and whether it is quoted; in order, longest
+    first. Unquoted ones begin with a capital or a digit.
+    """
+    quoted = {}
+    for match in _QUOTED.finditer(text):
+        group = match.lastindex or 0
+        quoted[match.start()] = match.span(group)
+    tokens = [match.span() for match in _WORD.finditer(text)]
+    starts = sorted({*quoted, *(start for start, _ in tokens)})
+    index = {start: i for i, (start, _) in enumerate(tokens)}
+    for start in starts:
+        if start in quoted:
+            yield *quoted[start], True
+        first = index.get(start)
+        if first is None or not (text[start].isupper() or text[start].isdigit()):
+            continue
+        for last in range(min(len(tokens), first + most) - 1, first - 1, -1):
+            end = tokens[last][1]
+            written = text[start:end].rstrip(".,;:!?。，")
+            if last > first or (start > 0 and len(written) > 2):
+                yield start, start + len(written), False

@@ -1,0 +1,300 @@
+"""Where the entries of a text answer are, before anything is known about titles.
+
+`pieces` cuts an answer into pieces, each with the place it stood in: a list, running text, a
+comment below a list entry. What a piece names is the parser's business.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+MAX_CHARACTERS = 100_000
+"""Characters of an answer that are read (after its reasoning is taken off); the rest is not."""
+
+MAX_PIECES = 1_000
+"""Pieces of an answer that are read; a list of recommendations is never that long."""
+
+Place = Literal["numbered", "bulleted", "data", "line", "note"]
+"""Where a piece stood.
+
+* ``numbered``, ``bulleted``: an entry of a list of that kind
+* ``data``: an element of JSON, a cell of a table, an element of an HTML list
+* ``line``: a line of its own
+* ``note``: below a numbered entry, where comments stand
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of an answer that may name one item, or several in one line.
+
+    Attributes:
+        text: Without its list marker.
+        place: Where it stood.
+        whole: With its list marker, for titles that begin like one (``300: Rise of an Empire``).
+        year: Of release, where the data say it.
+    """
+
+    text: str
+    place: Place
+    whole: str = ""
+    year: int | None = None
+
+
+_THINKING = re.compile(
+    r"</(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad)>", re.IGNORECASE
+)
+_STILL_THINKING = re.compile(
+    r"\s*<(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad)>", re.IGNORECASE
+)
+_FINAL = re.compile(r"<\|channel\|>\s?final\s?<\|message\|>", re.IGNORECASE)
+_STOP = re.compile(
+    r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eot|end|return|user|assistant)\|>|</s>|"
+    r"<end_of_turn>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
+)
+_BREAK = re.compile(
+    r"<(?:br|hr)\s?/?>|</?(?:p|div|ul|ol|tr|table|h[1-6])\b[^<>\n]{0,200}>", re.IGNORECASE
+)
+_ELEMENT = re.compile(r"<li\b[^<>\n]{0,200}>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][a-z0-9]{0,20}(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
+
+_FENCE = re.compile(r"\s*(?:```|~~~)\s?[\w+-]{0,20}\s*$")
+_RULE = re.compile(r"\s*[-=_*~─—]{3,}\s*$")
+_TABLE_RULE = re.compile(r"[\s|:+-]+$")
+
+_NUMBER = re.compile(
+    r"(?P<bold>\*\*|__)?[#(\[（【]{0,2}(?:(?:no|nr|num|top)\.?\s?|№\s?)?#?(?P<n>\d{1,3})"
+    r"(?:st|nd|rd|th|º|ª)?(?P<mark>\s?[.)\]）】:、．。]{1,2}|\s[-–—]|\s?[-–—](?=\s)|\t)"
+    r"(?P<end>\*\*|__)?(?P<space>\s*)",
+    re.IGNORECASE,
+)
+_KEYCAP = re.compile(r"(?:([0-9])\ufe0f?\u20e3|([\u2460-\u2473\u2776-\u277f\u24f5-\u24fe])|🔟)\s*")
+_BULLET = re.compile(
+    r"(?:[-*+–—](?=\s)|[•·‣⁃∙▪▫●○◦■□◆◇★☆➤►▶→⇒✓✔✅☑➢❖・※🎬🎥🎞📽🍿⭐🌟👉🔹🔸]\ufe0f?)\s*(?:\[[ xX]?\]\s+)?"
+)
+_INLINE_NUMBER = re.compile(
+    r"(?:(?<=\s)|(?<=^)|(?<=[,;]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])"
+)
+
+_TITLE_KEYS = (
+    "title", "movie", "movie_title", "movietitle", "movie_name", "name", "film", "film_title",
+    "item", "item_title", "item_name", "recommendation", "label", "text", "titel", "titulo", "título",
+    "titre", "titolo", "pelicula", "película", "nombre", "电影", "片名", "标题", "名称", "タイトル", "映画", "作品",
+)  # fmt: skip
+_YEAR_KEYS = ("year", "release_year", "releaseyear", "released", "jahr", "año", "年份", "公開年")
+
+
+def pieces(text: str) -> list[Piece]:
+    """The pieces of a sanitized answer, in their order; reasoning and markup are left out."""
+    text = _answer_of(text)
+    data = _data(text)
+    if data is not None:
+        return data[:MAX_PIECES]
+    found: list[Piece] = []
+    for piece in _lines(text):
+        found.append(piece)
+        if len(found) >= MAX_PIECES:
+            break
+    return found
+
+
+def _answer_of(text: str) -> str:
+    """What the model says to the user: no reasoning before it, no further turn behind it."""
+    for pattern in (_THINKING, _FINAL):
+        ends = [match.end() for match in pattern.finditer(text)]
+        if ends and (rest := text[ends[-1] :]).strip():
+            text = rest
+    if _STILL_THINKING.match(text):
+        return ""
+    text = text[:MAX_CHARACTERS]
+    stop = _STOP.search(text)
+    while stop is not None and not text[: stop.start()].strip():
+        text = text[stop.end() :]
+        stop = _STOP.search(text)
+    return text if stop is None else text[: stop.start()]
+
+
+# ---- JSON ----
+
+
+def _data(text: str) -> list[Piece] | None:
+    """The entries of an answer in JSON (whole, in a fence, behind a sentence, or line by line)."""
+    decoder = json.JSONDecoder(strict=False)
+    found: list[Piece] = []
+    position, before = 0, 0
+    prose: list[Piece] = []
+    for _ in range(MAX_PIECES):
+        starts = [s for s in (text.find("[", position), text.find("{", position)) if s >= 0]
+        if not starts:
+            break
+        start = min(starts)
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            if not found and start - before > 2_000:
+                break
+            position = start + 1
+            continue
+        entries = list(_entries(value, 0))
+        if not _is_answer(value, entries):
+            position = end
+            continue
+        prose += _lines(text[before:start])
+        found += entries
+        position = before = end
+    if not found:
+        return None
+    return (
+        [p for p in prose if p.text.strip(" ,")] + found + list(_lines(text[before:].lstrip(",")))
+    )
+
+
+def _is_answer(value: Any, entries: list[Piece]) -> bool:
+    """Whether decoded data are a list of recommendations, not a reference such as ``[1]``."""
+    if isinstance(value, dict):
+        return bool(entries)
+    numbers = all(isinstance(element, int) for element in value)
+    return len(value) > 1 if numbers else bool(entries)
+
+
+def _entries(value: Any, depth: int) -> Iterator[Piece]:
+    """The entries in decoded JSON, in document order."""
+    if depth > 6:
+        return
+    if isinstance(value, list):
+        for element in value:
+            if isinstance(element, bool) or element is None:
+                continue
+            if isinstance(element, (str, int, float)):
+                yield Piece(html.unescape(str(element)), "data")
+            else:
+                yield from _entries(element, depth + 1)
+    elif isinstance(value, dict):
+        keys = {str(key).strip().casefold().replace(" ", "_"): key for key in value}
+        title = next((keys[key] for key in _TITLE_KEYS if key in keys), None)
+        if title is not None and isinstance(value[title], (str, int)):
+            yield Piece(html.unescape(str(value[title])), "data", year=_year(value, keys))
+            return
+        nested = [v for v in value.values() if isinstance(v, (list, dict))]
+        if nested:
+            for element in nested:
+                yield from _entries(element, depth + 1)
+        elif value and all(isinstance(v, str) for v in value.values()):
+            ranked = all(re.fullmatch(r"\D{0,20}\d{1,3}", str(key)) for key in value)
+            if ranked:
+                yield from (Piece(html.unescape(v), "data") for v in value.values())
+
+
+def _year(value: dict[str, Any], keys: dict[str, str]) -> int | None:
+    for key in _YEAR_KEYS:
+        if key in keys and re.fullmatch(r"(?:18|19|20)\d\d", str(value[keys[key]]).strip()):
+            return int(str(value[keys[key]]))
+    return None
+
+
+# ---- lines ----
+
+
+def _lines(text: str) -> Iterator[Piece]:
+    """The pieces of running lines: tables, lists, sentences."""
+    text = _TAG.sub("", _ELEMENT.sub("\n• ", _BREAK.sub("\n", text)))
+    lines = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
+    numbered = False
+    table: list[list[str]] = []
+    for line in [*lines, ""]:
+        stripped = line.strip()
+        if stripped.startswith("|") and stripped.count("|") >= 2:
+            if not _TABLE_RULE.match(stripped):
+                table.append([cell.strip() for cell in stripped.strip("|").split("|")])
+            continue
+        if table:
+            yield from _table(table)
+            table = []
+        if not stripped or _RULE.match(stripped):
+            continue
+        for piece in _marked(stripped, indented=line[:2] in ("  ", " \t") or line[0] == "\t"):
+            if piece.place == "numbered":
+                numbered = True
+            elif (
+                numbered
+                and piece.place != "data"
+                and (piece.place == "bulleted" or line[0] in " \t")
+            ):
+                piece = Piece(piece.text, "note", piece.whole)
+            yield piece
+
+
+def _marked(line: str, *, indented: bool) -> Iterable[Piece]:
+    """The pieces of one line by its marker."""
+    while line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
+        if rest == line:
+            break
+        line = rest
+    parts = _inline_numbers(line)
+    if parts:
+        return parts
+    number = _NUMBER.match(line)
+    if number is not None and _is_marker(number, line):
+        text = line[number.end() :].strip()
+        if number["bold"] and not number["end"]:
+            text = f"**{text}"
+        bullet = _BULLET.match(text)
+        return [Piece(text[bullet.end() :] if bullet else text, "numbered", line)]
+    keycap = _KEYCAP.match(line)
+    if keycap is not None:
+        return [Piece(line[keycap.end() :], "numbered", line)]
+    bullet = _BULLET.match(line)
+    if bullet is not None and line[bullet.end() :].strip():
+        inner = _marked(line[bullet.end() :].strip(), indented=indented)
+        return [
+            Piece(p.text, "bulleted" if p.place == "line" else p.place, p.whole or line)
+            for p in inner
+        ]
+    return [Piece(line, "line", line)]
+
+
+def _is_marker(number: re.Match[str], line: str) -> bool:
+    """``3:10 to Yuma`` and ``1.5`` begin with no marker."""
+    following = line[number.end() : number.end() + 1]
+    tight = not number["space"] and not number["mark"].isspace()
+    return not (tight and (following.isdigit() or (":" in number["mark"] and following)))
+
+
+def _inline_numbers(line: str) -> list[Piece]:
+    """``1. Heat 2. Casino 3. Alien`` in one line."""
+    marks: list[re.Match[str]] = []
+    for match in _INLINE_NUMBER.finditer(line):
+        if int(match[1]) == (int(marks[-1][1]) + 1 if marks else 1):
+            marks.append(match)
+    if len(marks) < 2:
+        return []
+    ends = [mark.start() for mark in marks[1:]] + [len(line)]
+    parts = [line[m.end() : end].strip(" \t,;") for m, end in zip(marks, ends, strict=True)]
+    before = line[: marks[0].start()].strip()
+    head = [Piece(before, "note")] if before else []
+    return head + [Piece(part, "numbered") for part in parts]
+
+
+def _table(rows: list[list[str]]) -> Iterator[Piece]:
+    """The title cells of a Markdown table; its header is left out."""
+    header = [cell.strip("*_ ").casefold() for cell in rows[0]]
+    named = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in _TITLE_KEYS]
+    years = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in _YEAR_KEYS]
+    body = (
+        rows[1:] if named or (header and header[0] in ("#", "rank", "no.", "no", "nr.")) else rows
+    )
+    for row in body:
+        columns = named[:1] or [
+            i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit()
+        ]
+        if columns and columns[0] < len(row) and row[columns[0]].strip():
+            year = next((row[i] for i in years if i < len(row)), "")
+            released = int(year) if re.fullmatch(r"(?:18|19|20)\d\d", year) else None
+            yield Piece(row[columns[0]], "data", year=released)
+        else:
+            yield from (Piece(cell, "data") for cell in row[:1] if cell)

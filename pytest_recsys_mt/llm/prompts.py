@@ -1,0 +1,214 @@
+"""Prompt templates, from the papers or from a file.
+
+A template is text with named fields in braces (`FIELDS`), nothing else of ``str.format``. A line
+whose fields all have nothing to say is left out, so that a line such as ``Choose only from:
+{candidates}`` stands only where there are candidates. Candidates and the instruction follow at
+the end where a template gives them no place.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.requests import Message, Request
+
+FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "user": "the user's name",
+        "history": "titles with ratings, `Click (2006) 1/5, ...`, oldest first",
+        "watched": "titles alone, one a line",
+        "low": "the low anchor of the rating scale",
+        "high": "the high anchor of the rating scale",
+        "k": "how many items to answer with",
+        "candidates": "numbered titles, one a line, below the line that names the field",
+        "instruction": "the request's own sentence, such as one against popular items",
+        "attributes": "what is known of the user, `age: 25, occupation: writer`",
+        "newest": "the last year of the catalogue",
+    }
+)
+"""The fields a template may use, and what stands there."""
+
+_PERSON = (
+    "Given a user, as a recommender system, provide recommendations. The user {user} likes the "
+    "following items: {history}. ({low} being lowest and {high} being highest ). Give me back {k} "
+    "recommendations"
+)
+
+_WOK = """\
+You are a helpful movie-expert AI tasked with recommending a collection of movies based on a
+user's watch history. The user has watched the following movies in the past:
+{watched}
+
+# Output instructions
+- Immediately start with the movies. Do not provide an introduction.
+- Provide a list of {k} movies.
+- For each movie, start a new line, indicate the position in the movie list (that is, 1., 2.,
+  ...).
+- Name the title of the movie (without quotation marks!) and then in parentheses the release
+  year.
+- Do not recommend movies that the user has already watched. Those are the ones listed above.
+- Do not recommend movies that are newer than {newest}.
+- {instruction}
+- Recommend only movies of this list:{candidates}
+
+Now create the movie list!"""
+
+_CANDIDATES = (
+    "Choose only from the following candidates, one per line, without any explanation:{candidates}"
+)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A prompt with named fields.
+
+    Attributes:
+        name: Of a built-in template, or the path of a file.
+        text: See the module.
+
+    Raises:
+        RecommenderError: If a brace is unbalanced or a field is not one of `FIELDS`.
+    """
+
+    name: str
+    text: str
+
+    def __post_init__(self) -> None:
+        names = self._names(self.text)
+        if not names & {"history", "watched"}:
+            raise RecommenderError(
+                f"prompt template {self.name!r} shows nothing of the user's history, so every user "
+                f"would get the same answer; give {{history}} or {{watched}} a place in it"
+            )
+
+    def render(self, request: Request, newest: int | None = None) -> tuple[Message, ...]:
+        """The chat that asks `request`, its edits applied to the user's message in their order.
+
+        Args:
+            request: What to ask.
+            newest: The last year of the catalogue; without it, of the request's own items.
+        """
+        values = _values(request, newest)
+        template = self.text
+        for name, line in (("candidates", _CANDIDATES), ("instruction", "{instruction}")):
+            if name not in self._names(template):
+                template = f"{template}\n{line}"
+        lines = []
+        for line in template.split("\n"):
+            names = self._names(line)
+            if not names or any(values[name] for name in names):
+                lines.append(line.format_map(values))
+        content = "\n".join(lines)
+        for edit in request.edits:
+            content = edit(content)
+        return (Message("user", content),)
+
+    def _names(self, text: str) -> set[str]:
+        names = set()
+        try:
+            for _, name, spec, conversion in string.Formatter().parse(text):
+                if name is None:
+                    continue
+                if name not in FIELDS or spec or conversion:
+                    field = name + (f"!{conversion}" if conversion else "")
+                    field += f":{spec}" if spec else ""
+                    raise RecommenderError(
+                        f"prompt template {self.name!r} has the unknown field {{{field}}}; the "
+                        f"fields are {', '.join(f'{{{valid}}}' for valid in FIELDS)}, and a brace "
+                        f"of its own is written twice"
+                    )
+                names.add(name)
+        except ValueError as error:
+            raise RecommenderError(
+                f"prompt template {self.name!r} cannot be read: {error}; a brace of its own is "
+                f"written twice"
+            ) from error
+        return names
+
+
+_BUILT_IN: Mapping[str, Template] = MappingProxyType(
+    {"person": Template("person", _PERSON), "wok": Template("wok", _WOK)}
+)
+
+NAMES = tuple(_BUILT_IN)
+"""The built-in templates.
+
+* ``person``: the "person pattern" of the metamorphic paper, its Table 1
+* ``wok``: the prompt of "Large Language Models as Recommender Systems: A Study of Popularity
+  Bias", its Code Listing 1
+"""
+
+
+@lru_cache(maxsize=64)
+def template(name: str) -> Template:
+    """The built-in template of that name, or the one in the UTF-8 text file at that path.
+
+    Raises:
+        RecommenderError: If there is neither, or the file is no template.
+    """
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]
+    path = Path(name)
+    if not path.is_file():
+        raise RecommenderError(
+            f"there is no prompt {name!r}: the built-in ones are {', '.join(NAMES)}; anything else "
+            f"is the path of a text file with the fields {', '.join(f'{{{f}}}' for f in FIELDS)}"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecommenderError(f"prompt template {name!r} cannot be read: {error}") from error
+    return Template(name, text.rstrip("\n"))
+
+
+def render(name: str, request: Request, newest: int | None = None) -> tuple[Message, ...]:
+    """The chat that asks `request` by the template `name`; see `Template.render`.
+
+    Raises:
+        RecommenderError: If there is no such template.
+    """
+    return template(name).render(request, newest)
+
+
+def _values(request: Request, newest: int | None) -> dict[str, str]:
+    """What stands in each field, "" where there is nothing to say."""
+    high = _number(request.scale.high)
+    titles = [one_line(rating.item.label) for rating in request.history]
+    ratings = [f"{_number(rating.value)}/{high}" for rating in request.history]
+    candidates = [one_line(item.label) for item in request.candidates or ()]
+    if newest is None:
+        items = [rating.item for rating in request.history] + list(request.candidates or ())
+        newest = max((item.year for item in items if item.year is not None), default=None)
+    return {
+        "user": one_line(request.user),
+        "history": ", ".join(map(" ".join, zip(titles, ratings, strict=True))) or "none",
+        "watched": "\n".join(titles) or "none",
+        "low": _number(request.scale.low),
+        "high": high,
+        "k": str(request.k),
+        "candidates": "".join(f"\n{i}. {title}" for i, title in enumerate(candidates, start=1)),
+        "instruction": one_line(request.instruction),
+        "attributes": ", ".join(
+            f"{one_line(str(key))}: {one_line(_plain(value))}"
+            for key, value in request.attributes.items()
+        ),
+        "newest": "" if newest is None else str(newest),
+    }
+
+
+def _number(value: float) -> str:
+    """Whole numbers without decimals, others with up to four."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return " and ".join(map(str, value))
+    return str(value)

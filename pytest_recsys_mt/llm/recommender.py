@@ -1,0 +1,110 @@
+"""A text model as a recommender: a prompt template before it, the answer parser behind it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.parser import parse
+from pytest_recsys_mt.llm.prompts import template
+from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.requests import (
+    Completion,
+    Message,
+    Prompt,
+    Recommendation,
+    Request,
+    TextModel,
+)
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+
+class LLMRecommender:
+    """Asks a text model and reads its answers.
+
+    `render` and `read` are the two halves of `recommend`, so that completions can be kept raw and
+    read again by a better parser.
+
+    Args:
+        model: What completes the prompts.
+        prompt: A built-in template (`pytest_recsys_mt.llm.prompts.NAMES`) or the path of one.
+
+    Attributes:
+        deterministic: As the model declares.
+
+    Raises:
+        RecommenderError: If there is no such template.
+    """
+
+    reads_text = True
+
+    def __init__(self, model: TextModel, prompt: str = "person") -> None:
+        self.model = model
+        self.prompt = prompt
+        self.deterministic = bool(getattr(model, "deterministic", False))
+        self._template = template(prompt)
+        self._index: TitleIndex | None = None
+        self._newest: int | None = None
+        self._seed = 0
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        """Learn the titles of the catalogue; no interaction is looked at."""
+        self._index = TitleIndex(dataset.items.values())
+        years = (item.year for item in dataset.items.values() if item.year is not None)
+        self._newest = max(years, default=None)
+        self._seed = seed
+
+    def render(self, request: Request, seed: int | None = None) -> Prompt:
+        """The prompt of one request.
+
+        Args:
+            request: What to ask.
+            seed: Of the run; by default the one given to `fit`.
+        """
+        messages = self._template.render(request, self._newest)
+        run = self._seed if seed is None else seed
+        return Prompt(messages, call_seed(run, messages, request.replicate))
+
+    def read(self, request: Request, completion: Completion) -> Recommendation:
+        """What the completion recommends: the first k entries that name something.
+
+        Repeats count as entries. A completion that failed, or holds no text at all, is an error; an
+        answer that names nothing (a refusal) is an empty list.
+
+        Raises:
+            RecommenderError: If `fit` has not been called.
+        """
+        if self._index is None:
+            raise RecommenderError(
+                f"the recommender on {self.model!r} knows no titles yet; call fit(dataset, seed)"
+            )
+        error = completion.error
+        text = None if completion.text is None else sanitize(completion.text)
+        if error is None and not (text and text.strip()):
+            error = f"the model gave no text (finish_reason={completion.finish_reason!r})"
+        if error is not None or text is None:
+            return Recommendation((), text=text, usage=completion.usage, error=error)
+        entries = parse(text, request, self._index, truncated=completion.finish_reason == "length")
+        items = [entry.item for entry in entries if entry.item is not None]
+        return Recommendation(tuple(items[: request.k]), entries, text, completion.usage)
+
+    def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
+        """Ask the model all requests in one batch and read its answers."""
+        completions = self.model.complete([self.render(request) for request in requests])
+        return [
+            self.read(request, completion)
+            for request, completion in zip(requests, completions, strict=True)
+        ]
+
+
+def call_seed(seed: int, messages: Sequence[Message], replicate: int) -> int:
+    """The seed of one call, 63 bits from the run's seed, the messages and the replicate alone."""
+    call = [seed, [[message.role, message.content] for message in messages], replicate]
+    digest = hashlib.sha256(json.dumps(call).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1

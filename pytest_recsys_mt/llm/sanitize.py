@@ -1,0 +1,37 @@
+"""Text from models, made safe to print, to store and to parse."""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPE = re.compile(
+    "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"  # colours, cursor movement
+    "|\x1b[\\]PX^_][^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\\\|\x9c)?"  # window titles, links
+    "|\x1b[ -/]{0,16}[0-~]"
+)
+"""Terminal escape sequences of ECMA-48: CSI, the string controls, and the two-character ones."""
+
+_LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad"
+    "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Control characters but tab and line feed, invisible and bidirectional formatting (also the tag
+characters, which can smuggle text past a reader), and lone surrogates, which UTF-8 cannot hold.
+The zero-width joiners stay: several scripts spell with them."""
+
+
+def sanitize(text: str) -> str:
+    """`text` without terminal escapes, control characters, direction overrides and lone surrogates.
+
+    Line breaks of every kind become line feeds; tabs stay. Time is linear in the length.
+    """
+    text = _LINE_BREAKS.sub("\n", _ESCAPE.sub("", text))
+    return _INVISIBLE.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """`text` sanitized, every run of white space one space, for a place inside a sentence."""
+    return " ".join(sanitize(text).split())

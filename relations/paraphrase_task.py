@@ -101,7 +101,7 @@ class ParaphraseTask:
         """The text with its task sentences paraphrased, or restated in front."""
         found = False
         for pattern, others in _PATTERNS:
-            # Once each: the template says it once, and what comes later may be a title.
+            # Once each, as a template says it: a second one would be somebody's title.
             text, replaced = pattern.subn(others[self.variant].replace("#", r"\1"), text, count=1)
             found = found or replaced > 0
         return text if found else f"{_RESTATEMENTS[self.variant]}\n{text}"

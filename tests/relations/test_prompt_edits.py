@@ -180,6 +180,12 @@ def test_other_templates_get_the_task_restated_in_front(variant: int) -> None:
     assert edited.endswith(f"\n{text}")
 
 
+def test_a_title_that_repeats_the_task_stays() -> None:
+    title = "Give me back 5 recommendations"
+    edited = ParaphraseTask(0)(f"Give me back 9 recommendations of these: {title}")
+    assert edited == f"Return 9 recommendations of these: {title}"
+
+
 def test_all_paraphrases_are_drawn() -> None:
     drawn = {
         relations.paraphrase_task(PAPER_USER, np.random.default_rng(seed)).edits

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.errors import DataError
@@ -48,30 +51,59 @@ class Dataset:
             )
         if frame.empty:
             raise DataError(f"dataset {self.name!r} has no interactions")
-        frame = frame.loc[:, list(COLUMNS)].astype(
-            {"user": str, "item": str, "rating": "float64", "timestamp": "int64"}
-        )
-        frame = frame.sort_values(["user", "timestamp", "item"], kind="stable", ignore_index=True)
-        unknown = frame.loc[~frame["item"].isin(list(self.items)), "item"]
-        if not unknown.empty:
+        users, user_names = self._ranks("user")
+        items, item_names = self._ranks("item")
+        ratings = frame["rating"].to_numpy(dtype=np.float64)
+        timestamps = frame["timestamp"].to_numpy(dtype=np.int64)
+
+        unknown = item_names[~item_names.isin(list(self.items))]
+        if len(unknown):
             raise DataError(
-                f"dataset {self.name!r}: {unknown.nunique()} items have interactions but are not in "
-                f"the catalogue, the first is {unknown.iloc[0]!r}"
+                f"dataset {self.name!r}: {len(unknown)} items have interactions but are not in "
+                f"the catalogue, the first is {unknown[0]!r}"
             )
-        off = frame[~frame["rating"].between(self.scale.low, self.scale.high)]
-        if not off.empty:
-            row = off.iloc[0]
+        off = ~((ratings >= self.scale.low) & (ratings <= self.scale.high))
+        if off.any():
+            row = int(off.argmax())
             raise DataError(
-                f"dataset {self.name!r}: user {row['user']!r} rates item {row['item']!r} with "
-                f"{row['rating']!r}, outside the scale {self.scale.low:g} to {self.scale.high:g}"
+                f"dataset {self.name!r}: user {user_names[users[row]]!r} rates item "
+                f"{item_names[items[row]]!r} with {float(ratings[row])!r}, outside the scale "
+                f"{self.scale.low:g} to {self.scale.high:g}"
             )
-        twice = frame[frame.duplicated(["user", "item"])]
-        if not twice.empty:
-            row = twice.iloc[0]
+        pairs = np.sort(users * len(item_names) + items)
+        twice = pairs[1:][pairs[1:] == pairs[:-1]]
+        if len(twice):
+            user, item = divmod(int(twice[0]), len(item_names))
             raise DataError(
-                f"dataset {self.name!r}: user {row['user']!r} rates item {row['item']!r} twice"
+                f"dataset {self.name!r}: user {user_names[user]!r} rates item "
+                f"{item_names[item]!r} twice"
             )
-        object.__setattr__(self, "interactions", frame)
+        order = np.lexsort((items, timestamps, users))
+        columns = {
+            "user": user_names.take(users[order]),
+            "item": item_names.take(items[order]),
+            "rating": ratings[order],
+            "timestamp": timestamps[order],
+        }
+        object.__setattr__(self, "interactions", pd.DataFrame(columns))
+
+    def _ranks(self, column: str) -> tuple[npt.NDArray[np.int64], pd.Index[Any]]:
+        """The ids of a column: their sorted names, and every row's position among these.
+
+        Millions of rows name few ids, so that rows are compared by number, never by text.
+        """
+        series = self.interactions[column]
+        codes, uniques = pd.factorize(series)
+        names = pd.Index(uniques).astype(str)
+        if not names.is_unique:  # the number 1 beside the text "1"
+            codes, uniques = pd.factorize(series.astype(str))
+            names = pd.Index(uniques)
+        if (codes < 0).any():
+            raise DataError(f"dataset {self.name!r} has interactions without {column}")
+        order = names.argsort()
+        ranks = np.empty(len(names), dtype=np.int64)
+        ranks[order] = np.arange(len(names))
+        return ranks[codes], names.take(order)
 
     @cached_property
     def popularity(self) -> Mapping[str, int]:
@@ -85,7 +117,12 @@ class Dataset:
         total = hashlib.sha256(repr((self.scale.low, self.scale.high)).encode())
         for item in self.items.values():
             total.update(repr((item.id, item.title, item.year, item.attributes)).encode())
-        total.update(self.interactions.to_csv(index=False).encode())
+        for column in ("user", "item"):
+            codes, names = pd.factorize(self.interactions[column])
+            total.update(json.dumps(names.tolist()).encode())
+            total.update(codes.astype("<i4").tobytes())
+        total.update(self.interactions["rating"].to_numpy(dtype="<f8").tobytes())
+        total.update(self.interactions["timestamp"].to_numpy(dtype="<i8").tobytes())
         return total.hexdigest()
 
     @cached_property
@@ -96,7 +133,9 @@ class Dataset:
         for user, item, rating, timestamp in zip(
             frame["user"], frame["item"], frame["rating"], frame["timestamp"], strict=True
         ):
-            rows.setdefault(user, []).append(Rating(self.items[item], float(rating), int(timestamp)))
+            rows.setdefault(user, []).append(
+                Rating(self.items[item], float(rating), int(timestamp))
+            )
         return {user: tuple(ratings) for user, ratings in rows.items()}
 
     def without(self, held_out: Mapping[str, str]) -> Dataset:

@@ -1,0 +1,260 @@
+"""Official sources of the named datasets, and getting them from there.
+
+What is verified:
+
+* ``ml-100k``, ``ml-1m``, ``ml-10m``, ``ml-25m``: the MD5 that GroupLens publishes beside each archive
+  (``ml-1m.zip.md5``), written down here, so that the archive cannot change unseen.
+* ``ml-latest-small``, ``ml-latest``: GroupLens replaces these archives from time to time, so the MD5
+  is fetched from beside the archive at download.  It finds a damaged download, not a false server.
+* ``lastfm``: GroupLens publishes no digest that we know of; the SHA-256 here is the one on which
+  independent public copies agree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+from urllib.parse import urlsplit
+
+from filelock import FileLock
+
+from pytest_recsys_mt.datasets.archives import extract
+from pytest_recsys_mt.errors import DataError
+
+BASE_URL = "https://files.grouplens.org/datasets/"
+TIMEOUT = 30.0
+"""Seconds without a byte until a download is given up."""
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a named dataset comes from.
+
+    Attributes:
+        path: Of the archive, below `BASE_URL`.
+        digest: ``md5:...`` or ``sha256:...`` of the archive, or None where the MD5 stands in a file
+            beside it.
+    """
+
+    path: str
+    digest: str | None
+
+
+SOURCES: Mapping[str, Source] = {
+    "ml-latest-small": Source("movielens/ml-latest-small.zip", None),
+    "ml-latest": Source("movielens/ml-latest.zip", None),
+    "ml-100k": Source("movielens/ml-100k.zip", "md5:0e33842e24a9c977be4e0107933c0723"),
+    "ml-1m": Source("movielens/ml-1m.zip", "md5:c4d9eecfca2ab87c1945afe126590906"),
+    "ml-10m": Source("movielens/ml-10m.zip", "md5:ce571fd55effeba0271552578f2648bd"),
+    "ml-25m": Source("movielens/ml-25m.zip", "md5:6b51fb2759a8657d3bfcbfc42b592ada"),
+    "lastfm": Source(
+        "hetrec2011/hetrec2011-lastfm-2k.zip",
+        "sha256:6738f48195667ff03caaab4d32ca9a3133d8cc026b7c3cdaf6ce1010e913c59c",
+    ),
+}
+
+
+def data_directory(environment: Mapping[str, str] | None = None) -> Path:
+    """Where named datasets are kept unless the caller says otherwise.
+
+    ``RECSYS_MT_DATA`` where it is set; else ``recsys-mt/data`` in the platform's cache directory:
+    ``$XDG_CACHE_HOME`` or ``~/.cache``, ``~/Library/Caches`` on macOS, ``%LOCALAPPDATA%`` on Windows.
+
+    Args:
+        environment: The process's own by default.
+    """
+    variables = os.environ if environment is None else environment
+    if chosen := variables.get("RECSYS_MT_DATA"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        root = Path(variables.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        root = Path.home() / "Library" / "Caches"
+    else:
+        root = Path(variables.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return root / "recsys-mt" / "data"
+
+
+def obtain(
+    name: str,
+    directory: Path,
+    *,
+    source: Source | None = None,
+    base_url: str = BASE_URL,
+) -> Path:
+    """The folder of a named dataset, downloaded and unpacked where it is not there yet.
+
+    Looked for in this order: the folder ``directory/NAME``; the archive in `directory` under its
+    official name, which may have been put there by hand; the official address.  Processes that ask
+    at the same time wait for one another.
+
+    Args:
+        name: Of the dataset.
+        directory: Where datasets are kept; made if missing.
+        source: The one in `SOURCES` by default.
+        base_url: What the source's path is appended to.
+
+    Raises:
+        DataError: If there is no network, the archive is not the published one, or it is unsafe.
+    """
+    source = source or SOURCES[name]
+    folder = directory / name
+    if folder.is_dir():
+        return folder
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with FileLock(directory / f".{name}.lock"):
+            if not folder.is_dir():
+                _install(source, folder, base_url)
+    except OSError as problem:
+        raise DataError(
+            f"dataset {name!r} cannot be kept in {str(directory)!r}: {problem}; choose another "
+            f"folder with the environment variable RECSYS_MT_DATA"
+        ) from problem
+    return folder
+
+
+def _install(source: Source, folder: Path, base_url: str) -> None:
+    archive = folder.parent / Path(source.path).name
+    if archive.is_file():
+        if source.digest is not None:
+            algorithm = source.digest.partition(":")[0]
+            with archive.open("rb") as stream:
+                found = hashlib.file_digest(stream, algorithm).hexdigest()
+            _verify(f"{algorithm}:{found}", source.digest, str(archive))
+    else:
+        download(base_url + source.path, archive, source.digest)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+        unpacked = Path(scratch) / folder.name
+        unpacked.mkdir()
+        extract(archive, unpacked)
+        inside = [path for path in unpacked.iterdir() if path.name != "__MACOSX"]
+        if len(inside) == 1 and inside[0].is_dir():
+            unpacked = inside[0]
+        shutil.move(unpacked, folder)
+    archive.unlink()
+
+
+def download(url: str, target: Path, digest: str | None) -> None:
+    """Get one file, check it, and only then put it in place.
+
+    Args:
+        url: Its address.
+        target: Where it shall be. Nothing is there until the whole file is there and right.
+        digest: ``md5:...`` or ``sha256:...``; None takes the MD5 from the file ``URL.md5``.
+
+    Raises:
+        DataError: If the address cannot be reached, the file is cut off, or its digest is another.
+    """
+    help_text = f"get it by other means and put it at {str(target)!r}"
+    if digest is None:
+        with _open(url + ".md5", help_text) as response:
+            text = response.read(4096).decode("ascii", "replace")
+        found = re.search(r"\b[0-9a-fA-F]{32}\b", text)
+        if found is None:
+            raise DataError(f"{url}.md5 holds no MD5 digest but {text[:80]!r}; {help_text}")
+        digest = f"md5:{found[0].lower()}"
+    algorithm = digest.partition(":")[0]
+    total = hashlib.new(algorithm, usedforsecurity=False)
+    handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+    try:
+        with os.fdopen(handle, "wb") as sink, _open(url, help_text) as response:
+            length = int(response.headers.get("Content-Length") or 0)
+            done = 0
+            with Progress(target.name, length) as progress:
+                while chunk := _chunk(response, url, help_text):
+                    sink.write(chunk)
+                    total.update(chunk)
+                    done += len(chunk)
+                    progress.show(done)
+        if length and done != length:
+            raise DataError(f"{url} was cut off after {done:,} of {length:,} bytes; {help_text}")
+        _verify(f"{algorithm}:{total.hexdigest()}", digest, url)
+        os.replace(part, target)
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+def _open(url: str, help_text: str) -> HTTPResponse:
+    request = urllib.request.Request(url, headers={"User-Agent": "pytest-recsys-mt"})
+    try:
+        response: HTTPResponse = urllib.request.urlopen(request, timeout=TIMEOUT)
+    except (OSError, HTTPException) as problem:
+        if isinstance(problem, urllib.error.HTTPError):
+            problem.close()
+        raise DataError(f"{url} cannot be downloaded ({problem}); {help_text}") from problem
+    if urlsplit(response.url).scheme != urlsplit(url).scheme:
+        response.close()
+        raise DataError(f"{url} leads to {response.url}, another scheme; {help_text}")
+    return response
+
+
+def _chunk(response: HTTPResponse, url: str, help_text: str) -> bytes:
+    try:
+        return response.read(_CHUNK)
+    except (OSError, HTTPException) as problem:
+        raise DataError(f"{url} broke off ({problem}); {help_text}") from problem
+
+
+def _verify(found: str, expected: str, what: str) -> None:
+    if found != expected:
+        raise DataError(
+            f"{what} has the digest {found}, the published one is {expected}: it is damaged or not "
+            f"the official file; delete any copy of it and try again"
+        )
+
+
+class Progress:
+    """A line on standard error that says how far a download is, where that is a terminal.
+
+    Args:
+        name: Of the file.
+        length: Bytes to come, 0 where that is not known.
+        stream: Standard error by default.
+    """
+
+    def __init__(self, name: str, length: int, stream: TextIO | None = None) -> None:
+        self._name = name
+        self._length = length
+        self._stream = sys.stderr if stream is None else stream
+        self._visible = self._stream.isatty()
+        self._next = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._visible:
+            self._stream.write("\n")
+
+    def show(self, done: int) -> None:
+        """Write the line anew, ten times a second at most, and when all is done."""
+        now = time.monotonic()
+        if not self._visible or (now < self._next and done != self._length):
+            return
+        self._next = now + 0.1
+        text = f"{done / 1e6:.1f} MB"
+        if self._length:
+            filled = 30 * done // self._length
+            text = f"[{'#' * filled}{'.' * (30 - filled)}] {text} of {self._length / 1e6:.1f} MB"
+        self._stream.write(f"\r{self._name} {text}")
+        self._stream.flush()

@@ -1,0 +1,50 @@
+"""Titles, genres and tags as MovieLens writes them."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+_YEAR = re.compile(r"\s*\((\d{4})(?:[-\N{EN DASH}]\d{0,4})?\)\s*$")
+_NO_GENRES = frozenset({"", "(no genres listed)", "unknown"})
+MAX_TAGS = 10
+"""Tags kept for an item, those given most often."""
+
+
+def split_title(text: str) -> tuple[str, int | None]:
+    """A title and its year: ``"Matrix, The (1999)"`` is ``("Matrix, The", 1999)``.
+
+    The article stays where the file has it. A span of years ("(1983-1987)") counts as its first.
+    """
+    found = _YEAR.search(text)
+    if found is None or not text[: found.start()].strip():
+        return text.strip(), None
+    return text[: found.start()].strip(), int(found[1])
+
+
+def split_genres(text: str) -> tuple[str, ...]:
+    """Genres from their list, ``"Comedy|Drama"``; none from ``"(no genres listed)"``."""
+    names = (name.strip() for name in text.split("|"))
+    return tuple(name for name in names if name not in _NO_GENRES)
+
+
+def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """The `MAX_TAGS` tags given most often to each item, equally frequent ones by name.
+
+    Args:
+        tags: One row a tag a user gave, with the columns item and tag.
+
+    Returns:
+        Tags in lower case, by item id as text.
+    """
+    cleaned = pd.DataFrame({"item": tags["item"], "tag": tags["tag"].str.strip().str.lower()})
+    counts = cleaned[cleaned["tag"] != ""].groupby(["item", "tag"], observed=True).size()
+    ordered = counts.reset_index(name="count").sort_values(
+        ["item", "count", "tag"], ascending=[True, False, True]
+    )
+    kept = ordered.groupby("item", observed=True).head(MAX_TAGS)
+    result: dict[str, tuple[str, ...]] = {}
+    for item, tag in zip(kept["item"].astype(str), kept["tag"], strict=True):
+        result[item] = (*result.get(item, ()), tag)
+    return result

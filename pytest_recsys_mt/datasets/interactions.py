@@ -1,0 +1,63 @@
+"""The checks that the interactions of every format pass, each error naming file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pytest_recsys_mt.datasets.rows import Rows
+from pytest_recsys_mt.requests import Scale
+
+
+def checked(rows: Rows, items: Container[str], scale: Scale) -> pd.DataFrame:
+    """The interactions of a file, fit for a `Dataset`.
+
+    Args:
+        rows: With the columns user, item, rating and timestamp.
+        items: The ids of the catalogue.
+        scale: Of the ratings.
+
+    Returns:
+        The same rows; users and items are categoricals of their ids as text.
+
+    Raises:
+        DataError: For the first row that names an item outside the catalogue, gives a rating off
+            the scale, or repeats a user and an item; the text names the file and the line.
+    """
+    frame = rows.frame.copy(deep=False)
+    for column in ("user", "item"):
+        frame[column] = _categories(frame[column])
+    users, things = frame["user"].cat, frame["item"].cat
+
+    unknown = np.array([name not in items for name in things.categories], dtype=np.bool_)
+    rows.refuse(
+        unknown[things.codes],
+        lambda row: f"item {frame['item'].iloc[row]!r} is not in the catalogue",
+    )
+    ratings = frame["rating"].to_numpy()
+    rows.refuse(
+        (ratings < scale.low) | (ratings > scale.high),
+        lambda row: f"rating {ratings[row]:g} is outside the scale {scale.low:g} to {scale.high:g}",
+    )
+    pairs = users.codes.to_numpy().astype(np.int64) * len(things.categories) + things.codes
+    ordered = np.sort(pairs)
+    if (ordered[1:] == ordered[:-1]).any():
+        series = pd.Series(pairs)
+        rows.refuse(
+            series.duplicated().to_numpy(),
+            lambda row: (
+                f"user {frame['user'].iloc[row]!r} rates item {frame['item'].iloc[row]!r} again "
+                f"(first at {rows.place(int((series == series.iloc[row]).to_numpy().argmax()))})"
+            ),
+        )
+    return frame
+
+
+def _categories(series: pd.Series[Any]) -> pd.Series[Any]:
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return series
+    codes, uniques = pd.factorize(series)
+    return pd.Series(pd.Categorical.from_codes(codes, pd.Index(uniques).astype(str)))

@@ -1,0 +1,111 @@
+"""Last.fm of HetRec 2011: listening counts of artists.
+
+Files, as https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-readme.txt describes them,
+tab separated with a header: ``artists.dat`` (id, name, url, pictureURL), ``user_artists.dat``
+(userID, artistID, weight), ``user_taggedartists-timestamps.dat`` (userID, artistID, tagID, timestamp
+in milliseconds) and, where it is there, ``tags.dat`` (tagID, tagValue, in Latin-1), whose most
+frequent tags become the artists' attribute ``tags``.
+
+**From counts to ratings.**  Listening counts span five orders of magnitude and each user has an own
+level, so a count says little by itself.  The rating is the user's own fifth it falls into: with ``r``
+of the user's ``n`` artists heard at most as often as this one (ties together), it is
+``ceil(5 r / n)``, a whole number on the scale 1 to 5.
+
+**Time.**  Listening has no time in these data.  An interaction carries the time of the user's latest
+tag for that artist, where there is one from after Last.fm's start in 2002 (a few in the file are
+from decades before); the other artists carry 0, and stand first in a history.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pytest_recsys_mt.datasets import films
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, read
+from pytest_recsys_mt.requests import Item, Scale
+
+SCALE = Scale(1.0, 5.0)
+EARLIEST = 1_009_843_200
+"""2002-01-01 in Unix seconds: tags from before Last.fm's start carry no time."""
+
+
+def _layout(*columns: Column, encoding: str = "utf-8", ragged: bool = False) -> Layout:
+    return Layout(columns, separator="\t", encoding=encoding, quoted=False, ragged=ragged)
+
+
+_USER = Column("user", "integer", ("userid",))
+_ARTIST = Column("item", "integer", ("artistid",))
+_TAG = Column("tag", "integer", ("tagid",))
+_COUNTS = _layout(_USER, _ARTIST, Column("count", "integer", ("weight",)))
+_TAGGED = _layout(_USER, _ARTIST, _TAG, Column("timestamp", "integer"))
+# Some artists have no picture, and no tab where it would stand.
+_ARTISTS = _layout(Column("item", "integer", ("id",)), Column("name", "text"), ragged=True)
+_TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
+
+
+def load(folder: Path, name: str) -> Dataset:
+    """Read a folder of this format.
+
+    Args:
+        folder: Holds the files above, with or without ``tags.dat``.
+        name: Of the dataset.
+
+    Raises:
+        DataError: If a file is missing or wrong; the text names the file and the line.
+    """
+    tagged = read(folder / "user_taggedartists-timestamps.dat", _TAGGED)
+    artists = read(folder / "artists.dat", _ARTISTS)
+    artists.refuse_repeats("item")
+    tags = _tags(folder / "tags.dat", tagged) if (folder / "tags.dat").is_file() else {}
+    items = {}
+    for key, title in artists.frame.itertuples(index=False):
+        attributes = {"tags": tags[str(key)]} if str(key) in tags else {}
+        items[str(key)] = Item(str(key), title.strip(), None, attributes)
+
+    counts = read(folder / "user_artists.dat", _COUNTS)
+    plays = counts.frame["count"]
+    counts.refuse(
+        (plays <= 0).to_numpy(),
+        lambda row: f"the listening count is {plays.iloc[row]}, not above 0",
+    )
+    frame = counts.frame.assign(
+        rating=quantile_ratings(counts.frame), timestamp=_times(counts.frame, tagged.frame)
+    )
+    rows = Rows(counts.path, frame, counts.place)
+    return Dataset(name, items, checked(rows, items, SCALE), SCALE)
+
+
+def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
+    """Ratings 1 to 5 from listening counts, as the module says.
+
+    Args:
+        counts: One row a user and artist, with the columns user and count.
+    """
+    groups = counts.groupby("user")["count"]
+    rank = groups.rank(method="max").astype("int64")
+    size = groups.transform("size").astype("int64")
+    return ((5 * rank + size - 1) // size).astype("float64")
+
+
+def _times(counts: pd.DataFrame, tagged: pd.DataFrame) -> pd.Series[int]:
+    """The time of each interaction in Unix seconds, 0 where it is not known."""
+    seconds = tagged.assign(timestamp=tagged["timestamp"] // 1000)
+    seconds = seconds[seconds["timestamp"] >= EARLIEST]
+    latest = seconds.groupby(["user", "item"], as_index=False)["timestamp"].max()
+    joined = counts[["user", "item"]].merge(latest, on=["user", "item"], how="left")
+    return joined["timestamp"].fillna(0).astype(np.int64)
+
+
+def _tags(path: Path, tagged: Rows) -> dict[str, tuple[str, ...]]:
+    texts = read(path, _TAGS)
+    texts.refuse_repeats("tag")
+    named = texts.frame.set_index("tag")["text"]
+    known = tagged.frame[tagged.frame["tag"].isin(named.index)]
+    return films.frequent_tags(
+        pd.DataFrame({"item": known["item"], "tag": known["tag"].map(named)})
+    )

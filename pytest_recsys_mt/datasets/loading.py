@@ -1,0 +1,126 @@
+"""`load`: a dataset by name or by path.
+
+A name (`NAMES`) is looked for in the data directory and downloaded where it is not there; see
+`pytest_recsys_mt.datasets.download`.  A path is a folder in one of the known formats, told by its
+files, or a table; see `pytest_recsys_mt.datasets.table`.  Where a folder is called like a dataset,
+write ``./ml-1m`` for the folder.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import DataError
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+NAMES = (
+    "mini",
+    "ml-latest-small",
+    "ml-latest",
+    "ml-100k",
+    "ml-1m",
+    "ml-10m",
+    "ml-25m",
+    "lastfm",
+)
+"""What `load` takes beside paths."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A folder format.
+
+    Attributes:
+        name: As errors call it.
+        files: What every folder of this format holds.
+        module: Where its loader is, below `pytest_recsys_mt.datasets`.
+        loader: The function ``(folder, name) -> Dataset``.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    module: str
+    loader: str = "load"
+
+
+FORMATS = (
+    Format("MovieLens as CSV", ("ratings.csv", "movies.csv"), "movielens_csv"),
+    Format("MovieLens 100K", ("u.data", "u.item", "u.user"), "movielens_100k"),
+    Format("MovieLens 1M", ("ratings.dat", "movies.dat", "users.dat"), "movielens_dat", "load_1m"),
+    Format("MovieLens 10M", ("ratings.dat", "movies.dat", "tags.dat"), "movielens_dat", "load_10m"),
+    Format(
+        "Last.fm of HetRec 2011",
+        ("user_artists.dat", "artists.dat", "user_taggedartists-timestamps.dat"),
+        "lastfm",
+    ),
+)
+
+
+def load(source: str | Path, *, cache_dir: Path | None = None) -> Dataset:
+    """Load a dataset.
+
+    Args:
+        source: One of `NAMES`, or a path to a folder or a table. A `Path` is never a name.
+        cache_dir: Where named datasets are kept; by default the environment variable
+            ``RECSYS_MT_DATA``, or ``recsys-mt/data`` in the platform's cache directory.
+
+    Raises:
+        DataError: If there is no such dataset, it cannot be downloaded, or a file of it is missing,
+            malformed or unsafe; the text names the file and the line.
+    """
+    if isinstance(source, str) and source in NAMES:
+        return _named(source, cache_dir)
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return _folder(path, path.resolve().name)
+    if path.is_file():
+        from pytest_recsys_mt.datasets import table
+
+        return table.load(path, path.stem)
+    raise DataError(unknown(source))
+
+
+def _named(name: str, cache_dir: Path | None) -> Dataset:
+    if name == "mini":
+        from pytest_recsys_mt.datasets.mini import load_mini
+
+        return load_mini()
+    from pytest_recsys_mt.datasets import download
+
+    return _folder(download.obtain(name, cache_dir or download.data_directory()), name)
+
+
+def _folder(folder: Path, name: str) -> Dataset:
+    present = {form: sum((folder / file).is_file() for file in form.files) for form in FORMATS}
+    best = max(FORMATS, key=lambda form: present[form] / len(form.files))
+    missing = [file for file in best.files if not (folder / file).is_file()]
+    if missing and present[best]:
+        raise DataError(
+            f"folder {str(folder)!r} looks like {best.name}, but lacks {', '.join(missing)}"
+        )
+    if missing:
+        known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in FORMATS)
+        raise DataError(
+            f"folder {str(folder)!r} is in no known format; known are: {known}. For a table of your "
+            f"own, give the path of the file"
+        )
+    module = importlib.import_module(f"pytest_recsys_mt.datasets.{best.module}")
+    dataset: Dataset = getattr(module, best.loader)(folder, name)
+    return dataset
+
+
+def unknown(source: str | Path) -> str:
+    if isinstance(source, Path) or "/" in source or "\\" in source or Path(source).suffix:
+        return f"no file or folder {str(source)!r}; give a path or one of {', '.join(NAMES)}"
+    nearest = difflib.get_close_matches(source.lower(), NAMES, n=1)
+    guess = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    return (
+        f"no dataset {source!r}.{guess} Known are {', '.join(NAMES)}; the path of a folder or of a "
+        f"CSV, TSV or Parquet table also works"
+    )

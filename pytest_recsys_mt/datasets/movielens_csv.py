@@ -1,0 +1,74 @@
+"""MovieLens as CSV: ml-latest-small, ml-latest, ml-20m and ml-25m.
+
+Files, as https://files.grouplens.org/datasets/movielens/ml-25m-README.html describes them:
+``ratings.csv`` (userId, movieId, rating, timestamp), ``movies.csv`` (movieId, title, genres), and,
+where they are there, ``tags.csv`` (userId, movieId, tag, timestamp), whose most frequent tags become
+the attribute ``tags``, and ``links.csv`` (movieId, imdbId, tmdbId), which joins the films to
+`metadata` where that extra is installed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_recsys_mt.datasets import films, metadata
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.rows import Column, Layout, read
+from pytest_recsys_mt.requests import Item, Scale
+
+SCALE = Scale(0.5, 5.0)
+
+_MOVIE = ("movieid",)
+_RATINGS = Layout(
+    (
+        Column("user", "integer", ("userid",)),
+        Column("item", "integer", _MOVIE),
+        Column("rating", "number"),
+        Column("timestamp", "integer"),
+    )
+)
+_MOVIES = Layout(
+    (Column("item", "integer", _MOVIE), Column("title", "text"), Column("genres", "text"))
+)
+_TAGS = Layout((Column("item", "integer", _MOVIE), Column("tag", "text")))
+_LINKS = Layout((Column("item", "integer", _MOVIE), Column("imdb", "integer", ("imdbid",))))
+
+
+def load(folder: Path, name: str) -> Dataset:
+    """Read a folder of this format.
+
+    Args:
+        folder: Holds the files above, with or without ``tags.csv`` and ``links.csv``.
+        name: Of the dataset.
+
+    Raises:
+        DataError: If a file is missing or wrong; the text names the file and the line.
+    """
+    items = _catalogue(folder)
+    if (folder / "links.csv").is_file():
+        items = metadata.with_metadata(items, _links(folder / "links.csv"))
+    ratings = read(folder / "ratings.csv", _RATINGS)
+    return Dataset(name, items, checked(ratings, items, SCALE), SCALE)
+
+
+def _catalogue(folder: Path) -> dict[str, Item]:
+    movies = read(folder / "movies.csv", _MOVIES)
+    movies.refuse_repeats("item")
+    tags = {}
+    if (folder / "tags.csv").is_file():
+        tags = films.frequent_tags(read(folder / "tags.csv", _TAGS).frame)
+    items = {}
+    for key, text, genres in movies.frame.itertuples(index=False):
+        title, year = films.split_title(text)
+        attributes = {"genres": films.split_genres(genres)}
+        if str(key) in tags:
+            attributes["tags"] = tags[str(key)]
+        items[str(key)] = Item(str(key), title, year, attributes)
+    return items
+
+
+def _links(path: Path) -> dict[str, str]:
+    links = read(path, _LINKS)
+    links.refuse_repeats("item")
+    return {str(item): metadata.imdb_id(imdb) for item, imdb in links.frame.itertuples(index=False)}

@@ -1,0 +1,84 @@
+"""Reading Parquet tables, whose cells have types and whose rows have no lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pytest_recsys_mt.datasets.rows import Column, Rows, match, unix_seconds
+from pytest_recsys_mt.errors import DataError
+
+_INSTALL = (
+    "Parquet needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or save the table as CSV"
+)
+
+
+def header(path: Path) -> list[str]:
+    """The names of the columns.
+
+    Raises:
+        DataError: If the file is no Parquet file, or pyarrow is not installed.
+    """
+    try:
+        from pyarrow import ArrowException  # type: ignore[import-untyped]
+        from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
+    except ImportError as problem:
+        raise DataError(f"{str(path)!r}: {_INSTALL}") from problem
+    try:
+        return [str(name) for name in read_schema(path).names]
+    except (ArrowException, OSError) as problem:
+        raise DataError(f"{str(path)!r} is not a sound Parquet file: {problem}") from problem
+
+
+def read(path: Path, columns: tuple[Column, ...]) -> Rows:
+    """Read one file.
+
+    Args:
+        path: The file.
+        columns: What is looked for; other columns are not read.
+
+    Raises:
+        DataError: If the file cannot be read, lacks a column, or has a cell that is not what its
+            column holds; places are rows, from 1.
+    """
+    names = header(path)
+    found = match(names, columns, f"{str(path)!r}")
+    try:
+        cells = pd.read_parquet(path, columns=[names[position] for position in found])
+    except (ValueError, OSError) as problem:
+        raise DataError(f"{str(path)!r} is not a sound Parquet file: {problem}") from problem
+    if cells.empty:
+        raise DataError(f"{str(path)!r} has no rows")
+    cells = cells[[names[position] for position in found]].reset_index(drop=True)
+    cells.columns = pd.Index([column.name for column in found.values()])
+    rows = Rows(path, cells, lambda row: f"row {row + 1}")
+    for column in found.values():
+        cells[column.name] = _converted(rows, column)
+    return rows
+
+
+def _converted(rows: Rows, column: Column) -> pd.Series[Any]:
+    cells = rows.frame[column.name]
+
+    def refuse(wrong: npt.NDArray[np.bool_], wanted: str) -> None:
+        rows.refuse(wrong, lambda row: f"{column.name} is {cells.iloc[row]!r}, not {wanted}")
+
+    numeric = pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells)
+    if column.kind == "text":
+        return cells.fillna("").astype(str)
+    if column.kind == "time" and not numeric:
+        return pd.Series(unix_seconds(rows, column.name))
+    if column.kind == "id" and not numeric:
+        refuse((cells.isna() | (cells.astype(str) == "")).to_numpy(), "an id")
+        return cells.astype(str).astype("category")
+    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+    whole = column.kind != "number"
+    wrong = ~np.isfinite(numbers.to_numpy())
+    if whole:
+        wrong |= numbers.to_numpy() % 1 != 0
+    refuse(wrong, "a whole number" if whole else "a number")
+    return cells.astype("int64") if whole else numbers

@@ -1,0 +1,369 @@
+"""Reading delimited files: pandas reads, and a file that pandas refuses is walked for the line.
+
+`read` never loops over rows.  Only where a file turns out to be wrong is it gone through once more,
+a row at a time, so that the error can name the line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, Literal, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pytest_recsys_mt.errors import DataError
+
+Kind = Literal["id", "integer", "number", "text", "time", "date"]
+"""What a column holds: ids and text stay as written (an id is never empty), integers fit 64 bits,
+numbers are finite, dates are ISO 8601 (UTC where no zone is given) and are read as Unix seconds.  A
+time is an integer or a date, whichever the first row has."""
+
+_DTYPES: Mapping[Kind, str] = {
+    "id": "category",
+    "integer": "int64",
+    "number": "float64",
+    "text": "str",
+    "date": "str",
+}
+_WANTED: Mapping[Kind, str] = {
+    "id": "an id",
+    "integer": "a whole number",
+    "number": "a number",
+    "text": "text",
+    "date": "an ISO 8601 date (2001-01-31T12:00:00), as the first row has",
+}
+_STAND_IN = "\x1f"
+"""The ASCII unit separator stands for `::`, as pandas' fast engine takes one character only."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a file.
+
+    Attributes:
+        name: Of the column in what `read` returns.
+        kind: What it holds.
+        aliases: Headers that mean this column, as `normal` gives them; empty means the name alone.
+        required: Whether a file without it is refused.
+    """
+
+    name: str
+    kind: Kind
+    aliases: tuple[str, ...] = ()
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a delimited file is written.
+
+    Attributes:
+        columns: In the order of the file where it has no header; by header otherwise.
+        separator: Between fields; one character, or ``::``.
+        header: Whether the first line names the columns.
+        encoding: ``utf-8``, or ``latin-1``, which takes a copy that was re-encoded to UTF-8 too.
+        quoted: Whether fields may stand in double quotes.
+        ragged: Whether fields at the end of a line may be missing.
+    """
+
+    columns: tuple[Column, ...]
+    separator: str = ","
+    header: bool = True
+    encoding: str = "utf-8"
+    quoted: bool = True
+    ragged: bool = False
+
+    @property
+    def delimiter(self) -> str:
+        """The one character that stands between fields once the file is open."""
+        return self.separator if len(self.separator) == 1 else _STAND_IN
+
+    @property
+    def quoting(self) -> Literal[0, 3]:
+        """The same for pandas and `csv`."""
+        return csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one file, and where each of them stands.
+
+    Attributes:
+        path: The file.
+        frame: Its rows, numbered from 0.
+        place: The place of a row, by its number, as errors name it: ``line 7``.
+    """
+
+    path: Path
+    frame: pd.DataFrame
+    place: Callable[[int], str]
+
+    def refuse(self, wrong: npt.NDArray[np.bool_], why: Callable[[int], str]) -> None:
+        """Raise for the first row that `wrong`, shape (rows,), marks; `why` gets its number.
+
+        Raises:
+            DataError: With the file, the place and the reason.
+        """
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise DataError(f"{str(self.path)!r}, {self.place(row)}: {why(row)}")
+
+    def refuse_repeats(self, column: str) -> None:
+        """Raise where a column that identifies rows repeats.
+
+        Raises:
+            DataError: With the file, both places and the value.
+        """
+        series = self.frame[column]
+
+        def why(row: int) -> str:
+            first = int((series == series.iloc[row]).to_numpy().argmax())
+            return f"{column} {_plain(series.iloc[row])!r} stands at {self.place(first)} already"
+
+        self.refuse(series.duplicated().to_numpy(), why)
+
+
+def normal(header: str) -> str:
+    """A header as headers are compared: lower case, without spaces, hyphens and underscores."""
+    return "".join(c for c in header.casefold() if c not in " -_\t")
+
+
+def read(path: Path, layout: Layout) -> Rows:
+    """Read one file.
+
+    Args:
+        path: The file.
+        layout: How it is written. Columns that the layout does not name are left out.
+
+    Raises:
+        DataError: If the file is missing, empty, in another encoding, lacks a column, or has a row
+            with a wrong number of fields or with a field that is not what its column holds.
+    """
+    width, columns = _positions(path, layout)
+    encoding = _encoding(path, layout)
+    dtypes: dict[str, str] = {str(position): "category" for position in range(width)}
+    dtypes |= {str(position): _DTYPES[column.kind] for position, column in columns.items()}
+    try:
+        with _open(path, layout) as stream:
+            frame = pd.read_csv(
+                stream,
+                sep=layout.delimiter,
+                header=0 if layout.header else None,
+                names=list(dtypes),
+                dtype=dtypes,  # pyright: ignore[reportArgumentType]
+                na_filter=False,
+                quoting=layout.quoting,
+                encoding=encoding,
+                engine="c",
+            )
+    except (ValueError, OverflowError) as problem:
+        _explain(path, layout, encoding, width, columns, problem)
+    # pandas takes surplus fields of the first row for row labels, and fills missing ones up.
+    sound = isinstance(frame.index, pd.RangeIndex)
+    if sound and not layout.ragged and columns.get(width - 1, _TEXT).kind == "text":
+        sound = all(len(row) == width for _, row in _walk(path, layout, encoding))
+    for position, column in columns.items():
+        if column.kind == "number":
+            sound = sound and bool(np.isfinite(frame[str(position)].to_numpy()).all())
+        elif column.kind == "id":
+            sound = sound and "" not in frame[str(position)].cat.categories
+    if not sound:
+        _explain(path, layout, encoding, width, columns, None)
+    if frame.empty:
+        raise DataError(f"{str(path)!r} has no rows{' below its header' * layout.header}")
+    frame = frame[[str(position) for position in columns]]
+    frame.columns = pd.Index([column.name for column in columns.values()])
+    rows = Rows(path, frame, lambda row: f"line {_line(path, layout, encoding, row)}")
+    for column in columns.values():
+        if column.kind == "date":
+            frame[column.name] = unix_seconds(rows, column.name)
+    return rows
+
+
+def unix_seconds(rows: Rows, column: str) -> npt.NDArray[np.int64]:
+    """A column of ISO 8601 dates, as text or as times, in Unix seconds, shape (rows,).
+
+    Raises:
+        DataError: For the first row without a date.
+    """
+    written = rows.frame[column]
+    times = pd.to_datetime(written, format="ISO8601", utc=True, errors="coerce")
+    rows.refuse(
+        times.isna().to_numpy(),
+        lambda row: f"{column} is {written.iloc[row]!r}, not {_WANTED['date']}",
+    )
+    return times.dt.tz_localize(None).to_numpy(dtype="datetime64[s]").astype(np.int64)
+
+
+_TEXT = Column("", "text")
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _open(path: Path, layout: Layout) -> IO[bytes]:
+    if layout.delimiter == layout.separator:
+        return path.open("rb")
+    content = path.read_bytes()
+    return io.BytesIO(content.replace(layout.separator.encode(), layout.delimiter.encode()))
+
+
+def _encoding(path: Path, layout: Layout) -> str:
+    """The encoding to read with: latin-1 fits all bytes, so a UTF-8 copy has to be looked for."""
+    if layout.encoding != "latin-1":
+        return layout.encoding
+    try:
+        path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return layout.encoding
+    return "utf-8"
+
+
+def _walk(path: Path, layout: Layout, encoding: str) -> Iterator[tuple[int, list[str]]]:
+    """Every row of the file, the header too: the number of its first line, and its fields."""
+    decoder = "utf-8-sig" if encoding == "utf-8" else encoding
+    with (
+        _open(path, layout) as stream,
+        io.TextIOWrapper(stream, encoding=decoder, newline="") as text,
+    ):
+        reader = csv.reader(text, delimiter=layout.delimiter, quoting=layout.quoting)
+        last = 0
+        try:
+            for fields in reader:
+                if len(fields) > 1 or (fields and fields[0].strip()):
+                    yield last + 1, fields
+                last = reader.line_num
+        except UnicodeDecodeError as problem:
+            raise _undecodable(path, encoding) from problem
+        except csv.Error as problem:
+            raise DataError(f"{str(path)!r}, line {last + 1}: {problem}") from problem
+
+
+def _undecodable(path: Path, encoding: str) -> DataError:
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as problem:
+                return DataError(
+                    f"{str(path)!r}, line {number}: byte {line[problem.start]:#04x} at column "
+                    f"{problem.start + 1} is not {encoding.upper()}; save the file as "
+                    f"{encoding.upper()}"
+                )
+    return DataError(f"{str(path)!r} is not {encoding.upper()}")
+
+
+def head(path: Path, layout: Layout) -> tuple[list[str], list[str]]:
+    """The header of a file and the fields of its first row (empty where there is none).
+
+    Raises:
+        DataError: If the file is missing or empty, or its start is in another encoding.
+    """
+    if not path.is_file():
+        raise DataError(f"no file {str(path)!r}")
+    rows = _walk(path, layout, _encoding(path, layout))
+    first = next(rows, None)
+    if first is None:
+        raise DataError(f"{str(path)!r} is empty")
+    return first[1], next(rows, (0, []))[1]
+
+
+def _positions(path: Path, layout: Layout) -> tuple[int, dict[int, Column]]:
+    """The number of fields in a row, and the columns by their position."""
+    header, first = head(path, layout)
+    if not layout.header:
+        return len(layout.columns), dict(enumerate(layout.columns))
+    found = match(header, layout.columns, f"{str(path)!r}, line 1")
+    for position, column in found.items():
+        if column.kind == "time":
+            numeric = position < len(first) and _fits(first[position], "number")
+            found[position] = replace(column, kind="integer" if numeric else "date")
+    return len(header), found
+
+
+def match(header: list[str], columns: tuple[Column, ...], where: str) -> dict[int, Column]:
+    """Where in a header each column stands.
+
+    Args:
+        header: The names in the file.
+        columns: What is looked for.
+        where: The start of error texts.
+
+    Returns:
+        The columns found, by position, in the order of `columns`.
+
+    Raises:
+        DataError: If a required column is missing, or two headers mean the same column.
+    """
+    found: dict[int, Column] = {}
+    for column in columns:
+        names = column.aliases or (normal(column.name),)
+        places = [place for place, name in enumerate(header) if normal(name) in names]
+        if len(places) > 1:
+            both = [header[place] for place in places]
+            raise DataError(
+                f"{where}: the headers {both!r} all mean {column.name!r}; keep one of them"
+            )
+        if not places and column.required:
+            raise DataError(
+                f"{where}: no column {column.name!r} among {header!r}; it may be called "
+                f"{', '.join(names)} (case, spaces, hyphens and underscores do not count)"
+            )
+        found |= dict.fromkeys(places, column)
+    return found
+
+
+def _explain(
+    path: Path,
+    layout: Layout,
+    encoding: str,
+    width: int,
+    columns: Mapping[int, Column],
+    cause: Exception | None,
+) -> NoReturn:
+    """Raise for the first row that is not as the layout says."""
+    rows = _walk(path, layout, encoding)
+    if layout.header:
+        next(rows, None)
+    names = ", ".join(column.name for column in columns.values())
+    for line, fields in rows:
+        where = f"{str(path)!r}, line {line}"
+        if len(fields) > width or (len(fields) < width and not layout.ragged):
+            raise DataError(
+                f"{where}: {len(fields)} fields where {width} are expected ({names})"
+            ) from cause
+        for position, column in columns.items():
+            field = fields[position] if position < len(fields) else ""
+            if not _fits(field, column.kind):
+                raise DataError(
+                    f"{where}: {column.name} is {field!r}, not {_WANTED[column.kind]}"
+                ) from cause
+    raise DataError(f"{str(path)!r} cannot be read: {cause}") from cause
+
+
+def _fits(field: str, kind: Kind) -> bool:
+    if kind in ("text", "date"):  # a date is looked at once pandas has parsed it
+        return True
+    if kind == "id":
+        return field != ""
+    try:
+        value = float(field)
+    except ValueError:
+        return False
+    if "_" in field or not np.isfinite(value):
+        return False
+    return kind == "number" or (value.is_integer() and abs(value) < 2**63)
+
+
+def _line(path: Path, layout: Layout, encoding: str, row: int) -> int:
+    rows = _walk(path, layout, encoding)
+    if layout.header:
+        next(rows)
+    return next(line for number, (line, _) in enumerate(rows) if number == row)

@@ -1,0 +1,172 @@
+"""Any table of interactions: CSV, TSV or Parquet, and a catalogue beside it.
+
+**Interactions.**  One row each.  Headers are compared without case, spaces, hyphens and underscores
+(``userId`` is ``user_id``); other columns are left out.
+
+========== ======================================================= ==============================
+column     also called                                             where it is missing
+========== ======================================================= ==============================
+user       userid, uid, customerid, reviewerid                     refused
+item       itemid, iid, movieid, movie, productid, artistid, asin  refused
+rating     score, stars, overall                                   1 for all, on a scale 0 to 1
+timestamp  time, date, datetime, unixtime, unixreviewtime          the order of the rows, from 0
+========== ======================================================= ==============================
+
+Timestamps are whole Unix seconds or ISO 8601 dates (``2001-01-31``, ``2001-01-31T12:00:00+02:00``;
+UTC where no zone is given), one of the two in a file.
+
+**The scale** is the first of `SCALES` that holds all the ratings.
+
+**The catalogue** of ``shop.csv`` is the first of these files in the same folder: ``shop.items``,
+``items``, ``catalogue``, ``catalog``, each with ``.csv``, ``.tsv`` or ``.parquet``.  Its columns are
+the item's id (``id``, or as above), and, where they are there, ``title`` (or ``name``), ``year``
+(without that column, a year in brackets behind the title), and anything else, which becomes an
+attribute of that name: `LISTS` a tuple of what stands between bars, the others text.  Without a
+catalogue the items are those of the interactions, and their ids are their titles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pytest_recsys_mt.datasets import films, parquet
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, head, normal, read
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Item, Scale
+
+SCALES = (
+    Scale(0, 1),
+    Scale(1, 5),
+    Scale(0.5, 5),
+    Scale(0, 5),
+    Scale(1, 7),
+    Scale(1, 10),
+    Scale(0, 10),
+    Scale(0, 100),
+)
+"""The usual rating scales, in the order in which they are tried."""
+LISTS = ("genres", "directors", "cast", "tags", "categories")
+"""Attributes that hold several values, between bars: ``Comedy|Drama``."""
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+_USERS = ("user", "userid", "uid", "customerid", "reviewerid")
+_ITEMS = ("item", "itemid", "iid", "movieid", "movie", "productid", "artistid", "asin")
+_TIMES = ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime")
+_INTERACTIONS = (
+    Column("user", "id", _USERS),
+    Column("item", "id", _ITEMS),
+    Column("rating", "number", ("rating", "score", "stars", "overall"), required=False),
+    Column("timestamp", "time", _TIMES, required=False),
+)
+_CATALOGUE = (
+    Column("item", "id", ("id", *_ITEMS)),
+    Column("title", "text", ("title", "name"), required=False),
+    Column("year", "text", ("year",), required=False),
+)
+
+
+def load(path: Path, name: str) -> Dataset:
+    """Read a table, and the catalogue beside it.
+
+    Args:
+        path: Of the interactions.
+        name: Of the dataset.
+
+    Raises:
+        DataError: If a file is wrong; the text names the file and the line (of Parquet, the row).
+    """
+    rows = _read(path, _INTERACTIONS)
+    frame = rows.frame
+    if "rating" not in frame:
+        frame["rating"] = 1.0
+    if "timestamp" not in frame:
+        frame["timestamp"] = np.arange(len(frame))
+    catalogue = _beside(path)
+    if catalogue is None:
+        items = {key: Item(key, key) for key in sorted(map(str, frame["item"].unique()))}
+    else:
+        items = _catalogue(catalogue)
+    scale = _scale(rows)
+    return Dataset(name, items, checked(rows, items, scale), scale)
+
+
+def _read(path: Path, columns: tuple[Column, ...]) -> Rows:
+    if path.suffix.lower() == ".parquet":
+        return parquet.read(path, columns)
+    return read(path, Layout(columns, separator=_separator(path)))
+
+
+def _separator(path: Path) -> str:
+    try:
+        return SEPARATORS[path.suffix.lower()]
+    except KeyError:
+        raise DataError(
+            f"{str(path)!r}: a table ends in .csv, .tsv or .parquet, not in {path.suffix!r}"
+        ) from None
+
+
+def _scale(rows: Rows) -> Scale:
+    ratings = rows.frame["rating"].to_numpy()
+    low, high = ratings.min(), ratings.max()
+    for scale in SCALES:
+        if scale.low <= low and high <= scale.high:
+            return scale
+    widest = SCALES[-1]
+    known = ", ".join(f"{scale.low:g} to {scale.high:g}" for scale in SCALES)
+    rows.refuse(
+        (ratings < widest.low) | (ratings > widest.high),
+        lambda row: (
+            f"rating {ratings[row]:g} is outside all usual scales ({known}); convert the column to "
+            f"one of them"
+        ),
+    )
+    raise DataError(f"{str(rows.path)!r}: the ratings fit none of the scales {known}")
+
+
+def _beside(path: Path) -> Path | None:
+    for stem in (f"{path.stem}.items", "items", "catalogue", "catalog"):
+        for suffix in (*SEPARATORS, ".parquet"):
+            catalogue = path.with_name(stem + suffix)
+            if catalogue != path and catalogue.is_file():
+                return catalogue
+    return None
+
+
+def _catalogue(path: Path) -> dict[str, Item]:
+    if path.suffix.lower() == ".parquet":
+        header = parquet.header(path)
+    else:
+        header, _ = head(path, Layout((), separator=_separator(path)))
+    taken = {alias for column in _CATALOGUE for alias in column.aliases}
+    others = dict.fromkeys(normal(name) for name in header if normal(name) not in taken)
+    rows = _read(path, (*_CATALOGUE, *(Column(name, "text", (name,)) for name in others)))
+    rows.refuse_repeats("item")
+    if "year" in rows.frame:
+        years = rows.frame["year"]
+        rows.refuse(
+            ~years.str.fullmatch(r"(\d{1,4}(\.0)?)?").to_numpy(dtype=bool),
+            lambda row: f"year is {years.iloc[row]!r}, not a year",
+        )
+    cells = rows.frame.astype(str).to_dict("records")
+    return {row["item"]: _item(row, tuple(others)) for row in cells}
+
+
+def _item(row: Mapping[Hashable, str], others: tuple[str, ...]) -> Item:
+    title = row.get("title") or row["item"]
+    if "year" in row:
+        year = int(float(row["year"])) if row["year"] else None
+    else:
+        title, year = films.split_title(title)
+    attributes = {name: _attribute(name, row[name]) for name in others if row[name]}
+    return Item(row["item"], title, year, attributes)
+
+
+def _attribute(name: str, text: str) -> str | tuple[str, ...]:
+    if name not in LISTS:
+        return text
+    return films.split_genres(text)

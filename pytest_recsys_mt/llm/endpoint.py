@@ -1,0 +1,100 @@
+"""Where an OpenAI-compatible server is, and what may be sent to it."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from pytest_recsys_mt.errors import RecommenderError
+
+OPENAI = "https://api.openai.com/v1"
+"""The endpoint where the environment names no other."""
+
+
+class Secret(str):
+    """Text whose `repr`, which tracebacks with local variables print, does not show it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Secret('...')"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible server.
+
+    It comes from the environment only: a file in a pull request must not be able to send the key of
+    a build server elsewhere.
+
+    Attributes:
+        url: Scheme, host, port and path; never credentials.
+    """
+
+    url: str
+
+    @classmethod
+    def from_environment(cls) -> Endpoint:
+        """The server that ``OPENAI_BASE_URL`` names, else OpenAI's own.
+
+        Raises:
+            RecommenderError: If the address is not usable; a password in it is not repeated.
+        """
+        given = os.environ.get("OPENAI_BASE_URL", "").strip()
+        try:
+            parts = urlsplit(given or OPENAI)
+            port = parts.port
+        except ValueError as error:
+            raise RecommenderError(
+                f"OPENAI_BASE_URL is not an address: {error}; write it as {OPENAI!r}"
+            ) from None
+        if parts.username is not None or parts.query or parts.fragment:
+            raise RecommenderError(
+                "OPENAI_BASE_URL carries a user name, a query or a fragment; give the scheme, host, "
+                "port and path alone, and the key in OPENAI_API_KEY"
+            )
+        host = (parts.hostname or "").lower()
+        # The address is put together again from checked parts, so that no other parser can read
+        # another host out of it.
+        if parts.scheme not in ("http", "https") or not re.fullmatch(
+            r"[a-z0-9._-]+|[0-9a-f:.]+", host
+        ):
+            raise RecommenderError(
+                f"OPENAI_BASE_URL={given!r} is not the address of a server; write it as {OPENAI!r} or "
+                f"'http://127.0.0.1:8000/v1'"
+            )
+        name = f"[{host}]" if ":" in host else host
+        where = name if port is None else f"{name}:{port}"
+        return cls(f"{parts.scheme}://{where}{parts.path.rstrip('/')}")
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether what is sent to it stays on this machine."""
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+    def key(self) -> Secret | None:
+        """The key to send, or None for a server without one.
+
+        Raises:
+            RecommenderError: If a key is missing, or would travel unencrypted.
+        """
+        key = Secret(os.environ.get("OPENAI_API_KEY", "").strip()) or None
+        encrypted = self.url.startswith("https:")
+        if key is None and encrypted and not self.is_loopback:
+            raise RecommenderError(
+                f"{self.url} needs a key: set OPENAI_API_KEY (or, for a server on this machine, "
+                f"OPENAI_BASE_URL=http://127.0.0.1:PORT/v1, which needs none)"
+            )
+        if key is not None and not encrypted and not self.is_loopback:
+            raise RecommenderError(
+                f"OPENAI_API_KEY would go unencrypted to {self.url}: use https, or unset "
+                f"OPENAI_API_KEY for a server that needs none"
+            )
+        return key

@@ -1,0 +1,114 @@
+"""What the files of a local model hold: a digest of their content, and plain folders from GGUF."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.errors import RecommenderError
+
+_CONTENT = {".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt"}
+"""Endings of the files of a model folder that decide about its answers."""
+
+_REMEMBERED = 1 << 24
+"""Bytes from which the digest of a file is kept on disk."""
+
+
+def cache_folder(name: str) -> Path:
+    """A folder of ours for `name` among the user's caches, made for its owner alone."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(root) / "pytest-recsys-mt" / name
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of the content of a file, or of the files of a model folder and their names.
+
+    The whole content counts. The digest of a large file is kept, and holds as long as its path,
+    size and modification time (in ns) do.
+    """
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix in _CONTENT)
+        content = json.dumps([[file.name, digest(file)] for file in files])
+        return hashlib.sha256(content.encode()).hexdigest()
+    state = path.stat()
+    if state.st_size < _REMEMBERED:
+        return _digest_file(path)
+    where = str(path.resolve())
+    stamp = [where, state.st_size, state.st_mtime_ns]
+    name = hashlib.sha256(where.encode()).hexdigest()[:32]
+    memo = cache_folder("digests") / f"{name}.json"
+    try:
+        *kept, known = json.loads(memo.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        kept, known = [], None
+    if kept != stamp or not isinstance(known, str):
+        known = _digest_file(path)
+        with tempfile.NamedTemporaryFile(
+            "w", dir=memo.parent, delete=False, encoding="utf-8"
+        ) as file:
+            json.dump([*stamp, known], file)
+        os.replace(file.name, memo)
+    return known
+
+
+def _digest_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def plain_folder(gguf: Path, cache: Path | None = None) -> Path:
+    """The model of a GGUF file as a folder of float32 safetensors, which loads ten times faster.
+
+    It is converted once a machine; processes that want it meanwhile wait. It takes four bytes a
+    parameter on disk.
+
+    Args:
+        gguf: The file.
+        cache: Where the folder is kept; among the user's caches where it is not said.
+
+    Raises:
+        RecommenderError: If the file cannot be read as a model.
+    """
+    from filelock import FileLock
+
+    cache = cache_folder("gguf") if cache is None else cache
+    version = importlib.metadata.version("transformers")
+    folder = cache / f"{gguf.stem}-{digest(gguf)[:16]}-transformers-{version}"
+    if folder.is_dir():
+        return folder
+    with FileLock(folder.with_name(f"{folder.name}.lock"), mode=0o600):
+        if not folder.is_dir():
+            with tempfile.TemporaryDirectory(dir=cache) as scratch:
+                try:
+                    _convert(gguf, Path(scratch, "model"))
+                except (ValueError, KeyError, NotImplementedError, OSError) as error:
+                    raise RecommenderError(
+                        f"{str(gguf)!r} cannot be converted: {error}; transformers reads only some "
+                        f"architectures from GGUF, and the others need a llama.cpp server and "
+                        f"'openai:NAME'"
+                    ) from error
+                # It appears whole or not at all.
+                os.replace(Path(scratch, "model"), folder)
+    return folder
+
+
+def _convert(gguf: Path, folder: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    where: Any = {"gguf_file": gguf.name, "local_files_only": True, "trust_remote_code": False}
+    tokenizer = AutoTokenizer.from_pretrained(gguf.parent, **where)
+    model: Any = AutoModelForCausalLM.from_pretrained(gguf.parent, dtype=torch.float32, **where)
+    # The weights are plain numbers by now; transformers would still refuse to save them.
+    model.hf_quantizer = model.quantization_method = None
+    model.is_quantized = False
+    del model.config.quantization_config
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)

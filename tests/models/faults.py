@@ -1,0 +1,80 @@
+"""A server on this machine that answers as a test says, and remembers what it was asked."""
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server answers: JSON data, or bytes as they are."""
+
+    body: Any
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def completion(content: Any = "1. Heat", **choice: Any) -> dict[str, Any]:
+    """The body of a good answer, or of one that differs in the given fields of its choice."""
+    message = {"role": "assistant", "content": content}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "tiny-1",
+        "system_fingerprint": "fp",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message, **choice}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
+    }
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that give up are what some tests are about."""
+
+
+class FaultServer:
+    """Answers every POST with `answer(payload)`."""
+
+    def __init__(self) -> None:
+        self.answer: Callable[[dict[str, Any]], Reply] = lambda payload: Reply(completion())
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                length = int(self.headers["content-length"])
+                payload = json.loads(self.rfile.read(length))
+                outer.asked.append(payload)
+                outer.headers.append({k.lower(): v for k, v in self.headers.items()})
+                reply = outer.answer(payload)
+                body = (
+                    reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+                )
+                headers = {"content-type": "application/json", **reply.headers}
+                self.send_response(reply.status)
+                for name, value in {**headers, "content-length": str(len(body))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: Any) -> None: ...
+
+        self._server = _Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()

@@ -1,0 +1,328 @@
+import asyncio
+import gc
+import json
+import logging
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from pytest_recsys_mt.llm import openai_model
+from pytest_recsys_mt.llm.openai_model import OpenAIModel
+from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
+from tests.models.faults import FaultServer, Reply, completion
+
+KEY = "sk-sentinel-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def _key_and_no_second_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(openai_model, "_RETRIES", 0)
+
+
+def prompt(text: str = "Name a film.", seed: int = 0) -> Prompt:
+    return Prompt((Message("user", text),), seed)
+
+
+def ask(**arguments) -> Completion:
+    model = OpenAIModel("tiny", **arguments)
+    try:
+        return model.complete([prompt()])[0]
+    finally:
+        model.close()
+
+
+def test_an_answer_keeps_all_that_the_server_says_of_it(faulty: FaultServer) -> None:
+    assert ask() == Completion("1. Heat", Usage(7, 3), "stop", "tiny-1", "fp")
+    assert faulty.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
+    with_all = OpenAIModel("tiny", temperature=0.5, max_tokens=9, top_p=0.5)
+    with_all.complete([prompt(seed=2**31 + 5)])
+    OpenAIModel("tiny", max_tokens=9).complete([prompt()])
+    common = {"model": "tiny", "messages": [{"role": "user", "content": "Name a film."}]}
+    assert faulty.asked == [
+        {**common, "max_tokens": 9, "temperature": 0.5, "top_p": 0.5, "seed": 5},
+        {**common, "max_tokens": 9, "seed": 0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (Reply({"error": {"message": "overloaded"}}, 500), "HTTP 500: overloaded"),
+        (Reply({"error": {"message": "no such model"}}, 404), "HTTP 404 (check the model's name"),
+        (Reply({"detail": "who are you"}, 401), "HTTP 401 (check OPENAI_API_KEY): who are you"),
+        (Reply(b"<html>" + b"x" * 9000, 502, {"content-type": "text/html"}), "HTTP 502: <html>xxx"),
+        (Reply(b"", 503), "HTTP 503: no reason given"),
+        (Reply(b'{"choices": ['), "the answer is not JSON"),
+        (Reply(b"[" * 100_000), "RecursionError"),
+        (Reply(b"\xff\xfe"), "the answer is not JSON"),
+        (Reply(b"null"), "the answer has no choices"),
+        (Reply({"error": {"message": "quota"}}), "the answer has no choices: {'message': 'quota'}"),
+        (Reply({**completion(), "choices": []}), "the answer has no choices"),
+        (Reply({**completion(), "choices": "none"}), "the answer has no choices"),
+        (Reply(completion(message=None)), "the model wrote nothing (finish_reason 'stop')"),
+        (Reply(completion("")), "the model wrote nothing"),
+        (Reply(completion(["Heat"])), "the model wrote nothing"),
+        (Reply(completion(None, finish_reason="length")), "'length'); raise max_tokens"),
+        (Reply(completion(message={"content": None, "refusal": "I won't"})), "refused: I won't"),
+        (Reply({"error": {"message": "a\x1b[31m\nb"}}, 500), "HTTP 500: a b"),
+    ],
+)
+def test_a_failed_call_is_an_answer_with_a_reason(
+    faulty: FaultServer, reply: Reply, says: str
+) -> None:
+    faulty.answer = lambda payload: reply
+    answer = ask()
+    assert answer.text is None
+    assert answer.error is not None
+    assert says in answer.error
+    assert len(answer.error) <= 300
+
+
+def test_one_failure_leaves_the_other_answers_alone(faulty: FaultServer) -> None:
+    def answer(payload) -> Reply:
+        text = payload["messages"][0]["content"]
+        return Reply({}, 500) if text == "2" else Reply(completion(f"film {text}"))
+
+    faulty.answer = answer
+    answers = OpenAIModel("tiny").complete([prompt(str(i)) for i in range(5)])
+    assert [a.text for a in answers] == ["film 0", "film 1", None, "film 3", "film 4"]
+
+
+def test_nobody_there_is_an_answer_with_a_reason(faulty: FaultServer, monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    answer = ask()
+    assert answer.error is not None
+    assert "http://127.0.0.1:1/v1 cannot be reached" in answer.error
+
+
+def test_a_server_that_hangs_is_given_up(faulty: FaultServer) -> None:
+    released = threading.Event()
+
+    def hang(payload) -> Reply:
+        released.wait(10)
+        return Reply({})
+
+    faulty.answer = hang
+    answer = ask(timeout=0.2)
+    released.set()
+    assert answer.error is not None
+    assert "did not answer in time" in answer.error
+
+
+def test_what_may_pass_is_asked_again(faulty: FaultServer, monkeypatch) -> None:
+    monkeypatch.setattr(openai_model, "_RETRIES", 1)
+    replies = iter([Reply({}, 500, {"retry-after-ms": "1"}), Reply(completion())])
+    faulty.answer = lambda payload: next(replies)
+    assert ask().text == "1. Heat"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(faulty: FaultServer, status: int) -> None:
+    with FaultServer() as elsewhere:
+        location = {"location": f"{elsewhere.url}/chat/completions"}
+        faulty.answer = lambda payload: Reply(b"", status, location)
+        answer = ask()
+        assert elsewhere.headers == []
+    assert answer.error is not None
+    assert f"HTTP {status}" in answer.error
+    assert "redirect" in answer.error
+
+
+def test_no_proxy_sees_what_stays_on_this_machine(faulty: FaultServer, monkeypatch) -> None:
+    with FaultServer() as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        monkeypatch.setenv("ALL_PROXY", proxy.url)
+        assert ask().text == "1. Heat"
+        assert proxy.headers == []
+
+
+def test_without_a_key_none_is_sent(faulty: FaultServer, monkeypatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", KEY)
+    assert ask().text == "1. Heat"
+    assert KEY not in json.dumps(faulty.headers)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply({"error": {"message": f"Incorrect API key provided: {KEY}"}}, 401),
+        Reply(completion(f"Your key is {KEY}.")),
+        Reply(completion(message={"refusal": KEY})),
+        Reply(KEY.encode()),
+    ],
+)
+def test_a_key_that_comes_back_is_not_kept(faulty: FaultServer, reply: Reply, caplog) -> None:
+    caplog.set_level(logging.DEBUG)
+    faulty.answer = lambda payload: reply
+    model = OpenAIModel("tiny")
+    answer = model.complete([prompt()])[0]
+    assert "[OPENAI_API_KEY]" in repr(answer)
+    assert KEY not in repr((answer, model, model.identity, model.notes, vars(model)))
+    assert KEY not in caplog.text
+
+
+def test_a_placeholder_for_a_key_may_stand_in_an_answer(faulty: FaultServer, monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    faulty.answer = lambda payload: Reply(completion("And Then There Were none"))
+    assert ask().text == "And Then There Were none"
+
+
+def rejecting(*fields: str):
+    def answer(payload) -> Reply:
+        for name in fields:
+            if name in payload:
+                return Reply({"error": {"message": f"Unsupported parameter: '{name}'"}}, 400)
+        return Reply(completion(" ".join(sorted(payload))))
+
+    return answer
+
+
+def test_what_an_endpoint_rejects_is_left_out_and_remembered(faulty: FaultServer, caplog) -> None:
+    faulty.answer = rejecting("seed", "max_tokens")
+    model = OpenAIModel("tiny", concurrency=1)
+    answers = model.complete([prompt(), prompt()])
+    assert [a.text for a in answers] == ["max_completion_tokens messages model"] * 2
+    assert len(faulty.asked) == 4, "two refusals, then none"
+    assert model.notes == [
+        f"{faulty.url} takes no seed, so answers cannot be asked for again",
+        f"{faulty.url} takes max_completion_tokens, not max_tokens",
+    ]
+    assert caplog.messages == model.notes
+
+
+def test_fields_that_a_schema_forbids_are_left_out(faulty: FaultServer) -> None:
+    detail = [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "not permitted"}]
+    faulty.answer = lambda payload: (
+        Reply({"detail": detail}, 422) if "seed" in payload else Reply(completion())
+    )
+    assert ask().text == "1. Heat"
+
+
+def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer) -> None:
+    def answer(payload) -> Reply:
+        text = payload["messages"][0]["content"]
+        return Reply({"error": f"bad input {text}"}, 400) if "Seed" in text else Reply(completion())
+
+    faulty.answer = answer
+    model = OpenAIModel("tiny", concurrency=1)
+    first, second = model.complete([prompt("The Bad seed: Seed"), prompt()])
+    assert first.error == "HTTP 400: bad input The Bad seed: Seed"
+    assert second.text == "1. Heat"
+    assert "seed" in faulty.asked[-1]
+    assert model.notes == []
+
+
+def test_openai_itself_is_asked_in_its_own_words(monkeypatch) -> None:
+    from pytest_recsys_mt.llm.endpoint import Endpoint
+
+    assert (
+        openai_model._Dialect.of(Endpoint.from_environment()).limits[0] == "max_completion_tokens"
+    )
+
+
+def test_answers_are_yielded_as_they_arrive_and_returned_in_order(faulty: FaultServer) -> None:
+    first_may_end = threading.Event()
+
+    def answer(payload) -> Reply:
+        text = payload["messages"][0]["content"]
+        if text == "0":
+            first_may_end.wait(10)
+        return Reply(completion(f"film {text}"))
+
+    faulty.answer = answer
+    prompts = [prompt(str(i)) for i in range(4)]
+    seen = []
+    for index, _ in OpenAIModel("tiny", concurrency=2).complete_each(prompts):
+        seen.append(index)
+        if len(seen) == 3:
+            first_may_end.set()
+    assert seen == [1, 2, 3, 0]
+    answers = OpenAIModel("tiny", concurrency=2).complete(prompts)
+    assert [a.text for a in answers] == ["film 0", "film 1", "film 2", "film 3"]
+
+
+def test_no_more_calls_are_in_flight_than_agreed(faulty: FaultServer) -> None:
+    lock, flying, most = threading.Lock(), 0, 0
+
+    def answer(payload) -> Reply:
+        nonlocal flying, most
+        with lock:
+            flying += 1
+            most = max(most, flying)
+        time.sleep(0.02)
+        with lock:
+            flying -= 1
+        return Reply(completion())
+
+    faulty.answer = answer
+    OpenAIModel("tiny", concurrency=3).complete([prompt(str(i)) for i in range(12)])
+    assert most == 3
+
+
+def test_calls_end_when_nobody_reads_on(faulty: FaultServer) -> None:
+    model = OpenAIModel("tiny", concurrency=1)
+    answers = model.complete_each([prompt(str(i)) for i in range(50)])
+    next(answers)
+    answers.close()
+    assert model.complete([prompt("last")])[0].text == "1. Heat"
+    assert len(faulty.asked) < 50
+
+
+def test_it_works_inside_a_running_event_loop(faulty: FaultServer) -> None:
+    async def main() -> Completion:
+        return OpenAIModel("tiny").complete([prompt()])[0]
+
+    assert asyncio.run(main()).text == "1. Heat"
+
+
+def test_no_prompts_give_no_answers(faulty: FaultServer) -> None:
+    assert OpenAIModel("tiny").complete([]) == []
+
+
+def test_it_asks_on_after_it_was_closed(faulty: FaultServer) -> None:
+    model = OpenAIModel("tiny")
+    assert model.complete([prompt()])[0].text == "1. Heat"
+    model.close()
+    model.close()
+    assert model.complete([prompt()])[0].text == "1. Heat"
+
+
+def threads() -> int:
+    return sum(thread.name == "recsys-mt-calls" for thread in threading.enumerate())
+
+
+def test_a_model_that_nobody_holds_leaves_no_thread(faulty: FaultServer) -> None:
+    gc.collect()
+    before = threads()
+    model = OpenAIModel("tiny")
+    model.complete([prompt()])
+    assert threads() == before + 1
+    del model
+    gc.collect()
+    assert threads() == before
+
+
+def test_the_interpreter_exits_in_silence(faulty: FaultServer) -> None:
+    program = (
+        "from pytest_recsys_mt.llm.openai_model import OpenAIModel\n"
+        "from pytest_recsys_mt.requests import Message, Prompt\n"
+        "model = OpenAIModel('tiny')\n"
+        "print(model.complete([Prompt((Message('user', 'Name a film.'),))])[0].text)\n"
+        "answers = model.complete_each([Prompt((Message('user', 'Name a film.'),))] * 20)\n"
+        "next(answers)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("1. Heat\n", "", 0)

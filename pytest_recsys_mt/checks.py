@@ -1,6 +1,8 @@
-"""What can be checked of the settings before any test is collected."""
+"""What the command line names is looked for before any test is collected."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -8,16 +10,32 @@ from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.settings import Settings
 
 
-def check_named(settings: Settings) -> None:
-    """See that the recommenders named on the command line exist.
+def check_named(config: pytest.Config, settings: Settings) -> None:
+    """See that the recommenders, the dataset and the prompt named on the command line exist.
+
+    What the ini file names is left to the tests that use it: other runs in the same project need
+    not pay for it.
 
     Raises:
         pytest.UsageError: If one does not.
     """
-    from pytest_recsys_mt.recommenders import resolve
+    if settings.models_given:
+        from pytest_recsys_mt.recommenders import resolve
 
-    for spec in settings.models:
+        for spec in settings.models:
+            try:
+                resolve(spec)
+            except RecsysError as error:
+                raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
+    if config.getoption("recsys_data") is not None:
+        from pytest_recsys_mt.datasets import NAMES, unknown
+
+        if settings.data not in NAMES and not Path(settings.data).expanduser().exists():
+            raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
+    if config.getoption("recsys_prompt") is not None:
+        from pytest_recsys_mt.llm.prompts import template
+
         try:
-            resolve(spec)
+            template(settings.prompt)
         except RecsysError as error:
-            raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
+            raise pytest.UsageError(f"--recsys-prompt={settings.prompt!r}: {error}") from error

@@ -52,10 +52,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "recsys_design(users, history, candidates, k, replicates, rated_above): how the requests "
         "of this test are made, in place of the options",
     )
-    if settings.models_given:
+    if any(config.getoption(f"recsys_{name}") is not None for name in ("model", "data", "prompt")):
         from pytest_recsys_mt.checks import check_named
 
-        check_named(settings)
+        check_named(config, settings)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -20,7 +20,7 @@ from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.subject import Subject
 from pytest_recsys_mt.verdict import Verdict
 
-UNCHANGED = "the transformation changes nothing in this request"
+UNCHANGED = "the transformation changes nothing that the recommender sees"
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Runner:
                     f"such as request.replace(history=...)"
                 )
             request = changed
-        if request == case.request and not _same_seed(transformations):
+        if not _same_seed(transformations) and self.subject.same_question(request, case.request):
             return NotApplicable(UNCHANGED)
         return request
 

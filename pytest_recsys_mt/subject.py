@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_recsys_mt.calls import SCHEMA, Call, key_of, plain_request
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import (
     Completion,
     Entry,
@@ -18,6 +17,9 @@ from pytest_recsys_mt.requests import (
     TextModel,
     Usage,
 )
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.llm.recommender import LLMRecommender
 
 Answer = dict[str, Any]
 """An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call."""
@@ -40,6 +42,10 @@ class Subject(Protocol):
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, where it needs to; called once, before the first call."""
+        ...
+
+    def same_question(self, one: Request, other: Request) -> bool:
+        """Whether the recommender can see no difference between two requests."""
         ...
 
     def call(self, request: Request, repeat: bool) -> Call:
@@ -66,6 +72,8 @@ def subject(recommender: object, name: str, prompt: str) -> Subject:
     Raises:
         RecommenderError: If it has neither protocol.
     """
+    from pytest_recsys_mt.llm.recommender import LLMRecommender
+
     if isinstance(recommender, LLMRecommender):
         return TextSubject(recommender, name)
     if isinstance(recommender, Recommender):
@@ -86,19 +94,24 @@ class RecommenderSubject:
         self.name = name
         self.deterministic = bool(getattr(recommender, "deterministic", False))
         self.reads_text = bool(getattr(recommender, "reads_text", False))
-        fingerprint = getattr(recommender, "fingerprint", None)
-        self.durable = fingerprint is not None
+        self.durable = False
         self._recommender = recommender
-        self._identity: dict[str, Any] = {"recommender": name, "fingerprint": fingerprint}
+        self._identity: dict[str, Any] = {"recommender": name}
 
     def fit(self, training: Dataset, seed: int) -> None:
-        """Train it, where it has a `fit`."""
-        self._identity["seed"] = seed
+        """Train it, where it has a `fit`; a fingerprint may be known only then."""
         fit = getattr(self._recommender, "fit", None)
         if fit is not None:
-            if self.durable:
-                self._identity["training"] = training.digest
             fit(training, seed)
+        fingerprint = getattr(self._recommender, "fingerprint", None)
+        self.durable = fingerprint is not None
+        self._identity.update(fingerprint=fingerprint, seed=seed)
+        if self.durable and fit is not None:
+            self._identity["training"] = training.digest
+
+    def same_question(self, one: Request, other: Request) -> bool:
+        """Whether the two requests are one."""
+        return one == other
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`."""
@@ -169,6 +182,13 @@ class TextSubject:
         self._seed = seed
         self._recommender.fit(training, seed)
 
+    def same_question(self, one: Request, other: Request) -> bool:
+        """Whether the two requests are one prompt: a template need not show all of a request."""
+        if one == other:
+            return True
+        rendered = [self._recommender.render(each, self._seed).messages for each in (one, other)]
+        return rendered[0] == rendered[1] and one.k == other.k
+
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`."""
         prompt = self._recommender.render(request, self._seed)
@@ -187,9 +207,11 @@ class TextSubject:
         prompts = [call.prompt for call in calls if call.prompt is not None]
         model = self._recommender.model
         each = getattr(model, "complete_each", None)
+        waiting = set(range(len(calls)))
         try:
             if each is not None:
                 for position, completion in each(prompts):
+                    waiting.discard(position)
                     yield [(position, _plain_completion(completion))]
                 return
             completions = model.complete(prompts)
@@ -199,7 +221,7 @@ class TextSubject:
                     f"complete() returns one Completion for each prompt, in their order"
                 )
         except Exception as error:
-            yield [(position, {"error": describe_failure(error)}) for position in range(len(calls))]
+            yield [(position, {"error": describe_failure(error)}) for position in sorted(waiting)]
             return
         yield list(enumerate(map(_plain_completion, completions)))
 

@@ -86,7 +86,6 @@ class BM25(ScoringRecommender):
     def score(self, requests: Sequence[Request]) -> Floats:
         """BM25 of every document for the history's, shape (requests, items)."""
         queries = self.catalogue.profiles(requests, self.weights) @ self._queries
-        queries.sort_indices()
         return settle((queries @ self._index).toarray())
 
 

@@ -22,7 +22,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import metadata
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -169,14 +168,6 @@ class ScoringRecommender(ABC):
             if getattr(self, field.name) != field.default
         ]
         return "?".join(filter(None, [self.key, "&".join(changed)]))
-
-    @property
-    def fingerprint(self) -> str:
-        """What the answers depend on: release, parameters, training data and seed."""
-        _ = self.catalogue
-        dataset, seed = self._training
-        release = metadata.version("pytest-recsys-mt")
-        return f"{self.name} {release} {dataset.digest} {seed}"
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """The answers to `requests`, in their order; scores are held a block at a time."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.report.record import Record, Row
 
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
@@ -16,7 +17,11 @@ COLOURS: dict[str, dict[str, bool]] = {
     "error": {"red": True},
     "not-applicable": {"light": True},
 }
-HEADER = f"{'relation':<26} {'verdict':<8} {'effect [bounds]':>22} {'margin':>6} {'floor':>5} {'users':>5}"
+NAME = 29
+HEADER = (
+    f"{'relation':<{NAME}} {'verdict':<8} {'effect [bounds]':>22} {'margin':>6} {'floor':>5} "
+    f"{'users':>5}"
+)
 
 
 def summarise(reporter: Any, record: Record) -> None:
@@ -30,7 +35,7 @@ def summarise(reporter: Any, record: Record) -> None:
         reporter.write_line(HEADER)
         for row in rows:
             word = WORDS[row["status"]] + ("*" if row["expected"] != "holds" else "")
-            reporter.write(f"{_fit(_name(row), 26)} ")
+            reporter.write(f"{_fit(_name(row), NAME)} ")
             reporter.write(f"{word:<8}", **COLOURS[row["status"]])
             reporter.write_line(f" {_numbers(row)}")
     document = record.document()
@@ -48,16 +53,22 @@ def summarise(reporter: Any, record: Record) -> None:
 
 
 def _name(row: Row) -> str:
-    name = row["relation"] or row["oracle"] or row["nodeid"].rpartition("::")[2]
-    return str(name)
+    """The relation, or for tests without one the oracle and the test's own parameters."""
+    if row["relation"] and row.get("metric") is None:
+        return str(row["relation"])
+    test, _, parameters = row["nodeid"].rpartition("::")[2].partition("[")
+    own = parameters.removesuffix("]").removeprefix(slug(row["model"])).removeprefix("-")
+    name = row["oracle"].partition(":")[0] or test
+    return f"{name} [{own}]" if own else str(name)
 
 
 def _numbers(row: Row) -> str:
-    if row["estimate"] is None or row["interval"] is None:
-        return _fit(row["reason"], 44).rstrip()
+    estimate = row["estimate"] if row.get("metric") is None else row["value"]
+    if estimate is None or row["interval"] is None:
+        return _fit(row["reason"], 80 - NAME - 10).rstrip()
     low, high = row["interval"]
-    effect = f"{row['estimate']:.3f} [{low:.3f}, {high:.3f}]"
-    limit = row["margin"] if row["margin"] is not None else row.get("threshold")
+    effect = f"{estimate:.3f} [{low:.3f}, {high:.3f}]"
+    limit = row["margin"] if row.get("metric") is None else row["threshold"]
     margin = "" if limit is None else f"{limit:.3g}"
     floor = "" if row["floor"] is None else f"{row['floor']:.2f}"
     return f"{effect:>22} {margin:>6} {floor:>5} {row['users']:>5}"

@@ -12,13 +12,13 @@ from pytest_recsys_mt.oracles import self_agreement
 LIMIT = thresholds(__file__, "stability")
 
 
-@pytest.mark.parametrize("k", [5, 10, 15, 20])
+@pytest.mark.parametrize("k", [5, 10, 15, 20], ids="k{}".format)
 def test_agreement_with_itself_by_list_length(recsys, k):
     answers = recsys.using(k=k).run()
     assert self_agreement(answers, similarity="rbo", threshold=LIMIT["self_agreement"])
 
 
-@pytest.mark.parametrize("m", [5, 10, 20, 30])
+@pytest.mark.parametrize("m", [5, 10, 20, 30], ids="m{}".format)
 def test_agreement_with_itself_by_history_length(recsys, m):
     answers = recsys.using(k=5, history=m).run()
     assert self_agreement(answers, similarity="rbo", threshold=LIMIT["self_agreement"])

@@ -35,6 +35,20 @@ def test_the_order_of_a_history_does_not_matter(
     same_scores(recommender, request, request.replace(history=tuple(history)))
 
 
+@given(REQUESTS, st.randoms(use_true_random=False))
+def test_a_profile_is_stored_in_one_order_so_that_sums_over_it_run_in_one(
+    request: Request, random: Random
+) -> None:
+    history = tuple(random.sample(request.history, len(request.history)))
+    catalogue = FITTED["itemknn"].catalogue
+    one, other = (
+        catalogue.profiles([asked], "ratings")
+        for asked in (request, request.replace(history=history))
+    )
+    assert one.indices.tolist() == other.indices.tolist()
+    assert one.data.tolist() == other.data.tolist()
+
+
 @given(
     RECOMMENDERS,
     REQUESTS,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import pytest
@@ -35,6 +36,12 @@ def test_values_take_the_annotated_types() -> None:
     query = "count=7&share=1e-3&on=yes&kind=b&text=a%26b+c&limit=none&either=z&bare=5"
     assert make(query) == (7, 0.001, True, "b", "a&b c", None, "z", "5")
     assert make("either=12&limit=9&on=FALSE&text=") == (1, 0.5, False, "a", "", 9, 12, "x")
+
+
+def test_arguments_that_a_partial_has_bound_are_no_parameters() -> None:
+    assert build(partial(everything, 5), {"share": "2"}, "thing")[:2] == (5, 2.0)
+    with pytest.raises(RecommenderError, match="unknown parameter 'count'; valid ones: 'share'"):
+        build(partial(everything, 5), {"count": "2"}, "thing")
 
 
 def test_no_parameters_are_fine() -> None:

@@ -134,7 +134,6 @@ class ScoringRecommender(ABC):
             seed: For what is drawn while fitting or answering; nothing else is random.
         """
         self._catalogue = Catalogue.of(dataset)
-        self._training = dataset, seed
         self.learn(dataset, seed)
 
     @abstractmethod

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.recommenders import NAMES, MostPop, resolve
+from pytest_recsys_mt.recommenders import NAMES, resolve
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.requests import Request
 from tests.recommenders.data import ask, fitted, requests, simulate, table

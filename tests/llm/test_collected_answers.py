@@ -1,0 +1,17 @@
+"""Answers in the styles real models write, collected in `answers/`, are read as a person would."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_recsys_mt.llm.parser import parse
+from tests.llm.world import CANDIDATES, HISTORY, INDEX, collected, expected, request, shorthand
+
+CASES = collected()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_answer_is_read_as_a_person_would(case):
+    asked = request(case.get("candidates", CANDIDATES), case.get("history", HISTORY))
+    entries = parse(case["text"], asked, INDEX, truncated=case.get("truncated", False))
+    assert [shorthand(entry) for entry in entries] == expected(case)

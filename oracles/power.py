@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pytest_recsys_mt.oracles.bounds import Floats, Gaffke, Mean, Student, unseen_share
+from pytest_recsys_mt.oracles.bounds import Floats, Gaffke, Mean, Rate, unseen_share
 
 POWER = 0.8
 """Probability with which the effect or the number of users named leads to a clear verdict."""
@@ -36,9 +36,9 @@ def outlook(
         else f"about {more} more {'user' if more == 1 else 'users'} like these would settle it"
     )
     seen = (
-        f"no effect could have been seen with {users} users"
+        f"no mean could have been told from {value:g} with {users} users"
         if smallest is None
-        else f"with {users} users an effect of {smallest:.3g} or more could have been seen"
+        else f"with {users} users a mean of {smallest:.3g} or more could be told from {value:g}"
     )
     return f"{need}; {seen}"
 
@@ -64,7 +64,7 @@ def further_users(
     distance = abs(mean.estimate - value)
     spread = float(effect.std()) * (_z(alpha) + _z(1 - POWER))
     unseen = 0.0
-    if not isinstance(mean, Student):
+    if isinstance(mean, Gaffke | Rate):
         unseen = reach[1] - mean.estimate if mean.estimate < value else mean.estimate - reach[0]
 
     def short(users: int) -> bool:
@@ -92,12 +92,12 @@ def smallest_visible(
         alpha: Error rate of each bound.
 
     Returns:
-        For a t bound, the effect seen with probability `POWER` at the spread of the sample. For a
-        distribution-free one, where the spread under another effect is unknown, the effect of the
+        Where effects vary, the one seen with probability `POWER` at the spread of the sample. For
+        a distribution-free bound, where the spread under another effect is unknown, the effect of the
         fewest users changing as far as can be. None where no effect would do.
     """
     users = len(effect)
-    if isinstance(mean, Student):
+    if not isinstance(mean, Gaffke | Rate):
         error = float(effect.std(ddof=1)) / math.sqrt(users)
         smallest = value + (_z(alpha) + _z(1 - POWER)) * error
         return smallest if smallest <= reach[1] else None

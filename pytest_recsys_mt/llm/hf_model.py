@@ -13,10 +13,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
+from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.llm import weights
 from pytest_recsys_mt.llm.sanitize import one_line
-from pytest_recsys_mt.recommenders import parameters
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
 
 DType = Literal["auto", "float32", "bfloat16", "float16"]
@@ -84,6 +84,7 @@ class HFModel:
         device: str = "auto",
     ) -> None:
         for name, value, fits, allowed in (
+            ("model", model, bool(model.strip()), "a folder, a .gguf file or a Hub repository"),
             ("temperature", temperature, 0 <= temperature < float("inf"), "at least 0"),
             ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
             ("top_p", top_p, 0 < top_p <= 1, "in (0, 1]"),

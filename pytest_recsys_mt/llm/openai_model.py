@@ -6,17 +6,17 @@ import json
 import logging
 import queue
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.background import BackgroundLoop
 from pytest_recsys_mt.llm.endpoint import Endpoint, Secret
 from pytest_recsys_mt.llm.sanitize import one_line
-from pytest_recsys_mt.recommenders import parameters
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
 
 if TYPE_CHECKING:
@@ -170,7 +170,9 @@ class OpenAIModel:
         answers = dict(self.complete_each(prompts))
         return [answers[index] for index in range(len(prompts))]
 
-    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[tuple[int, Completion]]:
+    def complete_each(
+        self, prompts: Sequence[Prompt]
+    ) -> Generator[tuple[int, Completion], None, None]:
         """Yield each prompt's position with its answer, in the order in which answers arrive.
 
         Calls that are still in flight when the caller stops reading are cancelled.
@@ -223,13 +225,9 @@ class OpenAIModel:
         key = self._key
         import openai
 
-        # Else the client refuses to ask without a key.
-        keyless: Any = {"Authorization": openai.omit} if key is None else None
         return openai.AsyncOpenAI(
-            # Not None, or the client would look for both in the environment and send them.
-            api_key=key or "",
-            admin_api_key="",
-            default_headers=keyless,
+            # Never nothing, or the client would look for other keys in the environment.
+            api_key=key or "none",
             base_url=self._endpoint.url,
             timeout=self.timeout,
             max_retries=_RETRIES,
@@ -238,7 +236,6 @@ class OpenAIModel:
                 # What stays on this machine does not go through a proxy.
                 trust_env=not self._endpoint.is_loopback,
             ),
-            _enforce_credentials=False,
         )
 
     async def _ask_all(
@@ -262,11 +259,12 @@ class OpenAIModel:
     async def _ask(self, client: AsyncOpenAI, prompt: Prompt) -> Completion:
         import openai
 
+        headers = {"Authorization": openai.omit} if self._key is None else {}
         dialect = self._dialect
         while True:
             try:
                 response = await client.chat.completions.with_raw_response.create(
-                    **self._arguments(prompt, dialect)
+                    **self._arguments(prompt, dialect), extra_headers=headers
                 )
                 answer = self._read(response.text)
             except openai.APIStatusError as error:

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.recommenders import parameters
 from pytest_recsys_mt.requests import Recommender, TextModel
 
 _FILE_MODULE = "_recsys_mt_file_"

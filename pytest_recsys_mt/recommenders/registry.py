@@ -12,8 +12,9 @@ from importlib import metadata
 from pathlib import PurePath
 from typing import Any
 
+from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.recommenders import loading, parameters
+from pytest_recsys_mt.recommenders import loading
 from pytest_recsys_mt.recommenders.baselines import MostPop, Random
 from pytest_recsys_mt.recommenders.bm25 import BM25
 from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.recommenders.parameters import build, split
+from pytest_recsys_mt.parameters import build, split
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found] # pyright: ignore[reportMissingImports]

@@ -1,11 +1,12 @@
 """Serve a GGUF file with llama.cpp until standard input ends; the first line printed is the address."""
 
+import importlib
 import sys
-
-import xllamacpp
+from typing import Any
 
 
 def main(model: str, slots: int) -> None:
+    xllamacpp: Any = importlib.import_module("xllamacpp")
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.model_alias = {"smollm2"}

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 
 from pytest_recsys_mt.errors import RecommenderError
@@ -6,11 +8,12 @@ from pytest_recsys_mt.llm.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Message, Prompt
 
 KEY = "sk-sentinel-0123456789"
+SetURL = Callable[[str], None]
 PROMPT = Prompt((Message("user", "Name a film."),))
 
 
 @pytest.fixture
-def base_url(monkeypatch: pytest.MonkeyPatch):
+def base_url(monkeypatch: pytest.MonkeyPatch) -> SetURL:
     return lambda url: monkeypatch.setenv("OPENAI_BASE_URL", url)
 
 
@@ -23,7 +26,7 @@ def base_url(monkeypatch: pytest.MonkeyPatch):
         ("http://[::1]:8000", "http://[::1]:8000"),
     ],
 )
-def test_the_environment_names_the_endpoint(base_url, given: str, url: str) -> None:
+def test_the_environment_names_the_endpoint(base_url: SetURL, given: str, url: str) -> None:
     base_url(given)
     assert Endpoint.from_environment().url == url
     assert OpenAIModel("m").identity["host"] == url
@@ -43,13 +46,13 @@ def test_the_environment_names_the_endpoint(base_url, given: str, url: str) -> N
         "http://[::1",
     ],
 )
-def test_an_unusable_address_is_refused(base_url, url: str) -> None:
+def test_an_unusable_address_is_refused(base_url: SetURL, url: str) -> None:
     base_url(url)
     with pytest.raises(RecommenderError, match="OPENAI_BASE_URL"):
         OpenAIModel("m").complete([PROMPT])
 
 
-def test_a_password_in_the_address_is_not_repeated(base_url) -> None:
+def test_a_password_in_the_address_is_not_repeated(base_url: SetURL) -> None:
     base_url("https://user:pass-word@example.org/v1")
     with pytest.raises(RecommenderError) as raised:
         Endpoint.from_environment()
@@ -64,7 +67,9 @@ def test_a_missing_key_says_what_to_do_when_first_asked() -> None:
 
 
 @pytest.mark.parametrize("host", ["10.0.0.7", "localhost.example.org", "127.0.0.1.example.org"])
-def test_the_key_does_not_leave_the_machine_unencrypted(base_url, monkeypatch, host: str) -> None:
+def test_the_key_does_not_leave_the_machine_unencrypted(
+    base_url: SetURL, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
     base_url(f"http://{host}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(RecommenderError, match="unencrypted") as raised:
@@ -74,7 +79,9 @@ def test_the_key_does_not_leave_the_machine_unencrypted(base_url, monkeypatch, h
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.0.1", "[::1]", "localhost"])
-def test_this_machine_needs_neither_key_nor_https(base_url, monkeypatch, host: str) -> None:
+def test_this_machine_needs_neither_key_nor_https(
+    base_url: SetURL, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
     base_url(f"http://{host}:1/v1")
     assert Endpoint.from_environment().key() is None
     monkeypatch.setenv("OPENAI_API_KEY", KEY)

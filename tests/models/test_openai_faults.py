@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -27,7 +29,7 @@ def prompt(text: str = "Name a film.", seed: int = 0) -> Prompt:
     return Prompt((Message("user", text),), seed)
 
 
-def ask(**arguments) -> Completion:
+def ask(**arguments: Any) -> Completion:
     model = OpenAIModel("tiny", **arguments)
     try:
         return model.complete([prompt()])[0]
@@ -86,7 +88,7 @@ def test_a_failed_call_is_an_answer_with_a_reason(
 
 
 def test_one_failure_leaves_the_other_answers_alone(faulty: FaultServer) -> None:
-    def answer(payload) -> Reply:
+    def answer(payload: dict[str, Any]) -> Reply:
         text = payload["messages"][0]["content"]
         return Reply({}, 500) if text == "2" else Reply(completion(f"film {text}"))
 
@@ -95,7 +97,9 @@ def test_one_failure_leaves_the_other_answers_alone(faulty: FaultServer) -> None
     assert [a.text for a in answers] == ["film 0", "film 1", None, "film 3", "film 4"]
 
 
-def test_nobody_there_is_an_answer_with_a_reason(faulty: FaultServer, monkeypatch) -> None:
+def test_nobody_there_is_an_answer_with_a_reason(
+    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     answer = ask()
     assert answer.error is not None
@@ -105,7 +109,7 @@ def test_nobody_there_is_an_answer_with_a_reason(faulty: FaultServer, monkeypatc
 def test_a_server_that_hangs_is_given_up(faulty: FaultServer) -> None:
     released = threading.Event()
 
-    def hang(payload) -> Reply:
+    def hang(payload: dict[str, Any]) -> Reply:
         released.wait(10)
         return Reply({})
 
@@ -116,7 +120,7 @@ def test_a_server_that_hangs_is_given_up(faulty: FaultServer) -> None:
     assert "did not answer in time" in answer.error
 
 
-def test_what_may_pass_is_asked_again(faulty: FaultServer, monkeypatch) -> None:
+def test_what_may_pass_is_asked_again(faulty: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openai_model, "_RETRIES", 1)
     replies = iter([Reply({}, 500, {"retry-after-ms": "1"}), Reply(completion())])
     faulty.answer = lambda payload: next(replies)
@@ -135,7 +139,9 @@ def test_a_redirect_is_not_followed(faulty: FaultServer, status: int) -> None:
     assert "redirect" in answer.error
 
 
-def test_no_proxy_sees_what_stays_on_this_machine(faulty: FaultServer, monkeypatch) -> None:
+def test_no_proxy_sees_what_stays_on_this_machine(
+    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with FaultServer() as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
         monkeypatch.setenv("ALL_PROXY", proxy.url)
@@ -143,7 +149,7 @@ def test_no_proxy_sees_what_stays_on_this_machine(faulty: FaultServer, monkeypat
         assert proxy.headers == []
 
 
-def test_without_a_key_none_is_sent(faulty: FaultServer, monkeypatch) -> None:
+def test_without_a_key_none_is_sent(faulty: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.setenv("OPENAI_ADMIN_KEY", KEY)
     assert ask().text == "1. Heat"
@@ -159,7 +165,9 @@ def test_without_a_key_none_is_sent(faulty: FaultServer, monkeypatch) -> None:
         Reply(KEY.encode()),
     ],
 )
-def test_a_key_that_comes_back_is_not_kept(faulty: FaultServer, reply: Reply, caplog) -> None:
+def test_a_key_that_comes_back_is_not_kept(
+    faulty: FaultServer, reply: Reply, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     faulty.answer = lambda payload: reply
     model = OpenAIModel("tiny")
@@ -169,14 +177,16 @@ def test_a_key_that_comes_back_is_not_kept(faulty: FaultServer, reply: Reply, ca
     assert KEY not in caplog.text
 
 
-def test_a_placeholder_for_a_key_may_stand_in_an_answer(faulty: FaultServer, monkeypatch) -> None:
+def test_a_placeholder_for_a_key_may_stand_in_an_answer(
+    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     faulty.answer = lambda payload: Reply(completion("And Then There Were none"))
     assert ask().text == "And Then There Were none"
 
 
-def rejecting(*fields: str):
-    def answer(payload) -> Reply:
+def rejecting(*fields: str) -> Callable[[dict[str, Any]], Reply]:
+    def answer(payload: dict[str, Any]) -> Reply:
         for name in fields:
             if name in payload:
                 return Reply({"error": {"message": f"Unsupported parameter: '{name}'"}}, 400)
@@ -185,7 +195,9 @@ def rejecting(*fields: str):
     return answer
 
 
-def test_what_an_endpoint_rejects_is_left_out_and_remembered(faulty: FaultServer, caplog) -> None:
+def test_what_an_endpoint_rejects_is_left_out_and_remembered(
+    faulty: FaultServer, caplog: pytest.LogCaptureFixture
+) -> None:
     faulty.answer = rejecting("seed", "max_tokens")
     model = OpenAIModel("tiny", concurrency=1)
     answers = model.complete([prompt(), prompt()])
@@ -207,7 +219,7 @@ def test_fields_that_a_schema_forbids_are_left_out(faulty: FaultServer) -> None:
 
 
 def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer) -> None:
-    def answer(payload) -> Reply:
+    def answer(payload: dict[str, Any]) -> Reply:
         text = payload["messages"][0]["content"]
         return Reply({"error": f"bad input {text}"}, 400) if "Seed" in text else Reply(completion())
 
@@ -220,7 +232,7 @@ def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer)
     assert model.notes == []
 
 
-def test_openai_itself_is_asked_in_its_own_words(monkeypatch) -> None:
+def test_openai_itself_is_asked_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
     from pytest_recsys_mt.llm.endpoint import Endpoint
 
     assert (
@@ -231,7 +243,7 @@ def test_openai_itself_is_asked_in_its_own_words(monkeypatch) -> None:
 def test_answers_are_yielded_as_they_arrive_and_returned_in_order(faulty: FaultServer) -> None:
     first_may_end = threading.Event()
 
-    def answer(payload) -> Reply:
+    def answer(payload: dict[str, Any]) -> Reply:
         text = payload["messages"][0]["content"]
         if text == "0":
             first_may_end.wait(10)
@@ -252,7 +264,7 @@ def test_answers_are_yielded_as_they_arrive_and_returned_in_order(faulty: FaultS
 def test_no_more_calls_are_in_flight_than_agreed(faulty: FaultServer) -> None:
     lock, flying, most = threading.Lock(), 0, 0
 
-    def answer(payload) -> Reply:
+    def answer(payload: dict[str, Any]) -> Reply:
         nonlocal flying, most
         with lock:
             flying += 1
@@ -322,6 +334,7 @@ def test_the_interpreter_exits_in_silence(faulty: FaultServer) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", program],
         capture_output=True,
+        check=False,
         text=True,
         timeout=60,
     )

@@ -1,0 +1,124 @@
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.hf_model import HFModel
+from pytest_recsys_mt.requests import Completion, Message, Prompt
+from tests.models import servers
+
+pytestmark = pytest.mark.model
+
+SHORT = "Name a film."
+LONG = "I liked Heat (1995), Alien (1979) and Brazil (1985). Which film should I see next?"
+
+
+def prompt(text: str = SHORT, seed: int = 0) -> Prompt:
+    return Prompt((Message("user", text),), seed)
+
+
+def texts(answers: list[Completion]) -> list[str | None]:
+    return [answer.text for answer in answers]
+
+
+@pytest.fixture(scope="module")
+def greedy(smollm_folder: Path) -> HFModel:
+    return HFModel(str(smollm_folder), max_tokens=12, dtype="float32", device="cpu", batch=2)
+
+
+@pytest.fixture(scope="module")
+def sampling(smollm_folder: Path) -> HFModel:
+    return HFModel(
+        str(smollm_folder), temperature=1.0, max_tokens=12, dtype="float32", device="cpu", batch=4
+    )
+
+
+def test_greedy_answers_repeat(greedy: HFModel) -> None:
+    first, again = greedy.complete([prompt()]), greedy.complete([prompt(seed=1)])
+    assert first == again
+    assert first[0].text
+
+
+def test_tokens_are_counted(greedy: HFModel) -> None:
+    (answer,) = greedy.complete([prompt()])
+    assert answer.usage is not None
+    # The chat template adds a system message.
+    assert 20 < answer.usage.prompt_tokens < 50
+    assert answer.finish_reason == "length"
+    assert answer.usage.completion_tokens == 12
+    (word,) = greedy.complete([prompt("Answer with the one word: yes")])
+    assert word.finish_reason == "stop"
+    assert word.usage is not None
+    assert word.text is not None
+    # The token that ends the answer counts, and is not shown.
+    assert word.usage.completion_tokens == len(greedy._tokenizer(word.text)["input_ids"]) + 1
+
+
+def test_a_sampled_answer_depends_on_its_seed_and_not_on_its_batch(sampling: HFModel) -> None:
+    others = [prompt(LONG, 5), prompt(SHORT, 6), prompt(LONG * 3, 7)]
+    (alone,) = sampling.complete([prompt(seed=1)])
+    *_, among = sampling.complete([*others, prompt(seed=1)])
+    assert among.text == alone.text
+    (other,) = sampling.complete([prompt(seed=2)])
+    assert other.text != alone.text
+
+
+def test_order_is_kept_and_answers_come_batch_by_batch(greedy: HFModel) -> None:
+    prompts = [prompt(LONG * n) for n in (1, 3, 2)]
+    arrived = list(greedy.complete_each(prompts))
+    assert [index for index, _ in arrived] == [1, 2, 0]
+    answers = greedy.complete(prompts)
+    assert answers == [answer for _, answer in sorted(arrived, key=lambda pair: pair[0])]
+    counts = [answer.usage.prompt_tokens for answer in answers if answer.usage]
+    assert counts[0] < counts[2] < counts[1]
+
+
+def test_a_prompt_that_is_too_long_is_an_answer_with_a_reason(greedy: HFModel) -> None:
+    long, short = greedy.complete([prompt("film " * 9000), prompt()])
+    assert long.error is not None
+    assert "reads 8192 with the answer's 12" in long.error
+    assert short.text
+
+
+def test_a_model_without_a_chat_template_gets_plain_text(smollm_folder: Path) -> None:
+    model = HFModel(str(smollm_folder), max_tokens=3, dtype="float32", device="cpu")
+    model._tokenizer.chat_template = None
+    (answer,) = model.complete([prompt("one two three four")])
+    assert answer.usage is not None
+    assert answer.usage.prompt_tokens == len(model._tokenizer("one two three four")["input_ids"])
+
+
+def test_the_identity_is_that_of_the_content(smollm_folder: Path, greedy: HFModel) -> None:
+    identity = greedy.identity
+    assert identity["model"]["id"] == smollm_folder.name
+    assert len(identity["model"]["sha256"]) == 64
+    assert identity["dtype"] == "float32"
+    colder = HFModel(str(smollm_folder), temperature=0.5, max_tokens=12, device="cpu", batch=2)
+    assert {k for k, v in colder.identity.items() if v != identity[k]} == {"sampling"}
+
+
+def test_a_gguf_file_is_loaded_from_its_converted_folder(
+    smollm_folder: Path, greedy: HFModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(servers.USER_CACHE))
+    gguf = servers.smollm_gguf()
+    model = HFModel.from_spec(f"hf:{gguf}?max_tokens=12&dtype=float32&device=cpu")
+    start = time.perf_counter()
+    assert texts(model.complete([prompt()])) == texts(greedy.complete([prompt()]))
+    assert time.perf_counter() - start < 30
+    assert model.identity["model"]["id"] == gguf.name
+
+
+def test_weights_that_could_run_code_are_not_loaded(smollm_folder: Path, tmp_path: Path) -> None:
+    for file in smollm_folder.iterdir():
+        if file.suffix != ".safetensors":
+            (tmp_path / file.name).symlink_to(file)
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n")
+    with pytest.raises(RecommenderError, match="weights in safetensors"):
+        HFModel(str(tmp_path), device="cpu").complete([prompt()])
+
+
+def test_an_unknown_device_says_what_to_do(smollm_folder: Path) -> None:
+    with pytest.raises(RecommenderError, match="leave it out"):
+        HFModel(str(smollm_folder), device="abacus").complete([prompt()])

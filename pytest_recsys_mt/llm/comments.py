@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pytest_recsys_mt.llm.titles import normalise, split_year
-from pytest_recsys_mt.llm.wording import GENRES, OPENING, REFUSAL, SAID, SMALL
+from pytest_recsys_mt.llm.wording import GENRES, LEADING, OPENING, REFUSAL, SAID, SMALL
 from pytest_recsys_mt.requests import Item
 
 _PAIRS = {
@@ -21,12 +21,13 @@ _PAIRS = {
 }  # fmt: skip
 _EMPHASIS = ("***", "**", "__", "~~", "*", "_", "`")
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\((?:https?:)?[^()\s]{0,500}\)")
-_KEY = re.compile(r'[\s{\[,]*"[\w ]{1,40}"\s?:\s?[\[{]?\s?')
+_REFERENCE = re.compile(r"(?<=\S)\s?\[\d{1,3}\]$")
+_KEY = re.compile(r'[\s{\[,]*"[\w ]{1,40}"\s?:\s?(?:[\[{]\s?|(?=")|$)')
 
 _LABEL = re.compile(
-    r"(?:(?:recommended\s)?(?:movie|film|title|recommendation|pick|choice|titel|empfehlung|título|"
+    r"[*_]{0,2}(?:(?:recommended\s)?(?:movie|film|title|recommendation|pick|choice|titel|empfehlung|título|"
     r"titulo|película|recomendación|titre|titolo|电影|推荐|タイトル|映画)\s?(?:title|name)?\s?#?\d{0,3}"
-    r"|(?:first|second|third|fourth|fifth|next|last|finally|another|also)(?:ly)?)\s?[:：,]\s?",
+    r"|(?:first|second|third|fourth|fifth|next|last|finally|another|also)(?:ly)?)[*_]{0,2}\s?[:：,][*_]{0,2}\s?",
     re.IGNORECASE,
 )
 _DETAIL = re.compile(
@@ -46,8 +47,8 @@ _RATING = re.compile(
 _DATED = re.compile(r"[(\[（]\s?(?:18|19|20)\d\d[^()\[\]（）]{0,60}[)\]）]")
 _CUT = re.compile(
     r"\s[-–—~|/→>]{1,3}\s|\s?[–—]\s?|\s?[:：]\s?|,\s|[，。；]|;\s?|\.\s|[!?]\s|\s?[(\[（]|\t|\s{3,}|\s?\|\s?"
-    r"|\s(?:because|starring|directed by|by|featuring|which|since|as it|weil|porque|parce que)\s"
-    r"|\s(?:is|was|ist|es|est)\s(?:an?|one|the|my|also|ein|eine|una?|une)\s"
+    r"|\s(?P<link>because|starring|directed by|featuring|which|as it|weil|porque|parce que)\s"
+    r"|\s(?P<by>by)\s|\s(?P<is>is|was|ist|es|est)\s(?:an?|one|the|my|also|ein|eine|una?|une)\s"
 )
 _MOST_CUTS = 24
 
@@ -84,7 +85,7 @@ def unwrapped(text: str) -> str:
         text = text[key.end() :]
     for _ in range(6):
         before = text
-        text = text.strip().rstrip(",;、，；").strip()
+        text = _REFERENCE.sub("", text.strip().rstrip(",;、，；")).strip()
         for mark in _EMPHASIS:
             inner = text[len(mark) : -len(mark)]
             if (
@@ -127,7 +128,18 @@ def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
         if dated is not None:
             yield f"{unwrapped(head)} {dated[0]}", text[dated.end() :], True
         else:
-            yield unwrapped(head), rest, "\t" in match[0] or "|" in match[0]
+            yield unwrapped(head), rest, _closes(match, rest)
+
+
+def _closes(cut: re.Match[str], rest: str) -> bool:
+    """Whether these words or marks stand in no title."""
+    if cut["by"]:
+        return (
+            re.match(r"(?:[A-Z][\w.'’-]*\s){1,3}[A-Z][\w.'’-]*[.,;:)]?(?:\s|$)", rest) is not None
+        )
+    if cut["is"]:
+        return rest[:1].islower()
+    return cut["link"] is not None or "\t" in cut[0] or "|" in cut[0]
 
 
 def _closed(text: str) -> Iterator[tuple[str, str]]:
@@ -226,10 +238,20 @@ def title_of(text: str) -> str:
     return unwrapped(text)
 
 
-def dated(text: str) -> str:
-    """The likely title with its year in brackets, where there is one."""
+def year_in(text: str) -> str:
+    """The year in brackets anywhere in a piece, ``(1995)``, or nothing."""
     match = _DATED.search(text)
-    return f"{title_of(text)} {match[0]}" if match is not None else title_of(text)
+    return "" if match is None else match[0]
+
+
+def unknown_title(text: str) -> str:
+    """The title that a piece may have although no catalogue knows it, or nothing."""
+    text = text.strip()
+    placeholder = re.fullmatch(r"\[[^\[\]\"'“‘]*\]|<[^<>]*>|\{[^{}]*\}", text)
+    if placeholder or _DETAIL.match(text) or text.rstrip("*_ ").endswith((":", "：")):
+        return ""
+    title = title_of(unwrapped(text))
+    return title if is_title(title) else ""
 
 
 def is_title(text: str) -> bool:
@@ -283,6 +305,9 @@ def leads(text: str) -> Iterator[tuple[str, str]]:
         lead, colon, rest = text.partition(mark)
         if colon and rest.strip():
             yield lead + colon, rest.strip()
+    verb = LEADING.search(text)
+    if verb is not None:
+        yield text[: verb.end()], text[verb.end() :]
 
 
 def parts(text: str) -> list[Part]:

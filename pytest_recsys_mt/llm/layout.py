@@ -74,12 +74,13 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _KEYCAP = re.compile(r"(?:([0-9])\ufe0f?\u20e3|([\u2460-\u2473\u2776-\u277f\u24f5-\u24fe])|🔟)\s*")
+_BARE_NUMBER = re.compile(r"#\d{1,3}\s|\d{1,3},(?=[^\d\s])")
+"""``#1 Heat``, and the first column of comma-separated values."""
+
 _BULLET = re.compile(
     r"(?:[-*+–—](?=\s)|[•·‣⁃∙▪▫●○◦■□◆◇★☆➤►▶→⇒✓✔✅☑➢❖・※🎬🎥🎞📽🍿⭐🌟👉🔹🔸]\ufe0f?)\s*(?:\[[ xX]?\]\s+)?"
 )
-_INLINE_NUMBER = re.compile(
-    r"(?:(?<=\s)|(?<=^)|(?<=[,;]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])"
-)
+_INLINE_NUMBER = re.compile(r"(?:^|(?<=[\s,;]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])")
 
 _TITLE_KEYS = (
     "title", "movie", "movie_title", "movietitle", "movie_name", "name", "film", "film_title",
@@ -217,19 +218,16 @@ def _lines(text: str) -> Iterator[Piece]:
             table = []
         if not stripped or _RULE.match(stripped):
             continue
-        for piece in _marked(stripped, indented=line[:2] in ("  ", " \t") or line[0] == "\t"):
+        for piece in _marked(stripped):
             if piece.place == "numbered":
                 numbered = True
-            elif (
-                numbered
-                and piece.place != "data"
-                and (piece.place == "bulleted" or line[0] in " \t")
-            ):
-                piece = Piece(piece.text, "note", piece.whole)
+            elif numbered and piece.place in ("bulleted", "line"):
+                place: Place = "note" if line[0] in " \t" else "line"
+                piece = Piece(piece.text, place, piece.whole)
             yield piece
 
 
-def _marked(line: str, *, indented: bool) -> Iterable[Piece]:
+def _marked(line: str) -> Iterable[Piece]:
     """The pieces of one line by its marker."""
     while line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
         if rest == line:
@@ -245,12 +243,12 @@ def _marked(line: str, *, indented: bool) -> Iterable[Piece]:
             text = f"**{text}"
         bullet = _BULLET.match(text)
         return [Piece(text[bullet.end() :] if bullet else text, "numbered", line)]
-    keycap = _KEYCAP.match(line)
+    keycap = _KEYCAP.match(line) or _BARE_NUMBER.match(line)
     if keycap is not None:
         return [Piece(line[keycap.end() :], "numbered", line)]
     bullet = _BULLET.match(line)
     if bullet is not None and line[bullet.end() :].strip():
-        inner = _marked(line[bullet.end() :].strip(), indented=indented)
+        inner = _marked(line[bullet.end() :].strip())
         return [
             Piece(p.text, "bulleted" if p.place == "line" else p.place, p.whole or line)
             for p in inner

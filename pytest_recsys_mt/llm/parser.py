@@ -75,43 +75,30 @@ class _Reader:
         self._open = ""
         self._listed = self._listed or piece.place in ("numbered", "bulleted", "data")
         text = comments.unwrapped(piece.text)
-        if not any(c.isalnum() for c in text):
-            if piece.place == "numbered" or (normalise(text) and self._scope.equal(text)):
-                self._add(piece.whole or text, self._equal(text, piece.year))
-            return
-        if self._read_whole(piece, text):
-            return
         if piece.place == "note" and not self._heading:
             self._prose(piece.text)
-            return
-        if self._read_several(piece, text):
-            return
-        title, item = self._titled(text, piece)
-        self._heading = piece.place == "numbered" and item is None
-        if item is not None:
-            self._add(piece.text, item)
-        elif (number := self._number(text)) is not None:
-            self._add(piece.text, number)
-            self._open = text
-        elif piece.place in ("line", "note"):
-            self._loose.append(len(self.entries))
-            self._prose(piece.text)
-            self._open = title
-        elif comments.is_title(title):
-            self._unknown(piece.text, title)
-            self._open = title
-        else:
-            self._prose(piece.text)
+        elif not any(c.isalnum() for c in text):
+            if (item := self._equal(text)) is not None or piece.place == "numbered":
+                self._add(piece.whole or text, item)
+        elif not self._read_whole(piece, text):
+            text = comments.unlabelled(text)
+            if not self._read_several(piece, text):
+                self._read_one(piece, text)
 
     def finish(self, *, cut_off: bool) -> None:
         """Settle what only the whole answer can tell."""
-        if self._open and self.entries and (cut_off or self._scope.extends(self._open)):
-            self.entries[-1] = Entry(self.entries[-1].text, "unparsed")
-        elif self._loose and self._is_bare_list():
+        last = self.entries[-1] if self.entries else None
+        if last is not None and self._open:
+            unfinished = last.kind in ("unknown", "unparsed") and self._scope.extends(self._open)
+            if cut_off or unfinished:
+                self.entries[-1] = Entry(last.text, "unparsed")
+                self._loose = [at for at in self._loose if at != len(self.entries) - 1]
+        if self._loose and self._is_bare_list():
             for at in self._loose:
-                title = comments.title_of(comments.unwrapped(self.entries[at].text))
-                if comments.is_title(title) and comments.is_capitalised(title):
-                    self.entries[at] = self._unknown_entry(self.entries[at].text, title)
+                text = self.entries[at].text
+                title = comments.unknown_title(text)
+                if title and comments.is_capitalised(title):
+                    self.entries[at] = self._unknown(text, title)
         if not self._listed and all(entry.item is None for entry in self.entries):
             self._read_sentences()
 
@@ -126,7 +113,7 @@ class _Reader:
             item = self._equal(self._unnumbered(text))
         if item is None:
             return False
-        self._heading = False
+        self._heading = self._heading and piece.place == "note"
         self._add(piece.text, item)
         return True
 
@@ -136,19 +123,40 @@ class _Reader:
         turn = len([entry for entry in self.entries if entry.item is not None]) + 1
         return rest if number == str(turn) else ""
 
-    def _titled(self, text: str, piece: Piece) -> tuple[str, Item | None]:
-        """The title that a piece begins with, and its item: the longest title that fits."""
-        text = comments.unlabelled(text)
+    def _read_one(self, piece: Piece, text: str) -> None:
+        """A piece that names one item at most."""
+        item = self._beginning(text, piece.year)
+        title = "" if item else comments.unknown_title(piece.text)
+        if piece.place in ("line", "note") and not comments.is_capitalised(title):
+            title = ""
+        if item is None and (number := self._number(text)) is not None:
+            self._open = text
+            item, title = number, ""
+        elif item is None and title:
+            self._open = title
+            item = self._scope.find(title, piece.year or _year(text), self._named)
+        if piece.place != "note":
+            self._heading = piece.place == "numbered" and item is None
+        if item is not None:
+            self._add(piece.text, item)
+        elif piece.place in ("line", "note"):
+            self._open = text
+            self._loose.append(len(self.entries))
+            self._prose(piece.text)
+        elif title:
+            self.entries.append(self._unknown(piece.text, title))
+        else:
+            self._prose(piece.text)
+
+    def _beginning(self, text: str, year: int | None) -> Item | None:
+        """The item of the longest title that a piece begins with and then comments on."""
         for head, rest, closed in comments.cuts(text):
-            item = self._equal(head, piece.year)
-            if item is not None and (closed or comments.is_comment(rest, item)):
-                return head, item
-        title = comments.title_of(text)
-        prose = piece.place in ("line", "note") and not comments.is_capitalised(title)
-        if prose or not comments.is_title(title):
-            return title, None
-        year = piece.year if piece.year is not None else split_year(comments.dated(text))[1]
-        return title, self._scope.find(title, year, self._named)
+            item = self._equal(head, year)
+            if item is None:
+                continue
+            if closed or comments.is_comment(rest, item) or self._equal(rest) == item:
+                return item
+        return None
 
     def _number(self, text: str) -> Item | None:
         """The candidate that a plain number stands for."""
@@ -162,26 +170,30 @@ class _Reader:
 
     def _read_several(self, piece: Piece, text: str) -> bool:
         """``Heat, Casino and Alien``, also behind the sentence that leads to it."""
+        best, most = ("", list[tuple[str, Item | None]]()), 0
         for lead, rest in comments.leads(text):
             found = self._several(rest, strict=piece.place not in ("line", "note"))
-            if found is None:
-                continue
-            if lead:
-                self._prose(lead)
-            for part, item in found:
-                self._part(part, item)
-            self._listed = True
-            return True
-        return False
+            hits = 1 + sum(item is not None for _, item in found)
+            if found and hits > most:
+                best, most = (lead, found), hits
+        lead, found = best
+        if not found:
+            return False
+        if lead:
+            self._prose(lead)
+        for part, item in found:
+            self._part(part, item)
+        self._listed = True
+        return True
 
-    def _several(self, text: str, *, strict: bool) -> list[tuple[str, Item | None]] | None:
-        """The parts of an enumeration with their items, or None where it is none.
+    def _several(self, text: str, *, strict: bool) -> list[tuple[str, Item | None]]:
+        """The parts of an enumeration with their items, or nothing where it is none.
 
         The catalogue decides which commas part titles: the longest title wins.
         """
         parts = comments.parts(text)
         if len(parts) < 2:
-            return None
+            return []
         found: list[tuple[str, Item | None]] = []
         used = set(self._named)
         at = 0
@@ -194,13 +206,15 @@ class _Reader:
             if item is not None:
                 used.add(item.id)
             at = end
-        if len(found) < 2:
-            return None
         hits = sum(item is not None for _, item in found)
-        dated = all(split_year(part)[1] is not None for part, _ in found)
-        if strict:
-            return found if hits == len(found) else None
-        return found if dated or (2 * hits >= len(found) and hits >= 1) else None
+        if len(found) < 2 or (strict and hits < len(found)):
+            return []
+        dated = all(comments.year_in(part) for part, _ in found)
+        likely = all(
+            item is not None or part.isdigit() or comments.is_capitalised(comments.title_of(part))
+            for part, item in found
+        )
+        return found if dated or (likely and hits and 2 * hits >= len(found)) else []
 
     def _longest(
         self, text: str, parts: Sequence[comments.Part], at: int, used: set[str]
@@ -217,18 +231,17 @@ class _Reader:
 
     def _part(self, part: str, item: Item | None) -> None:
         self._open = ""
-        if item is None:
-            title = comments.title_of(comments.unwrapped(part))
-            if comments.is_title(title):
-                item = self._scope.find(comments.dated(comments.unwrapped(part)), None, self._named)
-            self._open = title
-            if item is None and comments.is_title(title) and comments.is_capitalised(title):
-                self._unknown(part, title)
-                return
-        if item is None:
-            self._prose(part)
-        else:
+        title = comments.unknown_title(part) if item is None else ""
+        if title:
+            item = self._scope.find(title, _year(part), self._named)
+        if item is None or comments.unwrapped(part).isdigit():
+            self._open = title or part
+        if item is not None:
             self._add(part, item)
+        elif title and comments.is_capitalised(title):
+            self.entries.append(self._unknown(part, title))
+        else:
+            self._prose(part)
 
     # ---- an answer in sentences ----
 
@@ -257,13 +270,9 @@ class _Reader:
 
     def _is_bare_list(self) -> bool:
         """Whether lines of their own are titles: none stands in a list, and two at least could."""
-        if self._listed:
-            return False
-        titles = sum(
-            comments.is_title(title) and comments.is_capitalised(title)
-            for title in (comments.title_of(self.entries[at].text) for at in self._loose)
-        )
-        return titles + sum(entry.item is not None for entry in self.entries) > 1
+        titles = (comments.unknown_title(self.entries[at].text) for at in self._loose)
+        likely = sum(comments.is_capitalised(title) for title in titles if title)
+        return not self._listed and likely + sum(e.item is not None for e in self.entries) > 1
 
     # ---- entries ----
 
@@ -286,10 +295,7 @@ class _Reader:
         self._named.add(item.id)
         self.entries.append(Entry(text.strip(), kind, item.id))
 
-    def _unknown(self, text: str, title: str) -> None:
-        self.entries.append(self._unknown_entry(text, title))
-
-    def _unknown_entry(self, text: str, title: str) -> Entry:
+    def _unknown(self, text: str, title: str) -> Entry:
         name = UNKNOWN_PREFIX + normalise(title)
         kind: EntryKind = "duplicate" if name in self._named else "unknown"
         self._named.add(name)
@@ -297,3 +303,7 @@ class _Reader:
 
     def _prose(self, text: str) -> None:
         self.entries.append(Entry(text.strip(), "unparsed"))
+
+
+def _year(text: str) -> int | None:
+    return split_year(f"x {comments.year_in(text)}")[1]

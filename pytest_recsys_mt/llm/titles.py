@@ -36,9 +36,9 @@ _INVERTED = re.compile(
 """The article that libraries put behind a title: ``Matrix, The``."""
 
 _YEAR = re.compile(
-    r"[(\[（]\s?((?:18|19|20)\d\d)(?:\s?[-–—/]\s?(?:\d{2,4})?)?(?:[,;:]?\s[^()\[\]（）]{0,60})?[)\]）]"
+    r"[(\[（]\s?((?:18|19|20)\d\d)(?:\s?[-–—/]\s?(?:\d{2,4})?)?(?:[,;:]?\s[^()\[\]（）]{0,60})?[)\]）]$"
+    r"|(?:\s[-–—|]\s|,\s?|\s/\s)((?:18|19|20)\d\d)$"
 )
-_LATE_YEAR = re.compile(r"(?:\s[-–—|]\s|,\s?|\s/\s)((?:18|19|20)\d\d)\s?$")
 
 _ALSO_KNOWN = re.compile(r"^(?:a\.?\s?k\.?\s?a\.?|also known as)\s+", re.IGNORECASE)
 
@@ -49,6 +49,9 @@ _QUALIFIER = re.compile(
 )
 """How a bracket begins that says which of several it is, not how else it is called."""
 
+_WHICH = re.compile(r"\((?:part|vol|volume|season|series|episode|chapter)\b", re.IGNORECASE)
+"""A bracket without which a title is another one."""
+
 _STROKES = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "&": "and"}
 )
@@ -57,6 +60,8 @@ _ROMAN = {
     "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9",
     "x": "10", "xi": "11", "xii": "12", "xiii": "13", "xiv": "14", "xv": "15", "xvi": "16",
 }  # fmt: skip
+
+_SHORT_FORMS = {**_ROMAN, "vol": "volume", "pt": "part", "vs": "versus"}
 
 _LIMIT = 400
 """Characters of a text that can be part of a title; whatever follows is no title any more."""
@@ -92,17 +97,12 @@ def normalise(title: str) -> str:
 
 
 def split_year(text: str) -> tuple[str, int | None]:
-    """A text without its year of release in brackets, ``Heat (1995)``, and that year.
-
-    The last such year counts, what stands behind its bracket is dropped.
-    """
-    years = list(_YEAR.finditer(text))
-    if years and (last := years[-1]) and text[: last.start()].strip():
-        return text[: last.start()].strip(), int(last[1])
-    late = _LATE_YEAR.search(text)
-    if late is not None and text[: late.start()].strip():
-        return text[: late.start()].strip(), int(late[1])
-    return text.strip(), None
+    """A text without the year of release at its end, ``Heat (1995)``, and that year."""
+    text = text.strip()
+    match = _YEAR.search(text)
+    if match is None or not text[: match.start()].strip():
+        return text, None
+    return text[: match.start()].strip(), int(match[1] or match[2])
 
 
 def split_brackets(title: str) -> tuple[str, tuple[str, ...]]:
@@ -132,7 +132,7 @@ def words(title: str) -> tuple[str, ...]:
     """The words of a title as they are compared: folded, articles gone, numerals as digits."""
     found = re.findall(r"\w+", _fold(_uninvert(title)).replace("'", "").replace("’", ""))
     kept = [word for word in found if word not in ("a", "an", "the")]
-    return tuple(_ROMAN.get(w, w) if i else w for i, w in enumerate(kept))
+    return tuple(_SHORT_FORMS.get(w, w) if i else w for i, w in enumerate(kept))
 
 
 class _Name(NamedTuple):
@@ -217,16 +217,12 @@ class Scope:
         text = text[:_LIMIT]
         title, found = split_year(text)
         year = year if year is not None else found
-        base, others = split_brackets(title)
         forms = dict.fromkeys((title, text)) if found is None else {title: None}
         for form in forms:
             item = self._equal(normalise(form), year, used)
             if item is not None:
                 return item
-        # "The Ring (Ringu)": each of the names may be of another film, then it is neither.
-        items = [self._equal(normalise(name), year, used) for name in (base, *others)]
-        ids = {item.id for item in items if item is not None}
-        return next(item for item in items if item is not None) if len(ids) == 1 else None
+        return self._bracketed(title, year, used)
 
     def find(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
         """The item of a title, which may be misspelt; see `TitleIndex.find`."""
@@ -247,6 +243,22 @@ class Scope:
         return any(
             name.startswith(key) and name != key for group in self._groups for name in group.by_name
         )
+
+    def _bracketed(self, title: str, year: int | None, used: Collection[str]) -> Item | None:
+        """A title with another name in brackets: where both are of films, they must be of one.
+
+        ``The Ring (Ringu)`` names two films, hence none. The name in brackets counts alone only
+        where the year agrees, or where it is the same title in another script.
+        """
+        base, others = split_brackets(title)
+        if base == title or _WHICH.search(title, len(base)):
+            return None
+        items = [self._equal(normalise(name), year, used) for name in (base, *others)]
+        found = [item for item in items if item is not None]
+        if len({item.id for item in found}) != 1:
+            return None
+        foreign = base.isascii() != "".join(others).isascii()
+        return found[0] if items[0] or found[0].year == year or foreign else None
 
     def _equal(self, key: str, year: int | None, used: Collection[str]) -> Item | None:
         for slack in (0, YEAR_SLACK) if year is not None else (0,):

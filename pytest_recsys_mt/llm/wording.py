@@ -47,3 +47,10 @@ REFUSAL = re.compile(
     r"|抱歉|无法|不能|申し訳|できません",
     re.IGNORECASE,
 )
+
+LEADING = re.compile(
+    r"\b(?:recommend|suggest|try|enjoy|watch|watching|be|are|include|propose|choose|empfehle|empfehlen|"
+    r"recomiendo|sugiero|recommande|suggère|consiglio|recomendo|raad|rekommenderar)\s+"
+    r"(?=[*_\"“„«'‘]{0,3}[A-Z0-9])"
+)
+"""The verb behind which a sentence begins to list titles."""

@@ -161,7 +161,8 @@ def _extract_zip(archive: Path, target: Path, budget: _Budget) -> None:
 
 def _extract_tar(archive: Path, target: Path, budget: _Budget) -> None:
     packed = archive.stat().st_size
-    most = min(budget.limits.total, budget.limits.grace + int(budget.limits.ratio * packed))
+    # Headers and padding come on top of the members, hence the grace on both.
+    most = budget.limits.grace + min(budget.limits.total, int(budget.limits.ratio * packed))
     names: list[str] = []
     with (
         _damage_named(archive, names),

@@ -78,7 +78,7 @@ class Dataset:
                 f"dataset {self.name!r}: user {user_names[user]!r} rates item "
                 f"{item_names[item]!r} twice"
             )
-        order = np.lexsort((items, timestamps, users))
+        order = _order(users, timestamps, items)
         columns = {
             "user": user_names.take(users[order]),
             "item": item_names.take(items[order]),
@@ -143,3 +143,17 @@ class Dataset:
         frame = self.interactions
         hidden = frame["user"].map(held_out) == frame["item"]
         return Dataset(self.name, self.items, frame[~hidden], self.scale, self.users)
+
+
+def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Positions of the rows in the order of the keys, the first one counting most.
+
+    The rows of a dataset made from another are in order already; to see that costs a tenth of
+    sorting them.
+    """
+    later = np.zeros(len(keys[0]) - 1, dtype=np.bool_)
+    for key in reversed(keys):
+        later = (key[:-1] < key[1:]) | ((key[:-1] == key[1:]) & later)
+    if later.all():
+        return np.arange(len(keys[0]))
+    return np.lexsort(keys[::-1])

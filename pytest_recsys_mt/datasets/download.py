@@ -6,6 +6,7 @@ What is verified:
   (``ml-1m.zip.md5``), written down here, so that the archive cannot change unseen.
 * ``ml-latest-small``, ``ml-latest``: GroupLens replaces these archives from time to time, so the MD5
   is fetched from beside the archive at download.  It finds a damaged download, not a false server.
+  A copy of these that was put in place by hand is taken as it is.
 * ``lastfm``: GroupLens publishes no digest that we know of; the SHA-256 here is the one on which
   independent public copies agree.
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,11 +112,12 @@ def _folder(folder: Path, name: str) -> Dataset:
             f"own, give the path of the file"
         )
     module = importlib.import_module(f"pytest_recsys_mt.datasets.{best.module}")
-    dataset: Dataset = getattr(module, best.loader)(folder, name)
-    return dataset
+    loader: Callable[[Path, str], Dataset] = getattr(module, best.loader)
+    return loader(folder, name)
 
 
 def unknown(source: str | Path) -> str:
+    """What to say where `source` is neither a name nor a path."""
     if isinstance(source, Path) or "/" in source or "\\" in source or Path(source).suffix:
         return f"no file or folder {str(source)!r}; give a path or one of {', '.join(NAMES)}"
     nearest = difflib.get_close_matches(source.lower(), NAMES, n=1)

@@ -65,7 +65,9 @@ def _converted(rows: Rows, column: Column) -> pd.Series[Any]:
     cells = rows.frame[column.name]
 
     def refuse(wrong: npt.NDArray[np.bool_], wanted: str) -> None:
-        rows.refuse(wrong, lambda row: f"{column.name} is {cells.iloc[row]!r}, not {wanted}")
+        rows.refuse(
+            wrong, lambda row: f"{column.name} is {rows.cell(column.name, row)!r}, not {wanted}"
+        )
 
     numeric = pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells)
     if column.kind == "text":
@@ -74,7 +76,7 @@ def _converted(rows: Rows, column: Column) -> pd.Series[Any]:
         return pd.Series(unix_seconds(rows, column.name))
     if column.kind == "id" and not numeric:
         refuse((cells.isna() | (cells.astype(str) == "")).to_numpy(), "an id")
-        return cells.astype(str).astype("category")
+        return cells.astype(str)
     numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
     whole = column.kind != "number"
     wrong = ~np.isfinite(numbers.to_numpy())

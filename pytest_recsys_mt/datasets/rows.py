@@ -25,7 +25,7 @@ numbers are finite, dates are ISO 8601 (UTC where no zone is given) and are read
 time is an integer or a date, whichever the first row has."""
 
 _DTYPES: Mapping[Kind, str] = {
-    "id": "category",
+    "id": "str",  # as categories pandas would turn "007" into 7
     "integer": "int64",
     "number": "float64",
     "text": "str",
@@ -104,6 +104,11 @@ class Rows:
     frame: pd.DataFrame
     place: Callable[[int], str]
 
+    def cell(self, column: str, row: int) -> Any:
+        """One value, as a plain Python object."""
+        value = self.frame[column].iloc[row]
+        return value.item() if isinstance(value, np.generic) else value
+
     def refuse(self, wrong: npt.NDArray[np.bool_], why: Callable[[int], str]) -> None:
         """Raise for the first row that `wrong`, shape (rows,), marks; `why` gets its number.
 
@@ -124,7 +129,7 @@ class Rows:
 
         def why(row: int) -> str:
             first = int((series == series.iloc[row]).to_numpy().argmax())
-            return f"{column} {_plain(series.iloc[row])!r} stands at {self.place(first)} already"
+            return f"{column} {self.cell(column, row)!r} stands at {self.place(first)} already"
 
         self.refuse(series.duplicated().to_numpy(), why)
 
@@ -172,7 +177,7 @@ def read(path: Path, layout: Layout) -> Rows:
         if column.kind == "number":
             sound = sound and bool(np.isfinite(frame[str(position)].to_numpy()).all())
         elif column.kind == "id":
-            sound = sound and "" not in frame[str(position)].cat.categories
+            sound = sound and not (frame[str(position)] == "").any()
     if not sound:
         _explain(path, layout, encoding, width, columns, None)
     if frame.empty:
@@ -196,16 +201,12 @@ def unix_seconds(rows: Rows, column: str) -> npt.NDArray[np.int64]:
     times = pd.to_datetime(written, format="ISO8601", utc=True, errors="coerce")
     rows.refuse(
         times.isna().to_numpy(),
-        lambda row: f"{column} is {written.iloc[row]!r}, not {_WANTED['date']}",
+        lambda row: f"{column} is {rows.cell(column, row)!r}, not {_WANTED['date']}",
     )
     return times.dt.tz_localize(None).to_numpy(dtype="datetime64[s]").astype(np.int64)
 
 
 _TEXT = Column("", "text")
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _open(path: Path, layout: Layout) -> IO[bytes]:
@@ -283,8 +284,9 @@ def _positions(path: Path, layout: Layout) -> tuple[int, dict[int, Column]]:
     found = match(header, layout.columns, f"{str(path)!r}, line 1")
     for position, column in found.items():
         if column.kind == "time":
-            numeric = position < len(first) and _fits(first[position], "number")
-            found[position] = replace(column, kind="integer" if numeric else "date")
+            field = first[position] if position < len(first) else ""
+            dated = field != "" and not _fits(field, "number")
+            found[position] = replace(column, kind="date" if dated else "integer")
     return len(header), found
 
 

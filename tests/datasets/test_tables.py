@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_recsys_mt.datasets import Dataset, load
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Scale
+from tests.datasets.files import write
+
+
+def rows(dataset: Dataset) -> list[tuple[str, str, float, int]]:
+    return list(dataset.interactions.itertuples(index=False, name=None))
+
+
+def save(frame: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+ids = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=8).filter(str.strip)
+scales = st.sampled_from([(1, 5), (0.5, 5), (0, 10), (0, 100)])
+
+
+@st.composite
+def interactions(draw: st.DrawFn) -> pd.DataFrame:
+    pairs = draw(st.lists(st.tuples(ids, ids), min_size=1, max_size=12, unique=True))
+    low, high = draw(scales)
+    rating = st.floats(low, high)
+    time = st.integers(-(2**40), 2**40)
+    return pd.DataFrame(
+        [(user, item, draw(rating), draw(time)) for user, item in pairs],
+        columns=["user", "item", "rating", "timestamp"],
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+@given(frame=interactions())
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_a_saved_table_loads_as_it_was(tmp_path: Path, suffix: str, frame: pd.DataFrame) -> None:
+    loaded = rows(load(save(frame, tmp_path / f"shop{suffix}")))
+    expected = frame.sort_values(["user", "timestamp", "item"]).itertuples(index=False, name=None)
+    assert loaded == list(expected)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "user,item,rating,timestamp",
+        "userId,movieId,rating,timestamp",
+        "USER_ID,Item ID,Stars,Time",
+        "customer-id,asin,overall,unixReviewTime",
+        "\ufeffuid,iid,score,date",
+    ],
+)
+def test_headers_may_be_called_by_the_usual_names(tmp_path: Path, header: str) -> None:
+    write(tmp_path, {"t.csv": f"{header}\na,x,4,9\n"})
+    assert rows(load(tmp_path / "t.csv")) == [("a", "x", 4.0, 9)]
+
+
+def test_ids_stay_as_they_are_written(tmp_path: Path) -> None:
+    write(tmp_path, {"t.csv": 'user,item\n007,1.0\nNA,"a, b"\nnull,nan\n'})
+    assert {row[:2] for row in rows(load(tmp_path / "t.csv"))} == {
+        ("007", "1.0"),
+        ("NA", "a, b"),
+        ("null", "nan"),
+    }
+
+
+def test_without_ratings_and_times_all_is_1_of_1_in_the_order_of_the_file(tmp_path: Path) -> None:
+    write(tmp_path, {"t.tsv": "item\tuser\nz\ta\nb\ta\n"})
+    dataset = load(tmp_path / "t.tsv")
+    assert dataset.scale == Scale(0, 1)
+    assert rows(dataset) == [("a", "z", 1.0, 0), ("a", "b", 1.0, 1)]
+    assert [item.label for item in dataset.items.values()] == ["b", "z"]
+
+
+def test_iso_dates_are_times(tmp_path: Path) -> None:
+    text = (
+        "user,item,time\na,1,1970-01-02\na,2,1970-01-01T01:00:00+01:00\na,3,1970-01-01 00:00:07\n"
+    )
+    write(tmp_path, {"t.csv": text})
+    assert [(row[1], row[3]) for row in rows(load(tmp_path / "t.csv"))] == [
+        ("2", 0),
+        ("3", 7),
+        ("1", 86400),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ratings", "scale"),
+    [
+        ("0 1", (0, 1)),
+        ("1 5", (1, 5)),
+        ("2 3.5", (1, 5)),
+        ("0.5 5", (0.5, 5)),
+        ("0 5", (0, 5)),
+        ("7 3", (1, 7)),
+        ("1 10", (1, 10)),
+        ("0 9", (0, 10)),
+        ("3 88", (0, 100)),
+    ],
+)
+def test_the_scale_is_the_first_usual_one_that_holds_all_ratings(
+    tmp_path: Path, ratings: str, scale: tuple[float, float]
+) -> None:
+    lines = [f"a,{item},{rating}" for item, rating in enumerate(ratings.split())]
+    write(tmp_path, {"t.csv": "\n".join(["user,item,rating", *lines])})
+    assert load(tmp_path / "t.csv").scale == Scale(*scale)
+
+
+@pytest.mark.parametrize("name", ["t.items.csv", "items.tsv", "catalogue.csv", "catalog.parquet"])
+def test_a_catalogue_beside_the_table_is_joined(tmp_path: Path, name: str) -> None:
+    catalogue = pd.DataFrame(
+        {
+            "Item_ID": ["x", "y"],
+            "Name": ["Alien", "Brazil"],
+            "Year": ["1979", ""],
+            "genres": ["Horror|Sci-Fi", ""],
+            "Logline": ["In space.", "A form."],
+        }
+    )
+    save(catalogue, tmp_path / name)
+    write(tmp_path, {"t.csv": "user,item\na,x\n"})
+    items = load(tmp_path / "t.csv").items
+    assert [item.label for item in items.values()] == ["Alien (1979)", "Brazil"]
+    assert items["x"].attributes == {"genres": ("Horror", "Sci-Fi"), "logline": "In space."}
+    assert items["y"].attributes == {"logline": "A form."}
+
+
+def test_the_catalogue_of_a_table_s_own_name_comes_first(tmp_path: Path) -> None:
+    own, other = "id,title\nx,Own (1999)\n", "id,title\nx,Other\n"
+    write(tmp_path, {"t.csv": "user,item\na,x\n", "t.items.csv": own, "items.csv": other})
+    assert load(tmp_path / "t.csv").items["x"].label == "Own (1999)"
+
+
+def test_parquet_takes_typed_columns(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "user": [1, 2],
+            "item": ["x", "y"],
+            "rating": pd.array([4, 5], dtype="Int8"),
+            "timestamp": pd.to_datetime(["1970-01-02", "1970-01-03"]),
+        }
+    )
+    assert rows(load(save(frame, tmp_path / "t.parquet"))) == [
+        ("1", "x", 4.0, 86400),
+        ("2", "y", 5.0, 172800),
+    ]
+
+
+HEAD = "user,item,rating,timestamp\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line", "problem"),
+    [
+        ("t.csv", HEAD + "a,x,4,9\na,x,5,9\n", 3, "user 'a' rates item 'x' again"),
+        ("t.csv", HEAD + '"a\nb",x,4,9\na,y,no,9\n', 4, "rating is 'no', not a number"),
+        ("t.csv", HEAD + "a,x,4\n", 2, "3 fields where 4 are expected"),
+        ("t.csv", HEAD + ",x,4,9\n", 2, "user is '', not an id"),
+        ("t.csv", HEAD + "a,x,-1,9\n", 2, "rating -1 is outside all usual scales"),
+        ("t.csv", HEAD + "a,x,4,2001-01-31\na,y,4,yesterday\n", 3, "timestamp is 'yesterday'"),
+        (
+            "t.csv",
+            HEAD + "a,x,4,9\na,y,4,2001-01-31\n",
+            3,
+            "timestamp is '2001-01-31', not a whole",
+        ),
+        ("t.csv", HEAD + "a,x,4,\n", 2, "timestamp is ''"),
+        ("t.csv", HEAD + '"a,x,4,9\n', 2, "fields where 4 are expected"),
+        ("t.csv", HEAD.encode() + b"\xff,x,4,9\n", 2, "byte 0xff at column 1 is not UTF-8"),
+        ("t.csv", "item,rating\nx,4\n", 1, "no column 'user' among ['item', 'rating']"),
+        ("t.csv", "user,item,movieId\na,x,y\n", 1, "['item', 'movieId'] all mean 'item'"),
+        ("items.csv", "id,title\nx,A\nx,B\n", 3, "item 'x' stands at line 2 already"),
+        ("items.csv", "id,title\ny,A\n", None, "item 'x' is not in the catalogue"),
+        ("items.csv", "id,year\nx,MCM\n", 2, "year is 'MCM', not a year"),
+        ("items.csv", "id,title\nx\n", 2, "1 fields where 2"),
+    ],
+)
+def test_wrong_tables_are_named_with_their_line(
+    tmp_path: Path, name: str, content: str | bytes, line: int | None, problem: str
+) -> None:
+    write(tmp_path, {"t.csv": HEAD + "a,x,4,9\n", name: content})
+    place = f"{str(tmp_path / name)!r}, line {line}: " if line else "t.csv', line 2: "
+    with pytest.raises(DataError, match=re.escape(place)) as caught:
+        load(tmp_path / "t.csv")
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "row", "problem"),
+    [
+        ("user", ["a", None], 2, "user is"),
+        ("user", ["", "a"], 1, "user is '', not an id"),
+        ("item", [1.5, 2.0], 1, "item is 1.5, not a whole number"),
+        ("rating", [4.0, float("nan")], 2, "rating is nan, not a number"),
+        ("rating", ["4", "four"], 2, "rating is 'four', not a number"),
+        ("timestamp", ["2001-01-31", "soon"], 2, "timestamp is 'soon'"),
+        ("item", ["x", "x"], 2, "again (first at row 1)"),
+    ],
+)
+def test_wrong_parquet_tables_are_named_with_their_row(
+    tmp_path: Path, column: str, cells: list[object], row: int, problem: str
+) -> None:
+    frame = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], column: cells})
+    save(frame, tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=re.escape(f"t.parquet', row {row}: ")) as caught:
+        load(tmp_path / "t.parquet")
+    assert problem in str(caught.value)
+
+
+def test_a_file_that_is_no_parquet_is_an_error(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    write(tmp_path, {"t.parquet": "user,item\na,x\n"})
+    with pytest.raises(DataError, match="is not a sound Parquet file"):
+        load(tmp_path / "t.parquet")
+
+
+def test_other_endings_are_no_tables(tmp_path: Path) -> None:
+    write(tmp_path, {"t.xlsx": ""})
+    with pytest.raises(DataError, match=r"ends in \.csv, \.tsv or \.parquet, not in '\.xlsx'"):
+        load(tmp_path / "t.xlsx")

@@ -1,0 +1,105 @@
+"""Every way in which a file can be wrong is an error that names the file and the line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.errors import DataError
+from tests.datasets import files
+
+RATINGS = "userId,movieId,rating,timestamp\n"
+MOVIES = "movieId,title,genres\n"
+ITEM = b"|24-Jan-1997||url" + b"|0" * 19 + b"\n"
+
+CASES = [
+    # MovieLens as CSV
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,4,9\n1,7,4\n", 3, "3 fields where 4"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,4,9,9\n", 2, "5 fields where 4"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,4,9\n1,7,4,9,9\n", 3, "5 fields where 4"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,good,9\n", 2, "rating is 'good'"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,,9\n", 2, "rating is ''"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,nan,9\n", 2, "rating is 'nan'"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,inf,9\n", 2, "rating is 'inf'"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,4,9.5\n", 2, "timestamp is '9.5'"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + f"1,1,4,{10**20}\n", 2, "timestamp is '1000"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "x,1,4,9\n", 2, "user is 'x'"),
+    (
+        files.MOVIELENS_CSV,
+        "ratings.csv",
+        RATINGS + "\n1,1,4,9\n\n1,7,6,9\n",
+        5,
+        "outside the scale",
+    ),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,4,9\n1,1,5,9\n", 3, "first at line 2"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,4,9\n1,99,5,9\n", 3, "item '99' is not in"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS, None, "no rows"),
+    (files.MOVIELENS_CSV, "ratings.csv", "", None, "is empty"),
+    (files.MOVIELENS_CSV, "ratings.csv", "userId,movieId,rating\n1,1,4\n", 1, "'timestamp'"),
+    (files.MOVIELENS_CSV, "ratings.csv", "userId,user_id," + RATINGS, 1, "all mean 'user'"),
+    (files.MOVIELENS_CSV, "movies.csv", MOVIES + '1,"A\nB (1995)",X\n1,C,X\n', 4, "at line 2"),
+    (files.MOVIELENS_CSV, "movies.csv", MOVIES + "1,A\n", 2, "2 fields where 3"),
+    (files.MOVIELENS_CSV, "movies.csv", MOVIES.encode() + b"1,A,X\n7,\xe9,X\n", 3, "not UTF-8"),
+    (files.MOVIELENS_CSV, "movies.csv", MOVIES.encode("utf-16"), 1, "not UTF-8"),
+    (files.MOVIELENS_CSV, "tags.csv", "userId,movieId,tag\n1,x,fun\n", 2, "item is 'x'"),
+    (files.MOVIELENS_CSV, "links.csv", "movieId,imdbId,tmdbId\n1,2,3\n1,2,3\n", 3, "at line 2"),
+    # MovieLens 100K
+    (files.MOVIELENS_100K, "u.data", "196\t242\t3\n", 1, "3 fields where 4"),
+    (files.MOVIELENS_100K, "u.data", "196\t242\t0\t9\n", 1, "rating 0 is outside"),
+    (files.MOVIELENS_100K, "u.item", b"242|A" + ITEM + b"242|B" + ITEM, 2, "at line 1"),
+    (files.MOVIELENS_100K, "u.item", b"242|A||||7" + b"|0" * 18, 1, "genre flags"),
+    (files.MOVIELENS_100K, "u.user", "196|old|F|writer|1\n", 1, "age is 'old'"),
+    # MovieLens 1M and 10M
+    (files.MOVIELENS_1M, "ratings.dat", "1::661::5::9\n1::661:5::9\n", 2, "3 fields where 4"),
+    (files.MOVIELENS_1M, "ratings.dat", "1::661::0.5::9\n", 1, "outside the scale 1 to 5"),
+    (files.MOVIELENS_1M, "movies.dat", "661::A\n", 1, "2 fields where 3"),
+    (files.MOVIELENS_1M, "users.dat", "1::F::2::10::48067\n", 1, "age code 2"),
+    (files.MOVIELENS_1M, "users.dat", "1::F::1::21::48067\n", 1, "occupation code 21"),
+    (files.MOVIELENS_1M, "users.dat", "1::F::1::1::4\n1::M::1::1::4\n", 2, "at line 1"),
+    (files.MOVIELENS_10M, "movies.dat", b"122::Cit\xe9 (1992)::Comedy\n", 1, "0xe9"),
+    (files.MOVIELENS_10M, "tags.dat", "15::122::fun\n", 1, "3 fields where 4"),
+    # Last.fm
+    (files.LASTFM, "user_artists.dat", "userID\tartistID\tweight\n2\t1\t0\n", 2, "not above 0"),
+    (files.LASTFM, "user_artists.dat", "userID\tartistID\tweight\n2\t9\t5\n", 2, "item '9'"),
+    (files.LASTFM, "artists.dat", "id\tname\n1\tA\n1\tB\n", 3, "at line 2"),
+    (files.LASTFM, "artists.dat", "id\tname\n1\tA\tB\n", 2, "3 fields where 2"),
+]
+
+
+@pytest.mark.parametrize(("good", "name", "content", "line", "problem"), CASES)
+def test_a_wrong_file_is_named_with_its_line(
+    tmp_path: Path,
+    good: dict[str, str | bytes],
+    name: str,
+    content: str | bytes,
+    line: int | None,
+    problem: str,
+) -> None:
+    folder = files.write(tmp_path, {**good, name: content})
+    place = f"{str(folder / name)!r}" + (f", line {line}: " if line else " ")
+    with pytest.raises(DataError, match=re.escape(place)) as caught:
+        load(folder)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("good", "name"),
+    [
+        (files.MOVIELENS_CSV, "movies.csv"),
+        (files.MOVIELENS_100K, "u.user"),
+        (files.MOVIELENS_1M, "ratings.dat"),
+        (files.LASTFM, "artists.dat"),
+    ],
+)
+def test_a_missing_file_is_named(tmp_path: Path, good: dict[str, str | bytes], name: str) -> None:
+    folder = files.write(tmp_path, {key: text for key, text in good.items() if key != name})
+    with pytest.raises(DataError, match=f"lacks {re.escape(name)}$"):
+        load(folder)
+
+
+def test_an_unknown_folder_lists_the_formats(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no known format.*MovieLens 100K \(u\.data, u\.item"):
+        load(tmp_path)

@@ -118,7 +118,7 @@ class Student:
         variance = float(np.mean(centred**2))
         self._error = math.sqrt(variance / self._freedom)
         unbiased = math.sqrt(users * (users - 1)) / (users - 2)
-        skewness = float(np.mean(centred**3)) / variance**1.5 * unbiased
+        skewness = float(np.mean(centred**3)) / (variance * math.sqrt(variance)) * unbiased
         self._r = skewness / math.sqrt(users)
 
     def lower(self, alpha: float) -> float:

@@ -167,8 +167,6 @@ def _lists(name: str, values: ArrayLike) -> NDArray[Any]:
             f"{name} must be an integer array of shape (pairs, k) padded with {PAD}, "
             f"got {array.dtype} of shape {array.shape}"
         )
-    if array.shape[1] > 1 and ((array[:, 1:] >= 0) & (array[:, :-1] < 0)).any():
-        raise OracleError(f"a list in {name} goes on behind a pad; pads belong at the end")
     return array
 
 
@@ -177,21 +175,24 @@ def _chunks(a: NDArray[Any], b: NDArray[Any]) -> Iterator[tuple[slice, Chunk]]:
     size = max(256, _CHUNK_CELLS // depth)
     for start in range(0, len(a), size):
         rows = slice(start, start + size)
-        left, right = _rank_major(a[rows], depth, -1), _rank_major(b[rows], depth, -2)
-        yield (
-            rows,
-            Chunk(
-                left,
-                right,
-                (left >= 0).sum(axis=0, dtype=np.int64),
-                (right >= 0).sum(axis=0, dtype=np.int64),
-            ),
-        )
+        left, left_length = _rank_major("a", a[rows], depth, -1)
+        right, right_length = _rank_major("b", b[rows], depth, -2)
+        yield rows, Chunk(left, right, left_length, right_length)
 
 
-def _rank_major(lists: NDArray[Any], depth: int, pad: int) -> NDArray[Any]:
+def _rank_major(
+    name: str, lists: NDArray[Any], depth: int, pad: int
+) -> tuple[NDArray[Any], Integers]:
+    """The lists as columns, ``(depth, pairs)``, with `pad` for every pad, and their lengths."""
+    width = lists.shape[1]
     signed = np.int32 if lists.dtype.itemsize <= 4 and lists.dtype != np.uint32 else np.int64
-    out = np.full((depth, len(lists)), pad, signed)
-    out[: lists.shape[1]] = lists.T
-    np.copyto(out, pad, where=out < 0)
-    return out
+    out = np.empty((depth, len(lists)), signed)
+    out[:width] = lists.T
+    out[width:] = pad
+    if out.min(initial=0) >= 0:
+        return out, np.full(len(lists), depth)
+    filled = out >= 0
+    if (filled[1:] > filled[:-1]).any():
+        raise OracleError(f"a list in {name} goes on behind a pad; pads belong at the end")
+    np.copyto(out, pad, where=~filled)
+    return out, filled.sum(axis=0, dtype=np.int64)

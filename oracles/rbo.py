@@ -60,11 +60,8 @@ def _extrapolated(chunk: Chunk, p: float) -> Floats:
         out[uneven] += x_s * power[l] * (1 / s - 1 / l)
 
     # Rounding may miss the ends of the range by 1e-16, where verdicts need exactly "the same".
-    out[(chunk.a_length == chunk.b_length) & (matches == _climbing(chunk)).all(axis=0)] = 1.0
+    (near,) = np.nonzero(out > 1 - 1e-9)
+    equal = (chunk.a[:, near] == chunk.b[:, near]) | (chunk.a[:, near] < 0)
+    out[near[equal.all(axis=0) & (chunk.a_length[near] == chunk.b_length[near])]] = 1.0
     out[total == 0] = 0.0
     return np.minimum(out, 1.0, out=out)
-
-
-def _climbing(chunk: Chunk) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """The new matches of two equal lists: one at each place that is filled."""
-    return (chunk.a >= 0).view(np.uint8)

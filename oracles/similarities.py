@@ -52,6 +52,6 @@ def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) ->
 
 def choices(name: object, among: Collection[str]) -> str:
     """The valid names, with the one that was probably meant, as half a sentence."""
-    nearest = difflib.get_close_matches(str(name), among, n=1)
+    nearest = difflib.get_close_matches(str(name), among, n=1, cutoff=0.5)
     hint = f" (did you mean {nearest[0]!r}?)" if nearest else ""
     return f"choose from {', '.join(among)}{hint}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 
 Lists = Sequence[Sequence[Sequence[str]]]
@@ -26,10 +26,9 @@ class FakeAnswers:
     def sample(self) -> Sample:
         return Sample(tuple(self.asked), self.not_applicable, self.errors)
 
-    def pair(self, followup: FakeAnswers, /) -> Pairs:
-        return Pairs(
-            tuple(self.asked), tuple(followup.asked), followup.not_applicable, followup.errors
-        )
+    def pair(self, followup: Answers, /) -> Pairs:
+        theirs = followup.sample()
+        return Pairs(tuple(self.asked), theirs.asked, theirs.not_applicable, theirs.errors)
 
 
 def items(*ids: str) -> tuple[Item, ...]:

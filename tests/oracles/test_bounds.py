@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import product
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 
 from pytest_recsys_mt.oracles.bounds import (
+    Floats,
     Gaffke,
     Mean,
     Rate,
@@ -18,7 +20,7 @@ from pytest_recsys_mt.oracles.bounds import (
     mean_difference_of,
     mean_of,
 )
-from pytest_recsys_mt.oracles.judge import Claim, decide
+from pytest_recsys_mt.oracles.judge import Claim, Promise, decide
 
 ALPHA = 0.05
 
@@ -32,7 +34,7 @@ def shares(
 
 def allowed(runs: int) -> float:
     """Alpha, and three standard errors of a simulation of so many runs."""
-    return ALPHA + 3 * (ALPHA * (1 - ALPHA) / runs) ** 0.5
+    return ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
 
 
 def quick_gaffke(effects: np.ndarray) -> Mean:
@@ -43,7 +45,9 @@ def quick_gaffke(effects: np.ndarray) -> Mean:
     ("name", "margin", "users"),
     [("all or nothing", 0.05, 100), ("all or nothing", 0.02, 300), ("continuous", 0.05, 60)],
 )
-def test_deterministic_effects_at_the_margin_err_at_most_at_alpha(name, margin, users):
+def test_deterministic_effects_at_the_margin_err_at_most_at_alpha(
+    name: str, margin: float, users: int
+) -> None:
     rng, runs = np.random.default_rng(3), 600
     draws = {
         "all or nothing": lambda: (rng.random(users) < margin).astype(float),
@@ -55,7 +59,7 @@ def test_deterministic_effects_at_the_margin_err_at_most_at_alpha(name, margin, 
 
 @pytest.mark.parametrize("promise", ["at most", "at least", "within"])
 @pytest.mark.parametrize("name", ["normal", "skewed", "some users react"])
-def test_stochastic_effects_at_the_margin_err_at_most_at_alpha(name, promise):
+def test_stochastic_effects_at_the_margin_err_at_most_at_alpha(name: str, promise: Promise) -> None:
     rng, runs, users = np.random.default_rng(4), 2_000, 60
     draws = {
         "normal": lambda: rng.normal(0.05, 0.13, users),
@@ -66,7 +70,7 @@ def test_stochastic_effects_at_the_margin_err_at_most_at_alpha(name, promise):
     assert max(found.values()) <= allowed(runs)
 
 
-def test_sign_flips_of_few_users_err_at_most_at_alpha():
+def test_sign_flips_of_few_users_err_at_most_at_alpha() -> None:
     rng, runs = np.random.default_rng(5), 600
     found = shares(
         lambda: rng.normal(1.0, 0.7, 12),
@@ -77,7 +81,7 @@ def test_sign_flips_of_few_users_err_at_most_at_alpha():
     assert max(found.values()) <= allowed(runs)
 
 
-def test_no_effect_and_twice_the_margin_are_told_apart_with_100_users():
+def test_no_effect_and_twice_the_margin_are_told_apart_with_100_users() -> None:
     rng, claim = np.random.default_rng(6), Claim("", "at most", 0.05)
 
     def bound(x: np.ndarray) -> Mean:
@@ -88,14 +92,14 @@ def test_no_effect_and_twice_the_margin_are_told_apart_with_100_users():
 
 
 @pytest.mark.parametrize(("users", "margin"), [(59, 0.05), (149, 0.02)])
-def test_users_that_settle_a_margin_when_nothing_moves(users, margin):
+def test_users_that_settle_a_margin_when_nothing_moves(users: int, margin: float) -> None:
     assert Gaffke(np.zeros(users), 0, 1).upper(ALPHA) < margin
     assert Gaffke(np.zeros(users - 1), 0, 1).upper(ALPHA) > margin
     assert Gaffke(np.zeros(users), 0, 1).upper(ALPHA) == pytest.approx(1 - 0.05 ** (1 / users))
 
 
 @pytest.mark.parametrize("count", [1, 3, 40])
-def test_gaffke_is_clopper_pearson_for_all_or_nothing(count):
+def test_gaffke_is_clopper_pearson_for_all_or_nothing(count: int) -> None:
     effects = np.zeros(80)
     effects[:count] = 1
     interval = binomtest(count, 80).proportion_ci(0.9, method="exact")
@@ -105,7 +109,7 @@ def test_gaffke_is_clopper_pearson_for_all_or_nothing(count):
     assert gaffke.upper(ALPHA) == pytest.approx(interval.high, abs=0.003)
 
 
-def test_rates_have_binomial_p_values():
+def test_rates_have_binomial_p_values() -> None:
     for count in (0, 4, 80):
         greater = binomtest(count, 80, 0.05, alternative="greater").pvalue
         less = binomtest(count, 80, 0.05, alternative="less").pvalue
@@ -113,28 +117,28 @@ def test_rates_have_binomial_p_values():
         assert Rate(count, 80).p_at_least(0.05) == pytest.approx(less)
 
 
-def test_symmetric_effects_are_judged_by_the_plain_t_test():
+def test_symmetric_effects_are_judged_by_the_plain_t_test() -> None:
     effects = np.concatenate([np.linspace(-0.1, 0.3, 40)])
     test = ttest_1samp(effects, 0.05, alternative="greater")
     student = Student(effects)
-    assert student.p_at_most(0.05) == pytest.approx(test.pvalue)
+    assert student.p_at_most(0.05) == pytest.approx(test[1])
     assert student.lower(ALPHA) == pytest.approx(test.confidence_interval(0.95).low)
 
 
-def test_sign_flips_agree_with_all_patterns():
+def test_sign_flips_agree_with_all_patterns() -> None:
     differences = np.array([0.3, -0.1, 0.8, 0.5, 0.2, 0.9, 0.4])
     flips = np.array(list(product([-1, 1], repeat=7)))
     exact = np.mean(flips @ (differences - 0.1) >= (differences - 0.1).sum() - 1e-12)
     assert SignFlips(differences, -9, 9).p_at_most(0.1) == pytest.approx(exact, abs=0.005)
 
 
-def test_four_users_are_too_few_for_sign_flips():
+def test_four_users_are_too_few_for_sign_flips() -> None:
     few = SignFlips(np.array([1.0, 1.1, 1.2, 1.3]), -9, 9)  # one of 16 patterns is the observed
     assert few.lower(ALPHA) == -9
     assert few.upper(ALPHA) == 9
 
 
-def test_which_bound_serves_which_effects():
+def test_which_bound_serves_which_effects() -> None:
     rng = np.random.default_rng(0)
     lone, varied = np.zeros(100), rng.normal(size=100)
     lone[0] = 1
@@ -146,7 +150,7 @@ def test_which_bound_serves_which_effects():
     assert isinstance(mean_difference_of(np.zeros(12), -1, 1), Gaffke)
 
 
-def test_the_same_effects_give_the_same_bounds():
+def test_the_same_effects_give_the_same_bounds() -> None:
     effects = np.random.default_rng(0).beta(1, 9, 50)
     assert Gaffke(effects, 0, 1).upper(ALPHA) == Gaffke(effects, 0, 1).upper(ALPHA)
 
@@ -156,7 +160,7 @@ effects = st.lists(st.floats(-1, 1, width=16), min_size=2, max_size=30).map(np.a
 
 @settings(max_examples=60)
 @given(effects, st.floats(-0.99, 0.99), st.sampled_from([0.01, 0.05, 0.2]))
-def test_bounds_and_p_values_tell_the_same(values, value, alpha):
+def test_bounds_and_p_values_tell_the_same(values: Floats, value: float, alpha: float) -> None:
     means: list[Mean] = [Gaffke(values, -1, 1, draws=499), SignFlips(values, -1, 1, draws=499)]
     if values.std() > 1e-3 and len(values) > 2:
         means.append(Student(values))
@@ -171,7 +175,7 @@ def test_bounds_and_p_values_tell_the_same(values, value, alpha):
 
 @settings(max_examples=60)
 @given(effects)
-def test_distribution_free_bounds_stay_in_range_and_hold_the_mean(values):
+def test_distribution_free_bounds_stay_in_range_and_hold_the_mean(values: Floats) -> None:
     mean = Gaffke(values, -1, 1, draws=499)
     assert -1 <= mean.lower(ALPHA) <= values.mean() + 1e-9
     assert values.mean() - 1e-9 <= mean.upper(ALPHA) <= 1

@@ -3,6 +3,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -40,7 +42,7 @@ def noisy(users: int, shift: float, seed: int) -> tuple[FakeAnswers, FakeAnswers
 
 
 @pytest.mark.parametrize("similarity", sorted(SIMILARITIES))
-def test_a_sampling_recommender_without_an_effect_holds(similarity):
+def test_a_sampling_recommender_without_an_effect_holds(similarity: str) -> None:
     verdict = same_ranking(*noisy(100, 0, seed=1), similarity=similarity)
     assert verdict
     assert verdict.floor is not None
@@ -49,19 +51,19 @@ def test_a_sampling_recommender_without_an_effect_holds(similarity):
 
 
 @pytest.mark.parametrize("similarity", sorted(SIMILARITIES))
-def test_a_clear_effect_behind_noise_is_violated(similarity):
+def test_a_clear_effect_behind_noise_is_violated(similarity: str) -> None:
     verdict = same_ranking(*noisy(100, 1.5, seed=2), similarity=similarity)
     assert verdict.status == "violated"
     assert verdict.p_value is not None
     assert verdict.p_value < 1e-6
 
 
-def test_no_effect_is_rarely_called_a_violation():
+def test_no_effect_is_rarely_called_a_violation() -> None:
     statuses = [same_ranking(*noisy(40, 0, seed=seed)).status for seed in range(60)]
     assert statuses.count("violated") <= 1
 
 
-def test_a_calmer_followup_is_no_effect():
+def test_a_calmer_followup_is_no_effect() -> None:
     rng = np.random.default_rng(3)
     taste = rng.normal(size=(100, 20))
     hot, cold = (plackett_luce(taste, 2, t, rng, 10) for t in (0.4, 0.1))
@@ -78,7 +80,9 @@ def test_a_calmer_followup_is_no_effect():
         (149, 0.02, "holds"),
     ],
 )
-def test_a_deterministic_recommender_that_never_moves(users, margin, status):
+def test_a_deterministic_recommender_that_never_moves(
+    users: int, margin: float, status: str
+) -> None:
     verdict = same_ranking(*sides([ONE] * users, [ONE] * users, DETERMINISTIC), margin=margin)
     assert verdict.status == status
     assert verdict.estimate == 0
@@ -86,13 +90,13 @@ def test_a_deterministic_recommender_that_never_moves(users, margin, status):
     assert ("1 more user like these" in verdict.reason) == (status == "inconclusive")
 
 
-def test_a_deterministic_recommender_of_which_every_user_moves_is_violated():
+def test_a_deterministic_recommender_of_which_every_user_moves_is_violated() -> None:
     verdict = same_ranking(*sides([ONE] * 20, [OTHER] * 20, DETERMINISTIC))
     assert verdict.status == "violated"
     assert verdict.estimate == 1
 
 
-def test_one_user_of_a_hundred_moving_is_within_the_margin():
+def test_one_user_of_a_hundred_moving_is_within_the_margin() -> None:
     followup = [ONE] * 99 + [OTHER]
     verdict = same_ranking(*sides([ONE] * 100, followup, DETERMINISTIC))
     assert verdict.status == "holds"
@@ -101,29 +105,29 @@ def test_one_user_of_a_hundred_moving_is_within_the_margin():
     assert verdict.interval[1] == pytest.approx(0.0466, abs=0.002)  # Clopper and Pearson's
 
 
-def test_replicates_that_never_differ_are_judged_without_a_t_test():
+def test_replicates_that_never_differ_are_judged_without_a_t_test() -> None:
     verdict = same_ranking(*sides([TWICE] * 100, [TWICE] * 100))
     assert verdict.status == "holds"
     assert verdict.interval == pytest.approx((-0.0295, 0.0295), abs=1e-4)
 
 
-def test_a_recommender_that_answers_everybody_alike_breaks_a_change_that_matters():
+def test_a_recommender_that_answers_everybody_alike_breaks_a_change_that_matters() -> None:
     verdict = different_ranking(*sides([ONE] * 100, [ONE] * 100, DETERMINISTIC))
     assert verdict.status == "violated"
     assert verdict.p_value is not None
     assert verdict.p_value < 0.05
 
 
-def test_a_change_that_matters_holds_where_answers_move():
+def test_a_change_that_matters_holds_where_answers_move() -> None:
     assert different_ranking(*sides([ONE] * 30, [OTHER] * 30, DETERMINISTIC))
     assert different_ranking(*noisy(100, 1.5, seed=4))
 
 
-def test_noise_alone_is_no_change_that_matters():
+def test_noise_alone_is_no_change_that_matters() -> None:
     assert different_ranking(*noisy(100, 0, seed=5)).status == "violated"
 
 
-def test_a_floor_below_the_margin_can_show_nothing():
+def test_a_floor_below_the_margin_can_show_nothing() -> None:
     rng = np.random.default_rng(6)
     lists = plackett_luce(np.zeros((60, 500)), 2, 1.0, rng, 5)
     other = plackett_luce(np.zeros((60, 500)), 2, 1.0, rng, 5)
@@ -133,13 +137,13 @@ def test_a_floor_below_the_margin_can_show_nothing():
         assert "not above the margin 0.05" in verdict.reason
 
 
-def test_one_answer_a_side_cannot_show_the_noise_of_a_stochastic_recommender():
+def test_one_answer_a_side_cannot_show_the_noise_of_a_stochastic_recommender() -> None:
     verdict = same_ranking(*sides([ONE] * 100, [ONE] * 100))
     assert verdict.status == "inconclusive"
     assert "--recsys-replicates=2" in verdict.reason
 
 
-def test_failed_calls_above_the_limit_are_an_error_and_named():
+def test_failed_calls_above_the_limit_are_an_error_and_named() -> None:
     source, followup = sides([ONE] * 94, [ONE] * 94, DETERMINISTIC, errors={"timeout": 6})
     verdict = same_ranking(source, followup)
     assert verdict.status == "error"
@@ -148,7 +152,7 @@ def test_failed_calls_above_the_limit_are_an_error_and_named():
     assert "6.0%" in verdict.reason
 
 
-def test_failed_calls_below_the_limit_are_named_and_not_scored():
+def test_failed_calls_below_the_limit_are_named_and_not_scored() -> None:
     source, followup = sides([ONE] * 96, [ONE] * 96, DETERMINISTIC, errors={"timeout": 4})
     verdict = same_ranking(source, followup)
     assert verdict.status == "holds"
@@ -156,20 +160,20 @@ def test_failed_calls_below_the_limit_are_named_and_not_scored():
     assert "timeout (4)" in verdict.reason
 
 
-def test_no_applicable_user_is_told_with_the_reasons():
+def test_no_applicable_user_is_told_with_the_reasons() -> None:
     verdict = same_ranking(*sides([], [], not_applicable={"no ratings": 7, "no titles": 2}))
     assert verdict.status == "not-applicable"
     assert verdict.not_applicable == 9
     assert verdict.reason == "no ratings (7), no titles (2)"
 
 
-def test_a_single_user_settles_nothing():
+def test_a_single_user_settles_nothing() -> None:
     verdict = same_ranking(*sides([TWICE], [TWICE]))
     assert verdict.status == "inconclusive"
     assert "at least 2" in verdict.reason
 
 
-def test_empty_answers():
+def test_empty_answers() -> None:
     nothing: list[list[str]] = [[]]
     silent = same_ranking(*sides([ONE] * 9 + [nothing], [ONE] * 9 + [nothing], DETERMINISTIC))
     assert silent.status == "error"  # one user in ten never got an answer
@@ -179,20 +183,20 @@ def test_empty_answers():
     assert muted.agreement == 0
 
 
-def test_repeats_count_once_and_the_smaller_k_decides():
+def test_repeats_count_once_and_the_smaller_k_decides() -> None:
     repeated = [["a", "a", "b", "c", "d", "e", "f", "g"]]
     source, followup = sides([repeated] * 60, [ONE] * 60, DETERMINISTIC)
     source.asked = ask([repeated] * 60, k=8)
     assert same_ranking(source, followup).estimate == 0
 
 
-def test_sets_ignore_the_order_and_rankings_do_not():
+def test_sets_ignore_the_order_and_rankings_do_not() -> None:
     both = sides([ONE] * 60, [SWAPPED] * 60, DETERMINISTIC)
     assert same_set(*both).estimate == 0
     assert same_ranking(*both).status == "violated"
 
 
-def test_order_is_judged_among_the_items_offered_both_times():
+def test_order_is_judged_among_the_items_offered_both_times() -> None:
     old, new = list("abcdefgh"), list("abcdefghxyz")
     context = DETERMINISTIC
 
@@ -207,7 +211,7 @@ def test_order_is_judged_among_the_items_offered_both_times():
     assert order("xyz").status == "violated"  # nothing of what was offered before
 
 
-def test_examples_show_titles_worst_users_first():
+def test_examples_show_titles_worst_users_first() -> None:
     catalogue = {item.id: item for item in items(*"abcdevwxyz")}
     context = Context(deterministic=True, items=catalogue)
     stray = [[f"{UNKNOWN_PREFIX}nosferatu", "v", "w", "x", "y"]]
@@ -223,7 +227,7 @@ def test_examples_show_titles_worst_users_first():
     assert verdict.examples[-1].score == 1
 
 
-def test_a_verdict_is_reported_once_and_what_was_reported_is_returned():
+def test_a_verdict_is_reported_once_and_what_was_reported_is_returned() -> None:
     told: list[Verdict] = []
 
     def report(verdict: Verdict) -> Verdict:
@@ -237,7 +241,7 @@ def test_a_verdict_is_reported_once_and_what_was_reported_is_returned():
     assert verdict.relation == "changed(1)"
 
 
-def test_more_users_settle_what_was_inconclusive():
+def test_more_users_settle_what_was_inconclusive() -> None:
     few = same_ranking(*noisy(30, 0.45, seed=8))
     assert few.status == "inconclusive"
     more = int(few.reason.split(" more users")[0].rsplit(" ", 1)[1])
@@ -251,20 +255,20 @@ def test_more_users_settle_what_was_inconclusive():
         (lambda s, f: same_ranking(s, f, margin=0), r"same_ranking:rbo: margin.*got 0"),
         (lambda s, f: same_ranking(s, f, margin=1.0), r"margin.*got 1\.0"),
         (lambda s, f: same_ranking(s, f, margin=math.nan), r"margin.*got nan"),
-        (lambda s, f: same_ranking(s, f, margin="0.05"), r"margin.*got '0.05'"),
+        (lambda s, f: same_ranking(s, f, margin=cast(Any, "0.05")), r"margin.*got '0.05'"),
         (lambda s, f: same_ranking(s, f, margin=True), r"margin.*got True"),
         (lambda s, f: same_set(s, f, similarity="rbo"), r"'rbo'.*overlap, jaccard"),
-        (lambda s, f: same_ranking([ONE], f), r"source must be answers.*recsys\.run"),
-        (lambda s, f: same_ranking(s, None), r"followup must be answers.*None"),
+        (lambda s, f: same_ranking(cast(Any, [ONE]), f), r"source must be answers.*recsys\.run"),
+        (lambda s, f: same_ranking(s, cast(Any, None)), r"followup must be answers.*None"),
         (lambda s, f: same_ranking(s, s), r"the same answers"),
     ],
 )
-def test_bad_arguments_are_named(call, names):
+def test_bad_arguments_are_named(call: Callable[..., object], names: str) -> None:
     with pytest.raises(OracleError, match=names):
         call(*sides([ONE] * 3, [ONE] * 3, DETERMINISTIC))
 
 
-def test_unequal_numbers_of_answers_are_refused():
+def test_unequal_numbers_of_answers_are_refused() -> None:
     with pytest.raises(OracleError, match=r"same number of answers.*1 for user 'u1'.*2 for .*'u0'"):
         same_ranking(*sides([TWICE, ONE], [TWICE, TWICE]))
 
@@ -282,7 +286,15 @@ answers = st.lists(st.sampled_from("abcdefg"), max_size=7)
     st.sampled_from([same_ranking, different_ranking, same_order]),
     st.booleans(),
 )
-def test_every_number_of_a_verdict_is_finite(data, users, ours, theirs, name, oracle, settled):
+def test_every_number_of_a_verdict_is_finite(
+    data: st.DataObject,
+    users: int,
+    ours: int,
+    theirs: int,
+    name: str,
+    oracle: Callable[..., Verdict],
+    settled: bool,
+) -> None:
     lists = [
         data.draw(
             st.lists(st.lists(answers, min_size=n, max_size=n), min_size=users, max_size=users)
@@ -299,7 +311,7 @@ def test_every_number_of_a_verdict_is_finite(data, users, ours, theirs, name, or
 
 @given(st.permutations(range(20)), st.integers(0, 5))
 @settings(max_examples=20)
-def test_names_of_items_do_not_change_a_verdict(names, seed):
+def test_names_of_items_do_not_change_a_verdict(names: str, seed: int) -> None:
     source, followup = noisy(12, 0.5, seed)
 
     def rename(side: FakeAnswers) -> FakeAnswers:
@@ -319,7 +331,7 @@ def test_names_of_items_do_not_change_a_verdict(names, seed):
     assert plain.summary == renamed.summary
 
 
-def test_labels_of_items_without_a_year():
+def test_labels_of_items_without_a_year() -> None:
     context = Context(deterministic=True, items={"a": Item("a", "Alien")})
     verdict = same_ranking(*sides([[["a"]]] * 60, [[["a"]]] * 60, context))
     assert verdict.examples[0].source == ("Alien",)

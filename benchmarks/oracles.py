@@ -1,0 +1,97 @@
+"""Pairs of lists per second: our kernels against PyPI `rbo` and `scipy.stats.kendalltau`.
+
+    python benchmarks/oracles.py [PAIRS]
+
+One process, one thread for the linear algebra. Pairs are lists of k out of 2k popular items, about
+half of them common. The references work pair by pair, so they are timed on a prefix of the same
+pairs; on that prefix the results are compared too. Every figure is the best of several repeats.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.oracles import average_overlap, fagin, jaccard, kendall, overlap, rbo
+
+Codes = NDArray[np.int32]
+REPEATS = 5
+PREFIX = 2_000
+
+
+def lists(pairs: int, k: int) -> tuple[Codes, Codes]:
+    rng = np.random.default_rng(k)
+    items = np.tile(rng.permutation(10_000)[: 2 * k].astype(np.int32), (pairs, 1))
+    left, right = (rng.permuted(items, axis=1)[:, :k].copy() for _ in range(2))
+    return left, right
+
+
+def best(call: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = call()
+        times.append(time.perf_counter() - start)
+    return min(times), result
+
+
+def rbo_package(a: Sequence[list[int]], b: Sequence[list[int]]) -> list[float]:
+    from rbo import RankingSimilarity
+
+    return [RankingSimilarity(x, y).rbo_ext(p=0.9) for x, y in zip(a, b, strict=True)]
+
+
+def scipy_kendall(ranks: Sequence[tuple[list[int], list[int]]]) -> list[float]:
+    from scipy.stats import kendalltau
+
+    return [kendalltau(x, y)[0] for x, y in ranks]
+
+
+def union_ranks(a: list[int], b: list[int]) -> tuple[list[int], list[int]]:
+    union = [*a, *(item for item in b if item not in a)]
+    return (
+        [a.index(i) if i in a else len(a) for i in union],
+        [b.index(i) if i in b else len(b) for i in union],
+    )
+
+
+def main(pairs: int) -> None:
+    print(f"{pairs:,} pairs; references on the first {PREFIX:,}")
+    print(
+        f"{'kernel':>16} {'k':>3} {'pairs/s':>12} {'reference/s':>12} {'ratio':>7} {'differ by':>10}"
+    )
+    for k in (5, 10, 20):
+        a, b = lists(pairs, k)
+        few_a, few_b = a[:PREFIX].tolist(), b[:PREFIX].tolist()
+        ranks = [union_ranks(x, y) for x, y in zip(few_a, few_b, strict=True)]
+        references: dict[str, Callable[[], list[float]]] = {
+            "rbo": partial(rbo_package, few_a, few_b),
+            "kendall": partial(scipy_kendall, ranks),
+        }
+        for kernel in (rbo, kendall, fagin, overlap, jaccard, average_overlap):
+            seconds, values = best(partial(kernel, a, b))
+            line = f"{kernel.__name__:>16} {k:>3} {pairs / seconds:>12,.0f}"
+            reference = references.get(kernel.__name__)
+            if reference is not None:
+                slow, expected = best(reference, repeats=3)
+                speed = PREFIX / slow
+                gap = float(np.abs(values[:PREFIX] - np.array(expected)).max())
+                line += f" {speed:>12,.0f} {pairs / seconds / speed:>7,.0f} {gap:>10.1e}"
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of the rbo package
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000)

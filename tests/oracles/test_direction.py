@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles import Score, decreases, increases
+from tests.oracles.support import FakeAnswers, Lists, sides
+
+POPULAR, NICHE = list("abcde"), list("vwxyz")
+COUNTS = {**dict.fromkeys(POPULAR, 100), **dict.fromkeys(NICHE, 10), "new": 0}
+CONTEXT = Context(popularity=COUNTS)
+
+
+def drawn(popular_share: float, users: int, seed: int, replicates: int = 2) -> Lists:
+    rng = np.random.default_rng(seed)
+    pools = rng.random((users, replicates, 5)) < popular_share
+    return [
+        [[(POPULAR if hit else NICHE)[place] for place, hit in enumerate(row)] for row in answers]
+        for answers in pools
+    ]
+
+
+@pytest.mark.parametrize("users", [6, 15, 60])
+def test_a_score_that_moves_is_seen_in_its_direction(users: int) -> None:
+    both = sides(drawn(0.9, users, 1), drawn(0.1, users, 2), CONTEXT)
+    assert decreases(*both)
+    assert increases(*both).status == "violated"
+
+
+def test_the_estimate_is_the_difference_of_mean_logarithms() -> None:
+    verdict = decreases(*sides([[POPULAR]] * 3, [[NICHE]] * 3, CONTEXT))
+    assert verdict.estimate == pytest.approx(math.log(10))
+    assert verdict.floor is None
+
+
+def test_noise_is_on_neither_side_of_zero() -> None:
+    both = sides(drawn(0.5, 200, 3), drawn(0.5, 200, 4), CONTEXT)
+    assert increases(*both).status == decreases(*both).status == "inconclusive"
+
+
+def test_a_margin_tells_a_recommender_that_ignores_the_wish() -> None:
+    both = sides(drawn(0.5, 200, 3), drawn(0.5, 200, 4), CONTEXT)
+    assert decreases(*both, margin=0.3).status == "violated"
+
+
+def test_a_constant_answer_never_holds() -> None:
+    both = sides(
+        [[POPULAR]] * 100, [[POPULAR]] * 100, Context(deterministic=True, popularity=COUNTS)
+    )
+    assert decreases(*both).status == "inconclusive"
+    assert decreases(*both, margin=0.2).status == "violated"
+
+
+def test_items_without_popularity_are_left_out_and_counted() -> None:
+    followup = [[["new", "unknown:x", *NICHE[:3]]]] * 20
+    verdict = decreases(*sides([[POPULAR]] * 20, followup, CONTEXT))
+    assert verdict.estimate == pytest.approx(math.log(10))
+    assert "40 recommended items without log_popularity" in verdict.reason
+
+
+def test_users_without_a_score_are_errors() -> None:
+    followup = [[NICHE]] * 15 + [[["new"]], [[]]] + [[NICHE]] * 3
+    verdict = decreases(*sides([[POPULAR]] * 20, followup, CONTEXT))
+    assert verdict.status == "error"
+    assert verdict.errors == 2
+    assert "no recommended item has a log_popularity (2)" in verdict.reason
+
+
+def test_a_score_of_your_own() -> None:
+    length = Score(
+        "length", lambda answer, asked, context: (len(answer.items), 0), lambda c: (0, 5)
+    )
+    verdict = decreases(
+        *sides([[POPULAR]] * 30, [[POPULAR[:2]]] * 30, CONTEXT), score=length, margin=1
+    )
+    assert verdict.oracle == "decreases:length"
+    assert verdict.status == "holds"
+    assert verdict.estimate == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ({"score": "log_popularty"}, "'log_popularty'.*did you mean 'log_popularity'"),
+        ({"margin": -0.1}, r"increases:log_popularity: margin must be at least 0, got -0\.1"),
+        ({"margin": math.inf}, "margin must be a number, got inf"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: dict[str, Any], names: str) -> None:
+    source, followup = sides([[POPULAR]], [[NICHE]], CONTEXT)
+    assert isinstance(source, FakeAnswers)
+    with pytest.raises(OracleError, match=names):
+        increases(source, followup, **arguments)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles import complete_list, no_repeats, only_candidates
+from pytest_recsys_mt.requests import Rating
+from pytest_recsys_mt.verdict import Verdict
+from tests.oracles.support import FakeAnswers, Lists, ask, items
+
+GOOD = [["a", "b", "c"], ["c", "b", "a"]]
+OFFER = list("abcdef")
+
+
+def side(
+    lists: Lists,
+    label: str = "",
+    candidates: list[str] | None = OFFER,
+    context: Context | None = None,
+) -> FakeAnswers:
+    return FakeAnswers(ask(lists, 3, candidates), context or Context(), label)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "faulty"),
+    [
+        (no_repeats, ["a", "a", "b"]),
+        (only_candidates, ["a", "b", "z"]),
+        (only_candidates, ["a", "unknown:nosferatu"]),
+        (complete_list, ["a", "b"]),
+        (complete_list, ["a", "b", "b"]),
+    ],
+)
+def test_the_share_of_users_with_a_fault_in_any_answer(
+    oracle: Callable[..., Verdict], faulty: list[str]
+) -> None:
+    assert oracle(side([GOOD] * 59))
+    assert oracle(side([GOOD] * 58)).status == "inconclusive"
+    verdict = oracle(side([GOOD] * 70 + [[GOOD[0], faulty]] * 30))
+    assert verdict.status == "violated"
+    assert verdict.estimate == pytest.approx(0.3)
+    assert verdict.interval == pytest.approx((0.2249, 0.3844), abs=1e-3)  # Clopper and Pearson
+    shown = tuple(item.removeprefix("unknown:") for item in faulty)
+    assert verdict.examples[0].source == shown  # the answer at fault, not the first one
+    assert verdict.users == 100
+
+
+def test_faults_of_a_transformed_request_are_shown_as_its_followup() -> None:
+    verdict = no_repeats(side([[["a", "a"]]] * 20, label="typos(0.1)"))
+    assert verdict.relation == "typos(0.1)"
+    assert verdict.examples[0].followup == ("a", "a")
+    assert verdict.examples[0].source == ()
+
+
+def test_a_list_is_complete_with_everything_that_was_offered() -> None:
+    assert complete_list(side([[["a", "b"]]] * 60, candidates=["a", "b"]))
+
+
+def test_without_candidates_the_catalogue_less_the_history_is_offered() -> None:
+    context = Context(items={item.id: item for item in items(*OFFER)})
+    answers = side([[["a", "b", "c"]]] * 60, candidates=None, context=context)
+    assert only_candidates(answers)
+    seen = (Rating(items("a")[0], 5.0),)
+    answers.asked = [
+        type(one)(one.request.replace(history=seen), one.answers) for one in answers.asked
+    ]
+    assert only_candidates(answers).status == "violated"
+
+
+def test_answers_from_outside_the_catalogue_are_strays() -> None:
+    context = Context(items={item.id: item for item in items(*OFFER)})
+    assert only_candidates(side([[["z"]]] * 20, candidates=None, context=context)).estimate == 1
+
+
+def test_silence_is_an_incomplete_list_and_otherwise_no_answer() -> None:
+    silent = side([[[]]] * 20)
+    assert complete_list(silent).status == "violated"
+    for oracle in (no_repeats, only_candidates):
+        verdict = oracle(silent)
+        assert verdict.status == "error"
+        assert "no recommendation in any answer (20)" in verdict.reason
+
+
+def test_bad_arguments_are_named() -> None:
+    with pytest.raises(OracleError, match=r"no_repeats: margin.*got 1\.5"):
+        no_repeats(side([GOOD]), margin=1.5)
+    with pytest.raises(OracleError, match=r"complete_list: answers must be answers.*'itemknn'"):
+        complete_list(cast(Any, "itemknn"))

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
-from pytest_recsys_mt.oracles.bounds import Floats, Gaffke, Mean, Rate, unseen_share
+from pytest_recsys_mt.oracles.bounds import Mean, Rate
+from pytest_recsys_mt.oracles.drawn import Gaffke, unseen_share
+from pytest_recsys_mt.oracles.kernel import Floats
 
 POWER = 0.8
 """Probability with which the effect or the number of users named leads to a clear verdict."""

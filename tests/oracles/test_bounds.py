@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 
 from pytest_recsys_mt.oracles.bounds import (
-    Floats,
-    Gaffke,
     Mean,
     Rate,
-    SignFlips,
     Student,
     mean_difference_of,
     mean_of,
 )
+from pytest_recsys_mt.oracles.drawn import Gaffke, SignFlips
 from pytest_recsys_mt.oracles.judge import Claim, Promise, decide
+from pytest_recsys_mt.oracles.kernel import Floats
 
 ALPHA = 0.05
 

@@ -1,0 +1,57 @@
+"""The embedded dataset ``mini``: 351 real films and 400 simulated users.
+
+The films are facts of Wikidata (CC0) with a logline each; the users come from a documented
+preference model.  ``scripts/make_mini.py`` makes the files and says how.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pandas as pd
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.requests import Item, Scale
+
+
+def load_mini() -> Dataset:
+    """The dataset.
+
+    Items have the attributes ``genres``, ``directors``, ``cast`` (tuples of strings, leads first)
+    and ``logline``; users have ``age`` and ``occupation``.
+    """
+    films = _read("items", {"year": "int64"})
+    users = _read("users", {"age": "int64"})
+    return Dataset(
+        name="mini",
+        items={item.id: item for item in map(_item, films.to_dict("records"))},
+        interactions=_read("ratings", {"rating": "float64", "timestamp": "int64"}),
+        scale=Scale(1, 5),
+        users={
+            user: {"age": int(age), "occupation": occupation}
+            for user, age, occupation in zip(
+                users["user"], users["age"], users["occupation"], strict=True
+            )
+        },
+    )
+
+
+def _read(name: str, numbers: dict[str, str]) -> pd.DataFrame:
+    """One of the files; all columns but `numbers` are text, and empty fields are empty text."""
+    resource = files("pytest_recsys_mt.datasets") / "data" / f"mini-{name}.csv"
+    with resource.open(encoding="utf-8", newline="") as file:
+        frame: pd.DataFrame = pd.read_csv(file, dtype=str, keep_default_na=False)
+    return frame.astype(numbers)
+
+
+def _item(row: dict[str, object]) -> Item:
+    names = {key: str(row[key]) for key in ("genres", "directors", "cast")}
+    return Item(
+        id=str(row["item"]),
+        title=str(row["title"]),
+        year=int(str(row["year"])),
+        attributes={
+            **{key: tuple(text.split("|")) if text else () for key, text in names.items()},
+            "logline": str(row["logline"]),
+        },
+    )

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
-import re
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, Literal
 
 from pytest_recsys_mt import parameters
-from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
-from pytest_recsys_mt.llm import weights
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm import hf_source
+from pytest_recsys_mt.llm.hf_source import library, missing, quietly
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
 
 DType = Literal["auto", "float32", "bfloat16", "float16"]
-
-_HUB_ID = re.compile(r"(?P<id>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[\w./-]+))?")
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Where transformers loads a model from: a folder, or a commit of a repository on the Hub."""
-
-    location: str
-    commit: str | None = None
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What every ``from_pretrained`` is given; code from a model's folder never runs."""
-        return {
-            "pretrained_model_name_or_path": self.location,
-            "revision": self.commit or "main",
-            "local_files_only": self.commit is None,
-            "trust_remote_code": False,
-        }
 
 
 class HFModel:
@@ -99,7 +75,7 @@ class HFModel:
         self.batch = batch
         self._dtype = dtype
         self._device = device
-        self._path = _local_path(model)
+        self._source = hf_source.find(model)
 
     @classmethod
     def from_spec(cls, spec: str) -> HFModel:
@@ -119,24 +95,18 @@ class HFModel:
     @property
     def name(self) -> str:
         """As reports print it."""
-        return f"hf:{self.model if self._path is None else self._path.name}"
+        return f"hf:{self._source.name}"
 
     @cached_property
     def identity(self) -> dict[str, Any]:
         """All that an answer depends on besides the prompt, as plain JSON data.
 
-        A local model is known by the content of its files, wherever they lie; one of the Hub by its
-        commit.
+        A local model is known by the content of its files, one of the Hub by its commit.
         """
         device, dtype = self.device, self.dtype
-        if self._path is None:
-            source = self._source
-            model = {"id": source.location, "revision": source.commit}
-        else:
-            model = {"id": self._path.name, "sha256": weights.digest(self._path)}
         return {
             "provider": "hf",
-            "model": model,
+            "model": self._source.identity,
             "dtype": dtype,
             "device": device.partition(":")[0],
             "engine": [f"{p} {importlib.metadata.version(p)}" for p in ("transformers", "torch")],
@@ -155,7 +125,7 @@ class HFModel:
         Raises:
             RecommenderError: If PyTorch knows no such device.
         """
-        _transformers()
+        library()
         import torch
 
         if self._device == "auto":
@@ -215,47 +185,24 @@ class HFModel:
             )
 
     @cached_property
-    def _source(self) -> _Source:
-        if self._path is not None:
-            folder = self._path
-            if not folder.is_dir():
-                with _quietly():
-                    folder = weights.plain_folder(folder)
-            return _Source(str(folder))
-        from huggingface_hub import hf_hub_download
-        from huggingface_hub.errors import LocalEntryNotFoundError
-
-        match = _HUB_ID.fullmatch(self.model)
-        assert match is not None  # By `_local_path`.
-        identifier, revision = match["id"], match["revision"] or "main"
-        fetch = partial(hf_hub_download, identifier, "config.json", revision=revision)
-        try:
-            try:
-                config = fetch(local_files_only=True)
-            except LocalEntryNotFoundError:
-                config = fetch()
-        except (OSError, ValueError) as error:
-            raise RecommenderError(
-                f"hf:{self.model} is neither a file or folder here nor a model that can be had from "
-                f"the Hugging Face Hub: {one_line(str(error))[:200]}"
-            ) from error
-        # The cache keeps each commit in a folder of its name.
-        return _Source(identifier, Path(config).parent.name)
-
-    @cached_property
     def _tokenizer(self) -> Any:
-        with _quietly(), self._loading():
-            tokenizer = _transformers().AutoTokenizer.from_pretrained(**self._source.arguments)
+        with quietly(), self._loading():
+            tokenizer = library().AutoTokenizer.from_pretrained(
+                trust_remote_code=False, **self._source.arguments()
+            )
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         return tokenizer
 
     @cached_property
     def _network(self) -> Any:
-        transformers = _transformers()
-        with _quietly(), self._loading():
+        transformers = library()
+        with quietly(), self._loading():
             network = transformers.AutoModelForCausalLM.from_pretrained(
-                dtype=self.dtype, use_safetensors=True, **self._source.arguments
+                dtype=self.dtype,
+                use_safetensors=True,
+                trust_remote_code=False,
+                **self._source.arguments(),
             )
             network = network.to(self.device).eval()
         own = network.generation_config.eos_token_id
@@ -279,7 +226,7 @@ class HFModel:
         try:
             yield
         except ImportError as error:
-            raise _missing(error) from error
+            raise missing(error) from error
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise RecommenderError(
                 f"hf:{self.model} cannot be loaded: {one_line(str(error))[:300]}; it needs a folder "
@@ -309,7 +256,7 @@ class HFModel:
 
             processors.append(SeededSampling(seeds, self.temperature, self.top_p))
         try:
-            with torch.inference_mode(), _quietly():
+            with torch.inference_mode(), quietly():
                 output = self._network.generate(**padded, logits_processor=processors)
         except RuntimeError as error:  # Out of memory among others.
             reason = f"generation failed: {one_line(str(error))[:200]}; a smaller batch takes less"
@@ -329,61 +276,3 @@ class HFModel:
         if not text:
             return Completion(None, usage, finish, self.name, error="the model wrote nothing")
         return Completion(text, usage, finish, self.name)
-
-
-def _local_path(model: str) -> Path | None:
-    """The file or folder that is meant, or None for a repository on the Hub.
-
-    Raises:
-        RecommenderError: If it can be neither.
-    """
-    path = Path(model).expanduser()
-    if path.is_dir() or (path.suffix == ".gguf" and path.is_file()):
-        return path.resolve()
-    if path.exists():
-        raise RecommenderError(
-            f"hf:{model} is neither a folder nor a .gguf file; other weights go into a folder with "
-            f"config.json and a tokenizer"
-        )
-    if path.suffix == ".gguf" or not _HUB_ID.fullmatch(model) or model.startswith("."):
-        raise RecommenderError(
-            f"hf:{model} does not exist: name a folder, a .gguf file, or a model of the Hugging Face "
-            f"Hub as ORGANISATION/NAME[@REVISION]"
-        )
-    return None
-
-
-def _transformers() -> Any:
-    """The library.
-
-    Raises:
-        MissingExtraError: If it or PyTorch is not installed.
-    """
-    try:
-        importlib.import_module("torch")
-        return importlib.import_module("transformers")
-    except ImportError as error:
-        raise _missing(error) from error
-
-
-def _missing(error: ImportError) -> MissingExtraError:
-    return MissingExtraError(
-        f"local models need {error.name or 'more packages'}: {one_line(str(error))[:200]}; install "
-        f"PyTorch first, in the build for your machine (https://pytorch.org/get-started), then: "
-        f"pip install 'pytest-recsys-mt[hf]'"
-    )
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Without the progress bars and the warnings of transformers, which are not our user's."""
-    logging = _transformers().utils.logging
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        if bars:
-            logging.enable_progress_bar()

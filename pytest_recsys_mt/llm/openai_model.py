@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import queue
-import re
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm import chat_api
 from pytest_recsys_mt.llm.background import BackgroundLoop
+from pytest_recsys_mt.llm.chat_api import Dialect
 from pytest_recsys_mt.llm.endpoint import Endpoint, Secret
 from pytest_recsys_mt.llm.sanitize import one_line
-from pytest_recsys_mt.requests import Completion, Prompt, Usage
+from pytest_recsys_mt.requests import Completion, Prompt
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -32,44 +31,6 @@ _REASON_LENGTH = 300
 
 _SECRET_LENGTH = 8
 """Keys shorter than this are placeholders ("none", "ollama") that may well occur in an answer."""
-
-_HINTS: Mapping[int, str] = {
-    401: "check OPENAI_API_KEY",
-    403: "check what the key in OPENAI_API_KEY may do",
-    404: "check the model's name and the path in OPENAI_BASE_URL, which mostly ends in /v1",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Dialect:
-    """What an endpoint understands.
-
-    Attributes:
-        limits: Names for the most tokens of an answer that are still to be tried, best first.
-        seed: Whether a seed may be sent.
-    """
-
-    limits: tuple[str, ...]
-    seed: bool = True
-
-    @classmethod
-    def of(cls, endpoint: Endpoint) -> _Dialect:
-        """What to try first.
-
-        OpenAI's newer models refuse `max_tokens`; several other servers ignore
-        `max_completion_tokens` in silence and write on without end.
-        """
-        names = ("max_tokens", "max_completion_tokens")
-        is_openai = urlsplit(endpoint.url).hostname == "api.openai.com"
-        return cls(names[::-1] if is_openai else names)
-
-    def without_rejected(self, complaint: str) -> _Dialect | None:
-        """What to try after a complaint, or None where the complaint is about something else."""
-        if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
-            return replace(self, limits=self.limits[1:])
-        if self.seed and re.search(r"\bseed\b", complaint):
-            return replace(self, seed=False)
-        return None
 
 
 class OpenAIModel:
@@ -217,8 +178,8 @@ class OpenAIModel:
         return self._endpoint.key()
 
     @cached_property
-    def _dialect(self) -> _Dialect:
-        return _Dialect.of(self._endpoint)
+    def _dialect(self) -> Dialect:
+        return Dialect.of(self._endpoint)
 
     @cached_property
     def _client(self) -> AsyncOpenAI:
@@ -266,21 +227,21 @@ class OpenAIModel:
                 response = await client.chat.completions.with_raw_response.create(
                     **self._arguments(prompt, dialect), extra_headers=headers
                 )
-                answer = self._read(response.text)
+                answer = self._redacted(chat_api.read(response.text))
             except openai.APIStatusError as error:
                 simpler = None
                 if error.status_code in (400, 422):
                     simpler = dialect.without_rejected(str(error.body))
                 if simpler is None:
-                    return self._failure(_describe(error, self._endpoint))
+                    return self._failure(chat_api.describe(error, self._endpoint))
                 dialect = simpler
             except (openai.OpenAIError, ValueError, RecursionError) as error:
-                return self._failure(_describe(error, self._endpoint))
+                return self._failure(chat_api.describe(error, self._endpoint))
             else:
                 self._learn(dialect)
                 return answer
 
-    def _arguments(self, prompt: Prompt, dialect: _Dialect) -> dict[str, Any]:
+    def _arguments(self, prompt: Prompt, dialect: Dialect) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": self.model,
             "messages": [
@@ -297,7 +258,7 @@ class OpenAIModel:
             arguments["seed"] = prompt.seed % 2**31
         return arguments
 
-    def _learn(self, dialect: _Dialect) -> None:
+    def _learn(self, dialect: Dialect) -> None:
         """Remember what was understood, once an answer has proved it."""
         if dialect == self._dialect:
             return
@@ -316,84 +277,23 @@ class OpenAIModel:
                 _log.warning(note)
         self._dialect = dialect
 
-    def _read(self, body: str) -> Completion:
-        """The answer in the body of a response; a ValueError says why there is none."""
-        try:
-            answer = json.loads(body)
-        except ValueError:
-            raise ValueError(f"the answer is not JSON: {body[:80]!r}") from None
-        answer = answer if isinstance(answer, dict) else {}
-        choices = answer.get("choices")
-        if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
-            failure = answer.get("error")
-            raise ValueError(f"the answer has no choices{f': {failure}' if failure else ''}")
-        message = choices[0].get("message")
-        message = message if isinstance(message, dict) else {}
-        finish = _text(choices[0].get("finish_reason"))
-        text = _text(message.get("content"))
-        usage = _usage(answer.get("usage"))
-        error = None
-        if refusal := _text(message.get("refusal")):
-            text, error = None, f"refused: {refusal}"
-        elif not text:
-            hint = "; raise max_tokens" if finish == "length" else ""
-            text, error = None, f"the model wrote nothing (finish_reason {finish!r}){hint}"
-        return Completion(
-            text=None if text is None else self._redact(text),
-            usage=usage,
-            finish_reason=finish,
-            model=_text(answer.get("model")),
-            system_fingerprint=_text(answer.get("system_fingerprint")),
-            error=None if error is None else self._failure(error).error,
-        )
-
     def _failure(self, reason: str) -> Completion:
-        return Completion(text=None, error=one_line(self._redact(reason))[:_REASON_LENGTH])
+        return self._redacted(Completion(text=None, error=reason))
 
-    def _redact(self, text: str) -> str:
-        """`text` without the key, should a server send it back."""
+    def _redacted(self, answer: Completion) -> Completion:
+        """`answer` without the key, should the server send it back, and its error in one line."""
         key = self._key
-        if key is None or len(key) < _SECRET_LENGTH:
-            return text
-        return text.replace(key, "[OPENAI_API_KEY]")
 
+        def clean(text: str | None) -> str | None:
+            hidden = key is not None and len(key) >= _SECRET_LENGTH
+            return text.replace(key, "[OPENAI_API_KEY]") if text and key and hidden else text
 
-def _describe(error: Exception, endpoint: Endpoint) -> str:
-    """Why a call failed, and what to do where that is known."""
-    import openai
-
-    if isinstance(error, openai.APITimeoutError):
-        return f"{endpoint.url} did not answer in time; raise timeout or lower concurrency"
-    if isinstance(error, openai.APIConnectionError):
-        cause = error.__cause__
-        return f"{endpoint.url} cannot be reached: {cause or error}"
-    if isinstance(error, openai.APIStatusError):
-        if 300 <= error.status_code < 400:
-            said = "a redirect, which is not followed, for the key would go along"
-        else:
-            said = _complaint(error.body)
-        hint = _HINTS.get(error.status_code)
-        return f"HTTP {error.status_code}{f' ({hint})' if hint else ''}: {said}"
-    if isinstance(error, ValueError):
-        return str(error)
-    return f"{type(error).__name__}: {error}"
-
-
-def _complaint(body: object) -> str:
-    """The message in the body of an error, wherever the server puts it."""
-    if isinstance(body, Mapping):
-        for name in ("message", "detail", "error"):
-            if body.get(name):
-                return str(body[name])
-    return str(body or "no reason given")
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _usage(value: object) -> Usage | None:
-    if not isinstance(value, Mapping):
-        return None
-    counts = [value.get("prompt_tokens"), value.get("completion_tokens")]
-    return Usage(*(count if isinstance(count, int) else 0 for count in counts))
+        error = clean(answer.error)
+        return replace(
+            answer,
+            text=clean(answer.text),
+            finish_reason=clean(answer.finish_reason),
+            model=clean(answer.model),
+            system_fingerprint=clean(answer.system_fingerprint),
+            error=None if error is None else one_line(error)[:_REASON_LENGTH],
+        )

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -117,6 +120,42 @@ def test_weights_that_could_run_code_are_not_loaded(smollm_folder: Path, tmp_pat
     (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04cos\nsystem\n")
     with pytest.raises(RecommenderError, match="weights in safetensors"):
         HFModel(str(tmp_path), device="cpu").complete([prompt()])
+
+
+def test_a_model_of_the_hub_is_known_by_its_commit(smollm_folder: Path, tmp_path: Path) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    cached = tmp_path / "hub" / "models--org--tiny"
+    (cached / "refs").mkdir(parents=True)
+    (cached / "refs" / "main").write_text(commit)
+    (cached / "snapshots").mkdir()
+    (cached / "snapshots" / commit).symlink_to(smollm_folder)
+    program = (
+        "from pytest_recsys_mt.errors import RecommenderError\n"
+        "from pytest_recsys_mt.llm.hf_model import HFModel\n"
+        "from pytest_recsys_mt.requests import Message, Prompt\n"
+        "model = HFModel('org/tiny', max_tokens=3, device='cpu')\n"
+        "print(model.identity['model'])\n"
+        "(answer,) = model.complete([Prompt((Message('user', 'Name a film.'),))])\n"
+        "print(answer.usage.completion_tokens)\n"
+        "try:\n"
+        "    HFModel('org/none').identity\n"
+        "except RecommenderError as error:\n"
+        "    print('neither a file or folder here' in str(error))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.splitlines() == [
+        f"{{'id': 'org/tiny', 'revision': '{commit}'}}",
+        "3",
+        "True",
+    ]
+    assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_an_unknown_device_says_what_to_do(smollm_folder: Path) -> None:

@@ -233,11 +233,10 @@ def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer)
 
 
 def test_openai_itself_is_asked_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pytest_recsys_mt.llm.chat_api import Dialect
     from pytest_recsys_mt.llm.endpoint import Endpoint
 
-    assert (
-        openai_model._Dialect.of(Endpoint.from_environment()).limits[0] == "max_completion_tokens"
-    )
+    assert Dialect.of(Endpoint.from_environment()).limits[0] == "max_completion_tokens"
 
 
 def test_answers_are_yielded_as_they_arrive_and_returned_in_order(faulty: FaultServer) -> None:

@@ -1,0 +1,125 @@
+"""What is said to a Chat Completions endpoint, and how its answers and failures are read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from pytest_recsys_mt.llm.endpoint import Endpoint
+from pytest_recsys_mt.requests import Completion, Usage
+
+_HINTS: Mapping[int, str] = {
+    401: "check OPENAI_API_KEY",
+    403: "check what the key in OPENAI_API_KEY may do",
+    404: "check the model's name and the path in OPENAI_BASE_URL, which mostly ends in /v1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What an endpoint understands.
+
+    Attributes:
+        limits: Names for the most tokens of an answer that are still to be tried, best first.
+        seed: Whether a seed may be sent.
+    """
+
+    limits: tuple[str, ...]
+    seed: bool = True
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> Dialect:
+        """What to try first.
+
+        OpenAI's newer models refuse `max_tokens`; several other servers ignore
+        `max_completion_tokens` in silence and write on without end.
+        """
+        names = ("max_tokens", "max_completion_tokens")
+        is_openai = urlsplit(endpoint.url).hostname == "api.openai.com"
+        return cls(names[::-1] if is_openai else names)
+
+    def without_rejected(self, complaint: str) -> Dialect | None:
+        """What to try after a complaint, or None where the complaint is about something else."""
+        if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
+            return replace(self, limits=self.limits[1:])
+        if self.seed and re.search(r"\bseed\b", complaint):
+            return replace(self, seed=False)
+        return None
+
+
+def read(body: str) -> Completion:
+    """The answer in the body of a response.
+
+    Raises:
+        ValueError: If it holds none; the text says what it holds.
+    """
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        raise ValueError(f"the answer is not JSON: {body[:80]!r}") from None
+    answer = answer if isinstance(answer, dict) else {}
+    choices = answer.get("choices")
+    if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+        failure = answer.get("error")
+        raise ValueError(f"the answer has no choices{f': {failure}' if failure else ''}")
+    message = choices[0].get("message")
+    message = message if isinstance(message, dict) else {}
+    finish = _text(choices[0].get("finish_reason"))
+    text, error = _text(message.get("content")), None
+    if refusal := _text(message.get("refusal")):
+        text, error = None, f"refused: {refusal}"
+    elif not text:
+        hint = "; raise max_tokens" if finish == "length" else ""
+        text, error = None, f"the model wrote nothing (finish_reason {finish!r}){hint}"
+    return Completion(
+        text=text,
+        usage=_usage(answer.get("usage")),
+        finish_reason=finish,
+        model=_text(answer.get("model")),
+        system_fingerprint=_text(answer.get("system_fingerprint")),
+        error=error,
+    )
+
+
+def describe(error: Exception, endpoint: Endpoint) -> str:
+    """Why a call failed, and what to do where that is known."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return f"{endpoint.url} did not answer in time; raise timeout or lower concurrency"
+    if isinstance(error, openai.APIConnectionError):
+        cause = error.__cause__
+        return f"{endpoint.url} cannot be reached: {cause or error}"
+    if isinstance(error, openai.APIStatusError):
+        if 300 <= error.status_code < 400:
+            said = "a redirect, which is not followed, for the key would go along"
+        else:
+            said = _complaint(error.body)
+        hint = _HINTS.get(error.status_code)
+        return f"HTTP {error.status_code}{f' ({hint})' if hint else ''}: {said}"
+    if isinstance(error, ValueError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def _complaint(body: object) -> str:
+    """The message in the body of an error, wherever the server puts it."""
+    if isinstance(body, Mapping):
+        for name in ("message", "detail", "error"):
+            if body.get(name):
+                return str(body[name])
+    return str(body or "no reason given")
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _usage(value: object) -> Usage | None:
+    if not isinstance(value, Mapping):
+        return None
+    counts = [value.get("prompt_tokens"), value.get("completion_tokens")]
+    return Usage(*(count if isinstance(count, int) else 0 for count in counts))

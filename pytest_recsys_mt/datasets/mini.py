@@ -6,7 +6,9 @@ preference model.  ``scripts/make_mini.py`` makes the files and says how.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from importlib.resources import files
+from typing import Any
 
 import pandas as pd
 
@@ -39,19 +41,22 @@ def load_mini() -> Dataset:
 def _read(name: str, numbers: dict[str, str]) -> pd.DataFrame:
     """One of the files; all columns but `numbers` are text, and empty fields are empty text."""
     resource = files("pytest_recsys_mt.datasets") / "data" / f"mini-{name}.csv"
-    with resource.open(encoding="utf-8", newline="") as file:
+    with resource.open("r", encoding="utf-8") as file:
         frame: pd.DataFrame = pd.read_csv(file, dtype=str, keep_default_na=False)
     return frame.astype(numbers)
 
 
-def _item(row: dict[str, object]) -> Item:
-    names = {key: str(row[key]) for key in ("genres", "directors", "cast")}
+def _item(row: Mapping[Hashable, Any]) -> Item:
     return Item(
-        id=str(row["item"]),
-        title=str(row["title"]),
-        year=int(str(row["year"])),
+        id=row["item"],
+        title=row["title"],
+        year=int(row["year"]),
         attributes={
-            **{key: tuple(text.split("|")) if text else () for key, text in names.items()},
-            "logline": str(row["logline"]),
+            **{key: _names(row[key]) for key in ("genres", "directors", "cast")},
+            "logline": row["logline"],
         },
     )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split("|")) if text else ()

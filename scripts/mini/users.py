@@ -67,15 +67,15 @@ STYLES = 3
 """Dimensions of style."""
 GENRE, ERA, PEOPLE, STYLE = 1.0, 0.8, 0.4, 1.0
 """Weights of the four matches in the affinity."""
-ZIPF, MANDELBROT = 1.6, 12.0
+ZIPF, MANDELBROT = 1.5, 2.0
 """The film of rank r in fame has the popularity (r + MANDELBROT) ** -ZIPF."""
-CHOICE, MOOD = 2.2, 0.8
+CHOICE, MOOD = 2.4, 0.8
 """How strongly affinity and mood draw a user to a film."""
 ACTIVITY, PARETO = (25, 120), 3.0
 """Least and most ratings of a user, and the exponent of the law between them."""
 RATING_MEAN, OPINION, NOISE = 2.85, 0.45, 0.85
 SESSION, DAY, RETURN = 8.0, 86400, 20 * 86400
-"""Mean ratings in a session; seconds until the next one, at least and on average more."""
+"""Mean ratings in a session; seconds from one to the next, at least and on average more."""
 EPOCH, SPAN = 1420070400, 3 * 365 * DAY
 """The first second of 2015, and the seconds in which users join."""
 

@@ -80,8 +80,8 @@ def main() -> int:
     check = parser.parse_args().check
     try:
         made = make()
-    except ModuleNotFoundError:
-        print(f"the facts of the films are not installed: {INSTALL}", file=sys.stderr)
+    except ModuleNotFoundError as error:
+        print(f"{error}; the facts of the films are in it: {INSTALL}", file=sys.stderr)
         return 2
     if check:
         found = differences(made)

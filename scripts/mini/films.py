@@ -12,6 +12,7 @@ import csv
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("films.csv")
@@ -71,9 +72,10 @@ def read_films() -> list[Film]:
 
 
 def _facts() -> dict[str, tuple[str, int, str, str]]:
-    import bokeh_sampledata
-
-    path = Path(bokeh_sampledata.__path__[0]) / "_data" / "movies.db"
+    package = find_spec("bokeh_sampledata")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("no package bokeh_sampledata", name="bokeh_sampledata")
+    path = Path(package.origin).with_name("_data") / "movies.db"
     # An immutable file is read without a lock, so a read-only installation serves too.
     with closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as table:
         rows = table.execute('SELECT imdbID, Title, Year, Director, "Cast" FROM omdb')

@@ -32,8 +32,10 @@ def main() -> None:
     with_it = statistics.median(a for a, _ in pairs)
     without = statistics.median(b for _, b in pairs)
     difference = statistics.median(a - b for a, b in pairs)
-    print(f"pytest --version, median of {ROUNDS}: {with_it * 1e3:.0f} ms with the plugin, "
-          f"{without * 1e3:.0f} ms without, {difference * 1e3:+.0f} ms (pairwise median)")
+    print(
+        f"pytest --version, median of {ROUNDS}: {with_it * 1e3:.0f} ms with the plugin, "
+        f"{without * 1e3:.0f} ms without, {difference * 1e3:+.0f} ms (pairwise median)"
+    )
 
 
 if __name__ == "__main__":

@@ -74,7 +74,8 @@ class Sample:
 @dataclass(frozen=True)
 class Pairs:
     """The answers of both sides for the users that have both; ``source[i]`` and ``followup[i]``
-    are of one user."""
+    are of one user.
+    """
 
     source: tuple[Asked, ...]
     followup: tuple[Asked, ...]

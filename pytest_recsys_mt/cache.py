@@ -27,7 +27,7 @@ from pytest_recsys_mt.errors import CacheError
 SCHEMA = "recsys-mt-answer/1"
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """A row that this package has not written."""
 
 
@@ -47,7 +47,7 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
     def get(self, key: Any, raw: bool) -> str:
         """Check a key on its way out; a pickled one is refused unread."""
         if not raw or type(key) is not str:
-            raise _Refused("its key is not text")
+            raise _RefusedError("its key is not text")
         return key
 
     def store(self, value: Any, read: bool, key: Any = None) -> tuple[int, int, None, str]:
@@ -63,7 +63,7 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> str:
         """Check a value on its way out; pickles and files are refused unread."""
         if mode != MODE_RAW or filename is not None or read or type(value) is not str:
-            raise _Refused("its value is not JSON text")
+            raise _RefusedError("its value is not JSON text")
         return value
 
     def remove(self, file_path: str) -> None:
@@ -123,7 +123,7 @@ class AnswerCache:
         """
         try:
             text = self._rows.get(key, default=None, retry=True)
-        except _Refused:
+        except _RefusedError:
             self.refused += 1
             return None
         except sqlite3.Error as error:

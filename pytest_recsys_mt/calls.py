@@ -57,8 +57,7 @@ def plain_request(request: Request) -> dict[str, Any]:
     return {
         "user": request.user,
         "history": [
-            [_plain_item(rating.item), rating.value, rating.timestamp]
-            for rating in request.history
+            [_plain_item(rating.item), rating.value, rating.timestamp] for rating in request.history
         ],
         "scale": [request.scale.low, request.scale.high],
         "candidates": (

@@ -121,7 +121,5 @@ def _histories(dataset: Dataset, frame: object) -> dict[str, tuple[Rating, ...]]
     rows: dict[str, list[Rating]] = {}
     columns = (frame[name] for name in ("user", "item", "rating", "timestamp"))
     for user, item, rating, timestamp in zip(*columns, strict=True):
-        rows.setdefault(user, []).append(
-            Rating(dataset.items[item], float(rating), int(timestamp))
-        )
+        rows.setdefault(user, []).append(Rating(dataset.items[item], float(rating), int(timestamp)))
     return {user: tuple(ratings) for user, ratings in rows.items()}

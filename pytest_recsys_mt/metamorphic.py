@@ -84,5 +84,6 @@ def name_of(transformation: object) -> str:
 
 def slug(name: str) -> str:
     """`name` as a part of a test id that `-k` can select: ``scale_ratings(2)`` is
-    ``scale_ratings-2``."""
+    ``scale_ratings-2``.
+    """
     return re.sub(r"[^\w.+-]+", "-", name).strip("-") or "unnamed"

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.session import Session
     from pytest_recsys_mt.trial import Trial
 
-SETTINGS = pytest.StashKey[options.Settings]()
-PROBLEMS = pytest.StashKey[list[str]]()
-SESSION = pytest.StashKey["Session"]()
-RECORD = pytest.StashKey["Record"]()
-TRIAL = pytest.StashKey["Trial"]()
+SETTINGS: pytest.StashKey[options.Settings] = pytest.StashKey()
+PROBLEMS: pytest.StashKey[list[str]] = pytest.StashKey()
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
+RECORD: pytest.StashKey[Record] = pytest.StashKey()
+TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

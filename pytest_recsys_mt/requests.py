@@ -119,7 +119,9 @@ class Edit(Protocol):
     under which an answer is cached.
     """
 
-    def __call__(self, text: str, /) -> str: ...
+    def __call__(self, text: str, /) -> str:
+        """The changed text."""
+        ...
 
 
 class _Changes(TypedDict, total=False):
@@ -265,14 +267,18 @@ class Recommender(Protocol):
     the first request), ``reads_text: bool`` (False; True where `instruction` and `edits` are used).
     """
 
-    def recommend(self, requests: Sequence[Request], /) -> Sequence[Recommendation]: ...
+    def recommend(self, requests: Sequence[Request], /) -> Sequence[Recommendation]:
+        """The answers, one a request, in their order."""
+        ...
 
 
 @runtime_checkable
 class TextModel(Protocol):
     """Anything that completes prompts, a batch at a time, in the order of the batch."""
 
-    def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]: ...
+    def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:
+        """The completions, one a prompt, in their order."""
+        ...
 
 
 @dataclass(frozen=True)

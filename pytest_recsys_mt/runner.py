@@ -181,7 +181,9 @@ class RunAnswers:
 
     def __repr__(self) -> str:
         what = self.label or "source"
-        return f"<answers of {self._runner.subject.name} to {len(self._runner.cases)} users: {what}>"
+        return (
+            f"<answers of {self._runner.subject.name} to {len(self._runner.cases)} users: {what}>"
+        )
 
     @cached_property
     def _requests(self) -> tuple[dict[int, Request], Counter[str]]:

@@ -125,7 +125,9 @@ def whole(least: int) -> Callable[[str], int]:
 
 def share(low: float, high: float, *, closed: bool = False) -> Callable[[str], float]:
     """A reader of numbers between `low` and `high`; with `closed`, the ends are allowed."""
-    kind = f"a number from {low:g} to {high:g}" if closed else f"a number between {low:g} and {high:g}"
+    kind = (
+        f"a number from {low:g} to {high:g}" if closed else f"a number between {low:g} and {high:g}"
+    )
 
     def read(text: str) -> float:
         try:
@@ -167,42 +169,72 @@ def default_cache() -> str:
 
 OPTIONS = (
     Option(
-        "model", ("itemknn",), some_text, "recommender under test; give it again for more than one "
-        "(default: itemknn)", "SPEC", repeatable=True,
+        "model",
+        ("itemknn",),
+        some_text,
+        "recommender under test; give it again for more than one (default: itemknn)",
+        "SPEC",
+        repeatable=True,
     ),
     Option("data", "mini", some_text, "dataset, by name or path (default: mini)", "NAME|PATH"),
     Option("users", 100, whole(2), "users to sample (default: 100)", "N"),
     Option("history", 20, whole(1), "history items in a request (default: 20)", "M"),
     Option(
-        "candidates", 20, whole(0), "candidates in a request, the held-out item among them; "
-        "0 is the whole catalogue (default: 20)", "N",
+        "candidates",
+        20,
+        whole(0),
+        "candidates in a request, the held-out item among them; "
+        "0 is the whole catalogue (default: 20)",
+        "N",
     ),
     Option("k", 10, whole(1), "items in an answer (default: 10)", "K"),
     Option(
-        "replicates", 2, whole(1), "calls a side for a recommender that is not deterministic "
-        "(default: 2)", "R",
+        "replicates",
+        2,
+        whole(1),
+        "calls a side for a recommender that is not deterministic (default: 2)",
+        "R",
     ),
     Option("seed", 0, whole(0), "root of every random draw (default: 0)", "S"),
     Option("alpha", 0.05, share(0, 0.5), "error rate of each claim (default: 0.05)", "A"),
     Option(
-        "prompt", "person", some_text, "prompt template for language models (default: person)",
+        "prompt",
+        "person",
+        some_text,
+        "prompt template for language models (default: person)",
         "NAME",
     ),
     Option(
-        "mode", "auto", one_of("auto", "replay", "refresh"), "auto: take an answer from the cache, "
-        "else ask; replay: never ask; refresh: always ask (default: auto)", "MODE",
+        "mode",
+        "auto",
+        one_of("auto", "replay", "refresh"),
+        "auto: take an answer from the cache, "
+        "else ask; replay: never ask; refresh: always ask (default: auto)",
+        "MODE",
     ),
     Option("cache", None, some_text, "folder of the answers (default: in the user's cache)", "DIR"),
     Option(
-        "inconclusive", "fail", one_of("fail", "skip"), "what an inconclusive verdict does to its "
-        "test (default: fail)", "fail|skip",
+        "inconclusive",
+        "fail",
+        one_of("fail", "skip"),
+        "what an inconclusive verdict does to its test (default: fail)",
+        "fail|skip",
     ),
     Option("json", None, some_text, "write the record of this run there", "PATH", in_ini=False),
-    Option("list", False, bool, "list the relations with what they promise, and stop", flag=True,
-           in_ini=False),
     Option(
-        "error-limit", 0.05, share(0, 1, closed=True), "largest share of users whose calls may "
-        "fail before a verdict is an error (default: 0.05)", on_command_line=False,
+        "list",
+        False,
+        bool,
+        "list the relations with what they promise, and stop",
+        flag=True,
+        in_ini=False,
+    ),
+    Option(
+        "error-limit",
+        0.05,
+        share(0, 1, closed=True),
+        "largest share of users whose calls may fail before a verdict is an error (default: 0.05)",
+        on_command_line=False,
     ),
 )
 

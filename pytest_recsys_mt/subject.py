@@ -129,14 +129,14 @@ class RecommenderSubject:
         requests = [call.request for call in calls]
         try:
             answers = self._recommend(requests)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
             if len(requests) == 1:
                 yield [(0, {"error": describe_failure(error)})]
                 return
             for position, request in enumerate(requests):
                 try:
                     yield [(position, _plain_recommendation(self._recommend([request])[0]))]
-                except Exception as failure:
+                except Exception as failure:  # noqa: BLE001 - likewise
                     yield [(position, {"error": describe_failure(failure)})]
             return
         yield list(enumerate(map(_plain_recommendation, answers)))
@@ -220,7 +220,7 @@ class TextSubject:
                     f"{self.name} gave {len(completions)} completions to {len(prompts)} prompts; "
                     f"complete() returns one Completion for each prompt, in their order"
                 )
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
             yield [(position, {"error": describe_failure(error)}) for position in sorted(waiting)]
             return
         yield list(enumerate(map(_plain_completion, completions)))

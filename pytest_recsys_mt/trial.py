@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.runner import Recsys
 from pytest_recsys_mt.verdict import Status, Verdict
 
@@ -56,7 +56,7 @@ class Trial:
 
     def require_readable_text(self) -> None:
         """Skip a relation that edits prompt text on a recommender that reads none."""
-        needs = getattr(self.transformation, "needs", frozenset())
+        needs: frozenset[str] = getattr(self.transformation, "needs", frozenset())
         if "text" in needs and self.recsys is not None and not self.recsys.reads_text:
             self.reason = f"needs text, and {self.model} reads no text"
             pytest.skip(self.reason)

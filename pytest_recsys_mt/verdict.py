@@ -14,9 +14,13 @@ Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
 class Ledger(Protocol):
     """Where a test keeps the verdicts made in it."""
 
-    def asserted(self, verdict: Verdict, where: tuple[object, int]) -> None: ...
+    def asserted(self, verdict: Verdict, where: tuple[object, int]) -> None:
+        """Note that a verdict was false at a line of some code."""
+        ...
 
-    def expected(self, verdict: Verdict, status: Status) -> None: ...
+    def expected(self, verdict: Verdict, status: Status) -> None:
+        """Note that another status than ``holds`` is wanted of a verdict."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

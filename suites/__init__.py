@@ -1,0 +1,1 @@
+"""The suites: benchmark tasks and relations as tests, each folder with its own thresholds."""

@@ -247,13 +247,13 @@ def _marked(line: str) -> Iterable[Piece]:
     if keycap is not None:
         return [Piece(line[keycap.end() :], "numbered", line)]
     bullet = _BULLET.match(line)
-    if bullet is not None and line[bullet.end() :].strip():
-        inner = _marked(line[bullet.end() :].strip())
-        return [
-            Piece(p.text, "bulleted" if p.place == "line" else p.place, p.whole or line)
-            for p in inner
-        ]
-    return [Piece(line, "line", line)]
+    text = line[bullet.end() :].strip() if bullet is not None else ""
+    if not text:
+        return [Piece(line, "line", line)]
+    inner = [] if _BULLET.match(text) else _marked(text)
+    if all(piece.place == "line" for piece in inner):
+        return [Piece(text, "bulleted", line)]
+    return inner
 
 
 def _is_marker(number: re.Match[str], line: str) -> bool:
@@ -267,12 +267,15 @@ def _inline_numbers(line: str) -> list[Piece]:
     """``1. Heat 2. Casino 3. Alien`` in one line."""
     marks: list[re.Match[str]] = []
     for match in _INLINE_NUMBER.finditer(line):
-        if int(match[1]) == (int(marks[-1][1]) + 1 if marks else 1):
+        turn = int(marks[-1][1]) + 1 if marks else 1
+        if int(match[1]) == turn and (not marks or match[0][-1] == marks[0][0][-1]):
             marks.append(match)
     if len(marks) < 2:
         return []
     ends = [mark.start() for mark in marks[1:]] + [len(line)]
     parts = [line[m.end() : end].strip(" \t,;") for m, end in zip(marks, ends, strict=True)]
+    if not all(parts):
+        return []
     before = line[: marks[0].start()].strip()
     head = [Piece(before, "note")] if before else []
     return head + [Piece(part, "numbered") for part in parts]

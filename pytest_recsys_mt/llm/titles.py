@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pytest_recsys_mt.requests import Item
 
-YEAR_SLACK = 2
+YEAR_SLACK = 1
 """Years that a text and the catalogue may differ for one film: a festival and its release."""
 
 MIN_SCORE = 88.0
@@ -111,16 +111,9 @@ def split_brackets(title: str) -> tuple[str, tuple[str, ...]]:
     ``Seven (a.k.a. Se7en)`` is ``Seven`` and ``Se7en``. A bracket that says which of several it is
     (``Part 1``) is no other name.
     """
-    names = []
+    names: list[str] = []
     title = title.strip()
-    while title.endswith(")"):
-        depth = 0
-        for start in range(len(title) - 1, -1, -1):
-            depth += (title[start] == ")") - (title[start] == "(")
-            if depth == 0:
-                break
-        if depth or not title[:start].strip():
-            break
+    while title.endswith(")") and (start := _opening(title)) > 0 and title[:start].strip():
         inner = _ALSO_KNOWN.sub("", title[start + 1 : -1].strip())
         if inner and not _QUALIFIER.match(inner) and not inner.isdigit():
             names.append(inner)
@@ -128,9 +121,19 @@ def split_brackets(title: str) -> tuple[str, tuple[str, ...]]:
     return title, tuple(reversed(names))
 
 
+def _opening(text: str) -> int:
+    """Where the bracket opens that closes at the end of a text, or -1."""
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
+            return at
+    return -1
+
+
 def words(title: str) -> tuple[str, ...]:
     """The words of a title as they are compared: folded, articles gone, numerals as digits."""
-    found = re.findall(r"\w+", _fold(_uninvert(title)).replace("'", "").replace("’", ""))
+    found: list[str] = re.findall(r"\w+", _fold(_uninvert(title)).replace("'", "").replace("’", ""))
     kept = [word for word in found if word not in ("a", "an", "the")]
     return tuple(_SHORT_FORMS.get(w, w) if i else w for i, w in enumerate(kept))
 
@@ -156,14 +159,13 @@ class _Group:
         by_name: dict[str, list[_Name]] = {}
         for item in items:
             title, year = split_year(item.title or item.id)
-            year = item.year if item.year is not None else year
+            if item.year not in (None, year):  # "Wonder Woman, 1984" of 2020
+                title, year = item.title, item.year
             base, others = split_brackets(title)
-            # A title such as "1984 (1956)" is known by what stands before its year alone.
-            names = {normalise(title): title}
-            for other in (base, *others, item.title or item.id):
-                names.setdefault(normalise(other), other)
-            for rank, (key, text) in enumerate(names.items()):
-                by_name.setdefault(key, []).append(_Name(item, year, text, min(rank, 1)))
+            ranks = {normalise(name): (1, name) for name in others}
+            ranks |= {normalise(name): (0, name) for name in (base, item.title or item.id, title)}
+            for key, (rank, name) in ranks.items():
+                by_name.setdefault(key, []).append(_Name(item, year, name, rank))
         return cls(by_name, closed)
 
     @cached_property
@@ -216,13 +218,11 @@ class Scope:
         """The item of an equal title, see `TitleIndex.find`; nothing misspelt matches."""
         text = text[:_LIMIT]
         title, found = split_year(text)
+        item = self._equal(normalise(text), year, used)
         year = year if year is not None else found
-        forms = dict.fromkeys((title, text)) if found is None else {title: None}
-        for form in forms:
-            item = self._equal(normalise(form), year, used)
-            if item is not None:
-                return item
-        return self._bracketed(title, year, used)
+        if item is None and title != text:
+            item = self._equal(normalise(title), year, used)
+        return item or self._bracketed(title, year, used)
 
     def find(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
         """The item of a title, which may be misspelt; see `TitleIndex.find`."""
@@ -257,7 +257,8 @@ class Scope:
         found = [item for item in items if item is not None]
         if len({item.id for item in found}) != 1:
             return None
-        foreign = base.isascii() != "".join(others).isascii()
+        name = (base, *others)[items.index(found[0])]
+        foreign = _is_foreign(name) != _is_foreign(base)
         return found[0] if items[0] or found[0].year == year or foreign else None
 
     def _equal(self, key: str, year: int | None, used: Collection[str]) -> Item | None:
@@ -275,7 +276,7 @@ class Scope:
         """Articles, numerals (``Rocky 2``) and, with the year agreeing, a subtitle left out.
 
         "The Batman" is not "Batman": an article alone is left out only where the text chose among
-        few, or the year agrees.
+        few, or the year agrees; a subtitle only where both do, since spin-offs share their year.
         """
         key = words(text)
         if not key:
@@ -295,7 +296,8 @@ class Scope:
                 return item
         if year is None:
             return None
-        main = [n for g in self._groups for n in g.by_main_title.get(normalise(text), ())]
+        near = [group for group in self._groups if group.closed]
+        main = [n for g in near for n in g.by_main_title.get(normalise(text), ())]
         main = [name for name in main if name.year == year]
         return main[0].item if len({name.item.id for name in main}) == 1 else None
 
@@ -311,7 +313,12 @@ class Scope:
                 key, group.by_name.keys(), scorer=fuzz.ratio, score_cutoff=MIN_SCORE, limit=8
             )
             for name, score, _ in near:
-                names = [n for n in group.by_name[name] if is_misspelling(spelling, words(n.text))]
+                names = [
+                    n
+                    for n in group.by_name[name]
+                    if (group.closed or len(spelling) > 1 or (year is not None and n.year == year))
+                    and is_misspelling(spelling, words(n.text))
+                ]
                 item = group.choose(names, year, YEAR_SLACK, used)
                 if item is not None and name not in scores:
                     scores[name] = (score, item)
@@ -346,7 +353,7 @@ class TitleIndex:
         the text must agree (within `YEAR_SLACK`) and tells remakes apart. An item among `offered`
         comes before the rest of the catalogue. What differs in articles, numerals or spelling
         matches only where it can hardly be anything else (`is_misspelling`, `MIN_SCORE`,
-        `MIN_MARGIN`). A title that several years of the catalogue share names none of them.
+        `MIN_MARGIN`; a single word only among `offered`, or with its year). A title that several years of the catalogue share names none of them.
 
         Args:
             text: The title, perhaps with its year in brackets.
@@ -354,6 +361,11 @@ class TitleIndex:
             offered: Items that the text was asked to choose among.
         """
         return self.scope(offered).find(text, year)
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether a text is written in another script than the Latin one."""
+    return any(c.isalpha() and ord(c) > 0x36F for c in text)
 
 
 def is_misspelling(written: Sequence[str], title: Sequence[str]) -> bool:
@@ -368,10 +380,10 @@ def is_misspelling(written: Sequence[str], title: Sequence[str]) -> bool:
     if len(written) != len(title):
         return False
     edited = [(a, b) for a, b in zip(written, title, strict=True) if a != b]
-    if not edited or len(edited) > 2:
-        return False
     anchored = any(len(a) >= 4 and a == b for a, b in zip(written, title, strict=True))
     anchored = anchored and sum(map(len, title)) >= 12
+    if not 1 <= len(edited) <= (2 if anchored else 1):
+        return False
     for a, b in edited:
         short = min(len(a), len(b))
         if short < (5 if anchored else MIN_LENGTH) or any(c.isdigit() for c in a + b):

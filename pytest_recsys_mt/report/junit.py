@@ -61,9 +61,7 @@ def _add(case: Element, row: Row, properties: bool) -> None:
             holder = ElementTree.Element("properties")
             case.insert(0, holder)
         for name, value in facts.items():
-            ElementTree.SubElement(
-                holder, "property", name=f"recsys_mt.{name}", value=_text(value)
-            )
+            ElementTree.SubElement(holder, "property", name=f"recsys_mt.{name}", value=_text(value))
     output = case.find("system-out")
     if output is None:
         output = ElementTree.SubElement(case, "system-out")

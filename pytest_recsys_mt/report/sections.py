@@ -11,7 +11,7 @@ from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.record import Row, row_of
 from pytest_recsys_mt.session import Session
 from pytest_recsys_mt.trial import Trial
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict import Status, Verdict
 
 
 def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None) -> None:
@@ -22,12 +22,11 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
     """
     place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": trial.model}
     rows = [
-        row_of(verdict, expected=trial.expectation(verdict), **place)
-        for verdict in trial.verdicts
+        row_of(verdict, expected=trial.expectation(verdict), **place) for verdict in trial.verdicts
     ]
     if not rows and (report.failed or report.skipped) and trial.transformation is not None:
         relation = name_of(trial.transformation)
-        status = "error" if report.failed else "not-applicable"
+        status: Status = "error" if report.failed else "not-applicable"
         reason = trial.reason or _first_line(report)
         nothing = Verdict(status, "", relation, reason=reason)
         rows = [row_of(nothing, expected="holds", **place)]

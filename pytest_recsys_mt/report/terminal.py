@@ -34,7 +34,9 @@ def summarise(reporter: Any, record: Record) -> None:
         reporter.write_sep("=", f"recsys-mt: {suite}, {model or 'no model'} on {settings.data}")
         reporter.write_line(HEADER)
         for row in rows:
-            word = WORDS[row["status"]] + ("*" if row["expected"] != "holds" else "")
+            word = WORDS[row["status"]]
+            if row["expected"] == "violated":
+                word = {"violated": "known", "holds": "MENDED"}.get(row["status"], word)
             reporter.write(f"{_fit(_name(row), NAME)} ")
             reporter.write(f"{word:<8}", **COLOURS[row["status"]])
             reporter.write_line(f" {_numbers(row)}")
@@ -68,6 +70,7 @@ def _numbers(row: Row) -> str:
         return _fit(row["reason"], 80 - NAME - 10).rstrip()
     low, high = row["interval"]
     effect = f"{estimate:.3f} [{low:.3f}, {high:.3f}]"
+    effect = effect if len(effect) <= 22 else effect.replace(", ", ",")
     limit = row["margin"] if row.get("metric") is None else row["threshold"]
     margin = "" if limit is None else f"{limit:.3g}"
     floor = "" if row["floor"] is None else f"{row['floor']:.2f}"

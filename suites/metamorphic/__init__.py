@@ -1,0 +1,1 @@
+"""What must not change an answer, and what must."""

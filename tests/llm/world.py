@@ -17,11 +17,12 @@ CATALOGUE = {
 }
 INDEX = TitleIndex(CATALOGUE.values())
 
-CANDIDATES = (
-    "heat alien aliens matrix gbu seven leon amelie odyssey 300 yuma angry goodfellas shawshank "
-    "monsters toy1 toy2 strangelove schindler fargo"
-).split()
-HISTORY = "click congeniality psycho casino".split()
+CANDIDATES = [
+    "heat", "alien", "aliens", "matrix", "gbu", "seven", "leon", "amelie", "odyssey", "300",
+    "yuma", "angry", "goodfellas", "shawshank", "monsters", "toy1", "toy2", "strangelove",
+    "schindler", "fargo",
+]  # fmt: skip
+HISTORY = ["click", "congeniality", "psycho", "casino"]
 
 
 def items(*ids: str) -> tuple[Item, ...]:

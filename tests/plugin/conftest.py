@@ -1,11 +1,23 @@
 """A small project with recommenders whose faults are known, run by a real pytest."""
 
+import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# pytester forgets every module that a run inside this process imported, and numpy cannot be
+# imported twice: so all that such runs import is imported before them.
+for _name in (
+    "checks", "datasets.dataset", "datasets.mini", "llm.openai_model", "llm.recommender",
+    "oracles", "recommenders", "relations", "report.listing", "report.sections",
+    "report.terminal", "session",
+):  # fmt: skip
+    importlib.import_module(f"pytest_recsys_mt.{_name}")
+for _name in ("scipy.special", "scipy.sparse", "scipy.stats"):
+    importlib.import_module(_name)
 
 TOYS = '''
 """Recommenders that keep or break known relations."""

@@ -51,9 +51,7 @@ def test_a_test_without_a_verdict_fails(run: Run, project: pytest.Pytester) -> N
     ],
     ids=["never looked at", "if verdict: pass", "assert not", "swallowed", "skipped"],
 )
-def test_a_violation_cannot_be_hidden(
-    project: pytest.Pytester, unasserted: str, run: Run
-) -> None:
+def test_a_violation_cannot_be_hidden(project: pytest.Pytester, unasserted: str, run: Run) -> None:
     project.makepyfile(body(unasserted))
     result = run("--recsys-model=toys:ScaleSensitive")
     result.assert_outcomes(failed=1)
@@ -218,9 +216,7 @@ def test_mine(source, followup):
     run("--recsys-model=toys:Faithful").assert_outcomes(passed=2)
 
 
-def test_methods_and_stacked_decorators_are_tests_too(
-    run: Run, project: pytest.Pytester
-) -> None:
+def test_methods_and_stacked_decorators_are_tests_too(run: Run, project: pytest.Pytester) -> None:
     project.makepyfile(
         HEAD
         + """

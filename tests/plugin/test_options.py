@@ -49,9 +49,7 @@ def test_a_bad_value_in_the_ini_file_names_its_key(project: pytest.Pytester) -> 
 
 def test_the_ini_file_sets_and_the_command_line_overrides(project: pytest.Pytester) -> None:
     project.makepyfile(TEST)
-    project.makeini(
-        "[pytest]\nrecsys_model = toys:Faithful\nrecsys_users = 30\nrecsys_seed = 7\n"
-    )
+    project.makeini("[pytest]\nrecsys_model = toys:Faithful\nrecsys_users = 30\nrecsys_seed = 7\n")
     path = project.path / "record.json"
     project.runpytest_inprocess(f"--recsys-json={path}").assert_outcomes(passed=1)
     record = record_of(path)

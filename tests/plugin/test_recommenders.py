@@ -88,9 +88,7 @@ def test_answers_of_two_designs_are_not_compared(project: pytest.Pytester) -> No
     result.stdout.fnmatch_lines(["E*OracleError: *one recommender to one design*"])
 
 
-def test_a_design_mark_changes_the_requests_of_a_test(
-    run: Run, project: pytest.Pytester
-) -> None:
+def test_a_design_mark_changes_the_requests_of_a_test(run: Run, project: pytest.Pytester) -> None:
     project.makepyfile(
         """
         import pytest
@@ -132,7 +130,9 @@ def test_a_recommender_that_answers_wrongly_is_told_so(
     )
     result = project.runpytest_inprocess("--recsys-model=wrong:Wrong", "--recsys-users=40")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"*scale_ratings(2) ERROR*{says.removeprefix('*').replace('40', '*')}"])
+    result.stdout.fnmatch_lines(
+        [f"*scale_ratings(2) ERROR*{says.removeprefix('*').replace('40', '*')}"]
+    )
 
 
 def test_an_object_that_is_no_recommender_says_what_it_lacks(project: pytest.Pytester) -> None:

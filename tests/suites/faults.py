@@ -1,0 +1,153 @@
+"""Recommenders with one planted fault each, around a sound one, for the suites to find."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pytest_recsys_mt import Recommendation, Request, Scale
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.recommenders import ItemKNN
+
+
+class Sound:
+    """ItemKNN as it is; the faults change its question or its answer."""
+
+    deterministic = True
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        self._inner = ItemKNN()
+        self._inner.fit(dataset, seed)
+
+    def question(self, request: Request) -> Request:
+        return request
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        answers = self._inner.recommend([self.question(request) for request in requests])
+        return [
+            Recommendation(self.answer(request, answer.items))
+            for request, answer in zip(requests, answers, strict=True)
+        ]
+
+
+class ReadsRawRatings(Sound):
+    """Takes 4 and more for a liked film, on whatever scale."""
+
+    def question(self, request: Request) -> Request:
+        liked = tuple(
+            replace(rating, value=5.0 if rating.value >= 4 else 1.0) for rating in request.history
+        )
+        return request.replace(history=liked, scale=Scale(1, 5))
+
+
+class ReadsTheLatestOnly(Sound):
+    """Reads nothing but the last two items of the history."""
+
+    def question(self, request: Request) -> Request:
+        return request.replace(history=request.history[-2:])
+
+
+class CountsRepeats(Sound):
+    """Reads the second half of a history only where something stands in it twice."""
+
+    def question(self, request: Request) -> Request:
+        ids = [rating.item.id for rating in request.history]
+        if len(set(ids)) == len(ids):
+            return request
+        return request.replace(history=request.history[-3:])
+
+
+class AnswersByName(Sound):
+    """Turns the list round for users whose name it has not met in training."""
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        super().fit(dataset, seed)
+        self._known = set(dataset.interactions["user"])
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items if request.user in self._known else items[::-1]
+
+
+class FirstCandidatesFirst(Sound):
+    """Puts the first five candidates on top."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        if request.candidates is None:
+            return items
+        first = tuple(item.id for item in request.candidates[:5])
+        return (*first, *(item for item in items if item not in first))[: request.k]
+
+
+class MindsTheCompany(Sound):
+    """Turns the list round where there are more than the usual candidates."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items[::-1] if len(request.candidates or ()) > 20 else items
+
+
+class MindsTheLength(Sound):
+    """Turns the list round where more than ten items are asked for."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items[::-1] if request.k > 10 else items
+
+
+class IgnoresTheUser(Sound):
+    """Answers everybody as if they had no history."""
+
+    def question(self, request: Request) -> Request:
+        return request.replace(history=())
+
+
+class MindsOddLengths(Sound):
+    """Turns the list round for histories of an odd length."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items[::-1] if len(request.history) % 2 else items
+
+
+class RepeatsItself(Sound):
+    """Names its best item twice."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return (items[0], *items)[: request.k]
+
+
+class NamesOthers(Sound):
+    """Ends its list with an item nobody offered."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return (*items[:-1], "elsewhere")
+
+
+class StopsEarly(Sound):
+    """Gives two items fewer than it was asked for."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items[:-2]
+
+
+class GetsWorseWithHistory(Sound):
+    """Answers long histories with the worst it has."""
+
+    def question(self, request: Request) -> Request:
+        if len(request.history) <= 5 or request.candidates is None:
+            return request
+        return request.replace(k=len(request.candidates))
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items[::-1][: request.k] if len(request.history) > 5 else items
+
+
+class CannotKeepStill(Sound):
+    """Says it is deterministic, and turns every second answer round."""
+
+    def __init__(self) -> None:
+        self._turn = itertools.cycle((1, 1, -1))
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items[:: next(self._turn)]

@@ -1,0 +1,58 @@
+"""The metamorphic suite finds what is wrong with a recommender, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.plugin.conftest import record_of
+from tests.suites import faults
+
+SUITE = Path(__file__).resolve().parents[2] / "suites" / "metamorphic"
+
+# What the suite must call violated in each, and nothing else.
+BROKEN: dict[type[faults.Sound], set[str]] = {
+    faults.Sound: set(),
+    faults.ReadsRawRatings: {"scale_ratings(2)", "shift_ratings(1)"},
+    faults.ReadsTheLatestOnly: {"reorder_history"},
+    faults.CountsRepeats: {"duplicate_history"},
+    faults.AnswersByName: {"rename_user"},
+    faults.FirstCandidatesFirst: {"shuffle_candidates", "add_irrelevant_candidates(5)"},
+    faults.MindsTheCompany: {"add_irrelevant_candidates(5)"},
+    faults.MindsTheLength: {"extend_list(5)"},
+    faults.IgnoresTheUser: {"swap_history"},
+    faults.MindsOddLengths: {"noisy_profile(1)", "drop_history(1)"},
+    faults.RepeatsItself: {"no_repeats", "complete_list"},
+    faults.NamesOthers: {"only_candidates"},
+    faults.StopsEarly: {"complete_list"},
+    faults.GetsWorseWithHistory: {"truncate_history(5)"},
+    faults.CannotKeepStill: {
+        "same_seed_same_answer",
+        "extend_list(5)",
+        "shuffle_candidates",
+        "add_irrelevant_candidates(5)",
+        "drop_history(1)",
+        "noisy_profile(1)",
+        "duplicate_history",
+        "rename_user",
+        "reorder_history",
+        "scale_ratings(2)",
+        "shift_ratings(1)",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("fault", "promises"), BROKEN.items(), ids=[fault.__name__ for fault in BROKEN]
+)
+def test_the_suite_finds_the_fault(
+    pytester: pytest.Pytester, fault: type[faults.Sound], promises: set[str]
+) -> None:
+    path = pytester.path / "record.json"
+    pytester.runpytest_inprocess(
+        SUITE, f"--recsys-model={fault.__module__}:{fault.__name__}", f"--recsys-json={path}",
+        "-p", "no:cacheprovider", "-q",
+    )  # fmt: skip
+    rows = record_of(path)["results"]
+    found = {row["relation"] or row["oracle"] for row in rows if row["status"] == "violated"}
+    assert found == promises
+    assert not [row for row in rows if row["status"] == "error"]

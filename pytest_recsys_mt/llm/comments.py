@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
 
-from pytest_recsys_mt.llm.titles import normalise, split_year
-from pytest_recsys_mt.llm.wording import GENRES, LEADING, OPENING, REFUSAL, SAID, SMALL
+from pytest_recsys_mt.llm.spelling import normalise, split_year
+from pytest_recsys_mt.llm.wording import GENRES, OPENING, REFUSAL, SAID, SMALL
 from pytest_recsys_mt.requests import Item
 
 _PAIRS = {
@@ -38,7 +37,7 @@ _DETAIL = re.compile(
     re.IGNORECASE,
 )
 
-_RATING = re.compile(
+RATING = re.compile(
     r"(?:[-–—:,|]\s?|\s)\(?\[?(?:(?:imdb|rating|score|rated|predicted)\s?[:=]?\s?){0,2}"
     r"(?:\d{1,3}(?:[.,]\d{1,2})?\s?(?:/|out of|von|de)\s?\d{1,3}|[★☆⭐✩½]{1,10}|"
     r"\d[.,]\d{1,2}|\d(?:\.\d)?\s?stars?)\)?\]?\s?$",
@@ -51,30 +50,6 @@ _CUT = re.compile(
     r"|\s(?P<by>by)\s|\s(?P<is>is|was|ist|es|est)\s(?:an?|one|the|my|also|ein|eine|una?|une)\s"
 )
 _MOST_CUTS = 24
-
-_SEPARATOR = re.compile(
-    r"(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s[|•·]\s|[\n\t])"
-    r"|\s(?:and|or|und|oder|et|ou|y|e|o|og|och|en|&|plus|as well as)\s|\s?(?:以及|和|还有|と|そして)\s?"
-)
-_SHELTER = re.compile(
-    r"\([^()\n]{0,200}\)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|《[^》\n]{1,200}》"
-    r"|『[^』\n]{1,200}』"
-)
-_CONJUNCTION = re.compile(
-    r"(?:and|or|und|oder|et|ou|y|e|o|finally|lastly|then|also)\s|(?:以及|和|还有|最后|そして|と)",
-    re.IGNORECASE,
-)
-
-
-class Part(NamedTuple):
-    """One part of an enumeration, by its place in the text.
-
-    `parts_surely` is whether what stands before it parts titles for sure (a comma, not "and").
-    """
-
-    start: int
-    end: int
-    parts_surely: bool
 
 
 def unwrapped(text: str) -> str:
@@ -116,7 +91,7 @@ def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
     """
     for head, rest in _closed(text):
         yield unwrapped(head), rest, True
-    rated = _RATING.search(text)
+    rated = RATING.search(text)
     if rated is not None and text[: rated.start()].strip():
         head = text[: rated.start()]
         yield unwrapped(head), text[rated.start() :], True
@@ -182,7 +157,7 @@ def is_comment(rest: str, item: Item) -> bool:
     plain = [token.strip(".,;:!?()[]*_\"'").casefold() for token in tokens]
     if all(g in GENRES for token in plain for g in token.split("/") if g and g not in ("and", "&")):
         return True
-    if _RATING.search(" " + rest) or re.match(r"(?:18|19|20)\d\d\b", rest):
+    if RATING.search(" " + rest) or re.match(r"(?:18|19|20)\d\d\b", rest):
         return True
     small = [t for t in tokens if t[:1].islower()]
     if any(t.strip(".,;:!?()") in SAID for t in small):
@@ -224,7 +199,7 @@ def title_of(text: str) -> str:
     text = unlabelled(text)
     for head, _ in _closed(text):
         return split_year(unwrapped(head))[0]
-    rated = _RATING.search(text)
+    rated = RATING.search(text)
     if rated is not None and text[: rated.start()].strip():
         text = text[: rated.start()]
     dated = _DATED.search(text)
@@ -296,86 +271,3 @@ def is_capitalised(text: str) -> bool:
 def is_refusal(text: str) -> bool:
     """Whether a sentence declines to answer."""
     return REFUSAL.search(text) is not None
-
-
-def leads(text: str) -> Iterator[tuple[str, str]]:
-    """An enumeration, also without the words that lead to it: ``I recommend: Heat, Casino``."""
-    yield "", text
-    for mark in (":", "："):
-        lead, colon, rest = text.partition(mark)
-        if colon and rest.strip():
-            yield lead + colon, rest.strip()
-    verb = LEADING.search(text)
-    if verb is not None:
-        yield text[: verb.end()], text[verb.end() :]
-
-
-def parts(text: str) -> list[Part]:
-    """The parts of an enumeration; brackets and quotes are kept whole."""
-    text = text.strip()
-    shelters = [match.span() for match in _SHELTER.finditer(text)]
-    found: list[Part] = []
-    start, sure, shelter = 0, True, 0
-    for match in _SEPARATOR.finditer(text):
-        while shelter < len(shelters) and shelters[shelter][1] <= match.start():
-            shelter += 1
-        if shelter < len(shelters) and shelters[shelter][0] <= match.start():
-            continue
-        if text[start : match.start()].strip():
-            found.append(Part(start, match.start(), sure))
-            sure = match["sure"] is not None
-        start = match.end()
-    if text[start:].strip():
-        found.append(Part(start, len(text), sure))
-    return found
-
-
-def plain_heads(text: str) -> Iterator[str]:
-    """What one part of an enumeration may have as its title."""
-    text = text.strip().strip("[]{}").strip()
-    text = unwrapped(text)
-    yield text
-    conjunction = _CONJUNCTION.match(text)
-    if conjunction is not None:
-        text = unwrapped(text[conjunction.end() :])
-        yield text
-    rated = _RATING.search(text)
-    if rated is not None:
-        text = unwrapped(text[: rated.start()])
-        yield text
-    if text.endswith((".", "!", "。")):
-        yield unwrapped(text[:-1])
-    number = re.match(r"\(?\d{1,3}[.)]\s", text)
-    if number is not None:
-        yield unwrapped(text[number.end() :])
-
-
-_QUOTED = re.compile(
-    r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|「([^」\n]{1,200})」|『([^』\n]{1,200})』"
-    r"|《([^》\n]{1,200})》|\*\*([^*\n]{1,200})\*\*|\*([^*\n]{1,200})\*|„([^“”\n]{1,200})[“”]|‘([^’\n]{1,200})’"
-)
-_WORD = re.compile(r"\S+")
-
-
-def spans(text: str, most: int) -> Iterator[tuple[int, int, bool]]:
-    """Where a sentence may hold a title: start, end, and whether it is quoted; in order, longest
-    first. Unquoted ones begin with a capital or a digit.
-    """
-    quoted = {}
-    for match in _QUOTED.finditer(text):
-        group = match.lastindex or 0
-        quoted[match.start()] = match.span(group)
-    tokens = [match.span() for match in _WORD.finditer(text)]
-    starts = sorted({*quoted, *(start for start, _ in tokens)})
-    index = {start: i for i, (start, _) in enumerate(tokens)}
-    for start in starts:
-        if start in quoted:
-            yield *quoted[start], True
-        first = index.get(start)
-        if first is None or not (text[start].isupper() or text[start].isdigit()):
-            continue
-        for last in range(min(len(tokens), first + most) - 1, first - 1, -1):
-            end = tokens[last][1]
-            written = text[start:end].rstrip(".,;:!?。，")
-            if last > first or (start > 0 and len(written) > 2):
-                yield start, start + len(written), False

@@ -1,7 +1,7 @@
 """Reading a text answer: which items it names, in its order, and what the rest of it is.
 
 The answer is sanitized here, once, and cut into pieces by `layout.pieces`; `comments` knows where a
-title may end, and `titles` which item it is. The held-out item is never looked at. Work grows
+title may end, `enumerations` where several part, and `titles` which item it is. The held-out item is never looked at. Work grows
 linearly with the answer up to `layout.MAX_CHARACTERS` and `layout.MAX_PIECES`, and stops there.
 """
 
@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pytest_recsys_mt.llm import comments
+from pytest_recsys_mt.llm import comments, enumerations
 from pytest_recsys_mt.llm.layout import Piece, pieces
 from pytest_recsys_mt.llm.sanitize import sanitize
-from pytest_recsys_mt.llm.titles import TitleIndex, normalise, split_year
+from pytest_recsys_mt.llm.spelling import normalise, split_year
+from pytest_recsys_mt.llm.titles import TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, EntryKind, Item, Request
 
 _CANDIDATE_NUMBER = re.compile(
@@ -171,7 +172,7 @@ class _Reader:
     def _read_several(self, piece: Piece, text: str) -> bool:
         """``Heat, Casino and Alien``, also behind the sentence that leads to it."""
         best, most = ("", list[tuple[str, Item | None]]()), 0
-        for lead, rest in comments.leads(text):
+        for lead, rest in enumerations.leads(text):
             found = self._several(rest, strict=piece.place not in ("line", "note"))
             hits = 1 + sum(item is not None for _, item in found)
             if found and hits > most:
@@ -191,7 +192,7 @@ class _Reader:
 
         The catalogue decides which commas part titles: the longest title wins.
         """
-        parts = comments.parts(text)
+        parts = enumerations.parts(text)
         if len(parts) < 2:
             return []
         found: list[tuple[str, Item | None]] = []
@@ -217,12 +218,12 @@ class _Reader:
         return found if dated or (likely and hits and 2 * hits >= len(found)) else []
 
     def _longest(
-        self, text: str, parts: Sequence[comments.Part], at: int, used: set[str]
+        self, text: str, parts: Sequence[enumerations.Part], at: int, used: set[str]
     ) -> tuple[int, Item | None]:
         """The longest run of parts from `at` on that is one title."""
         for end in range(min(len(parts), at + _JOINED), at, -1):
             raw = text[parts[at].start : parts[end - 1].end]
-            for head in comments.plain_heads(raw):
+            for head in enumerations.plain_heads(raw):
                 item = self._scope.equal(head, None, used)
                 if item is not None:
                     return end, item
@@ -256,7 +257,7 @@ class _Reader:
     def _mentions(self, text: str) -> Iterator[tuple[str, Item]]:
         """Titles in a sentence: quoted ones, those with a year, and candidates as written."""
         at = 0
-        for start, end, quoted in comments.spans(text, _MOST_WORDS):
+        for start, end, quoted in enumerations.spans(text, _MOST_WORDS):
             if start < at:
                 continue
             written = text[start:end]

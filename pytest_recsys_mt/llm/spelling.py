@@ -1,0 +1,150 @@
+"""How titles are written: their normal form, their year, their other names, their misspellings."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+MIN_LENGTH = 8
+"""Letters of the normal form below which a title has no misspellings, only neighbours."""
+
+_INVERTED = re.compile(
+    r",\s?(the|an?|d(?:er|ie|as|en|em|e|et)|eine?|les?|la|l['’]|une?|des|el|l[ao]s|una|il|lo|gli|i|uno"
+    r"|os?|as|uma?|het|een|en|ett?)(?=\s*$|\s*[\[(:]|\s+[-–—]\s)",
+    re.IGNORECASE,
+)
+"""The article that libraries put behind a title: ``Matrix, The``."""
+
+_YEAR = re.compile(
+    r"[(\[（]\s?((?:18|19|20)\d\d)(?:\s?[-–—/]\s?(?:\d{2,4})?)?(?:[,;:]?\s[^()\[\]（）]{0,60})?[)\]）]$"
+    r"|(?:\s[-–—|]\s|,\s?|\s/\s)((?:18|19|20)\d\d)$"
+)
+
+_ALSO_KNOWN = re.compile(r"^(?:a\.?\s?k\.?\s?a\.?|also known as)\s+", re.IGNORECASE)
+
+_QUALIFIER = re.compile(
+    r"(?:part|vol|volume|season|series|episode|chapter|uncut|unrated|extended|remastered|director|"
+    r"imax|tv|3d|dvd|the movie|the director|original|new|remake|subtitled|dubbed)\b",
+    re.IGNORECASE,
+)
+"""How a bracket begins that says which of several it is, not how else it is called."""
+
+_STROKES = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "&": "and"}
+)
+
+_ROMAN = {
+    "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9",
+    "x": "10", "xi": "11", "xii": "12", "xiii": "13", "xiv": "14", "xv": "15", "xvi": "16",
+}  # fmt: skip
+
+_SHORT_FORMS = {**_ROMAN, "vol": "volume", "pt": "part", "vs": "versus"}
+
+MAX_LENGTH = 400
+"""Characters of a text that can be part of a title; whatever follows is no title any more."""
+
+
+def _fold(text: str) -> str:
+    """Case, compatibility forms and Latin diacritics folded; signs of other scripts stay."""
+    text = unicodedata.normalize("NFKC", html.unescape(text)).casefold()
+    text = unicodedata.normalize("NFD", text)
+    text = "".join(c for c in text if not "\u0300" <= c <= "\u036f")
+    return unicodedata.normalize("NFC", text).translate(_STROKES)
+
+
+def _uninvert(title: str) -> str:
+    """``Matrix, The`` as ``The Matrix``, also before a bracket or a subtitle."""
+    match = _INVERTED.search(title)
+    if match is None:
+        return title
+    return f"{match[1]} {title[: match.start()].lstrip()}{title[match.end() :]}"
+
+
+@lru_cache(maxsize=1 << 16)
+def normalise(title: str) -> str:
+    """The form in which equal titles are equal: letters and digits alone, of any script.
+
+    ``Matrix, The`` and ``the  MATRIX!`` are both ``thematrix``. Characters of width and
+    compatibility (NFKC), HTML entities, case, Latin diacritics, punctuation and spaces do not
+    count, ``&`` is ``and``. A title without any letter or digit is its own normal form.
+    """
+    folded = _fold(_uninvert(html.unescape(title[:MAX_LENGTH].strip())))
+    letters = "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
+    return letters or "".join(folded.split())
+
+
+def split_year(text: str) -> tuple[str, int | None]:
+    """A text without the year of release at its end, ``Heat (1995)``, and that year."""
+    text = text.strip()
+    match = _YEAR.search(text)
+    if match is None or not text[: match.start()].strip():
+        return text, None
+    return text[: match.start()].strip(), int(match[1] or match[2])
+
+
+def split_brackets(title: str) -> tuple[str, tuple[str, ...]]:
+    """A title and its other names, which MovieLens puts in brackets behind it.
+
+    ``Seven (a.k.a. Se7en)`` is ``Seven`` and ``Se7en``. A bracket that says which of several it is
+    (``Part 1``) is no other name.
+    """
+    names: list[str] = []
+    title = title.strip()
+    while title.endswith(")") and (start := _opening(title)) > 0 and title[:start].strip():
+        inner = _ALSO_KNOWN.sub("", title[start + 1 : -1].strip())
+        if inner and not _QUALIFIER.match(inner) and not inner.isdigit():
+            names.append(inner)
+        title = title[:start].strip()
+    return title, tuple(reversed(names))
+
+
+def _opening(text: str) -> int:
+    """Where the bracket opens that closes at the end of a text, or -1."""
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
+            return at
+    return -1
+
+
+def words(title: str) -> tuple[str, ...]:
+    """The words of a title as they are compared: folded, articles gone, numerals as digits."""
+    found: list[str] = re.findall(r"\w+", _fold(_uninvert(title)).replace("'", "").replace("’", ""))
+    kept = [word for word in found if word not in ("a", "an", "the")]
+    return tuple(_SHORT_FORMS.get(w, w) if i else w for i, w in enumerate(kept))
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is written in another script than the Latin one."""
+    return any(c.isalpha() and ord(c) > 0x36F for c in text)
+
+
+def is_misspelling(written: Sequence[str], title: Sequence[str]) -> bool:
+    """Whether these words can only be the words of that title, misspelt.
+
+    Most titles one letter apart are two films (Alien and Aliens, Contact and Contract, Julie and
+    Julia), so: as many words; numbers and short words equal; one edit a word, inside it; and either
+    a long word is equal too, or the misspelt one is long.
+    """
+    from rapidfuzz.distance import OSA
+
+    if len(written) != len(title):
+        return False
+    edited = [(a, b) for a, b in zip(written, title, strict=True) if a != b]
+    anchored = any(len(a) >= 4 and a == b for a, b in zip(written, title, strict=True))
+    anchored = anchored and sum(map(len, title)) >= 12
+    if not 1 <= len(edited) <= (2 if anchored else 1):
+        return False
+    for a, b in edited:
+        short = min(len(a), len(b))
+        if short < (5 if anchored else MIN_LENGTH) or any(c.isdigit() for c in a + b):
+            return False
+        if a[0] != b[0] or a[-1] != b[-1] or OSA.distance(a, b, score_cutoff=1) > 1:
+            return False
+        if {a[-3:], b[-3:]} == {"man", "men"}:
+            return False
+    return True

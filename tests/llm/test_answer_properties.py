@@ -1,0 +1,186 @@
+"""What holds for every answer: it is read without an error, in linear time, and faithfully."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from pytest_recsys_mt.llm.layout import MAX_PIECES
+from pytest_recsys_mt.llm.parser import parse
+from pytest_recsys_mt.llm.spelling import normalise
+from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item, Rating, Request, Scale
+from tests.llm.world import CATALOGUE, INDEX, collected, request
+
+TEXTS = [case["text"] for case in collected()]
+FRAGMENTS = [
+    "\n", " ", "1. ", "- ", "| ", "**", '"', "“", "[", "]", "{", "}", ", ", " and ", "(1995)", "```", "<think>",
+    "</think>", "\x1b[", "4/5", ": ", "#", "*", "_", "\\", "https://x", "\u202e", "\ud800", "、", "《", "》", "&amp;",
+]  # fmt: skip
+NOISE = st.lists(
+    st.one_of(
+        st.sampled_from(FRAGMENTS),
+        st.sampled_from([item.label for item in CATALOGUE.values()]),
+        st.text(max_size=12),
+    ),
+    max_size=40,
+).map("".join)
+SPLICES = st.builds(
+    lambda a, b, at, noise: a[: int(len(a) * at)] + noise + b[int(len(b) * at) :],
+    st.sampled_from(TEXTS),
+    st.sampled_from(TEXTS),
+    st.floats(0, 1),
+    NOISE,
+)
+
+
+def check_sane(entries, asked):
+    offered = {item.id for item in asked.candidates or ()}
+    history = {rating.item.id for rating in asked.history}
+    seen = set()
+    for entry in entries:
+        assert entry.text == entry.text.strip()
+        assert (entry.item is None) == (entry.kind == "unparsed")
+        if entry.item is None:
+            continue
+        known = entry.item in CATALOGUE
+        assert known or entry.item.startswith(UNKNOWN_PREFIX)
+        assert (entry.kind == "duplicate") == (entry.item in seen)
+        seen.add(entry.item)
+        match entry.kind:
+            case "candidate":
+                assert known
+                assert entry.item in offered if asked.candidates is not None else known
+            case "history":
+                assert entry.item in history - offered
+            case "catalogue":
+                assert known
+                assert entry.item not in offered | history
+            case "unknown":
+                assert not known
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.one_of(st.text(), NOISE, SPLICES), st.booleans(), st.booleans())
+def test_any_text_is_read_and_every_entry_is_sane(text, open_question, truncated):
+    asked = request(candidates=None) if open_question else request()
+    check_sane(parse(text, asked, INDEX, truncated=truncated), asked)
+
+
+WORDS = st.one_of(
+    st.sampled_from(
+        [
+            "the",
+            "The",
+            "of",
+            "and",
+            "a",
+            "Night",
+            "Alien",
+            "Aliens",
+            "Heat",
+            "Story",
+            "霸王",
+            "é",
+            "Сталкер",
+        ]
+    ),
+    st.sampled_from(["2", "II", "2049", "1984", "Mr.", "&", "12"]),
+    st.text(st.characters(categories=("Lu", "Ll", "Lo", "Nd")), min_size=1, max_size=8),
+)
+JOINTS = st.sampled_from([" ", " ", " ", ": ", ", ", " - ", "'s ", "! ", "/", "·"])
+TITLES = st.builds(
+    lambda first, rest, article: first + "".join(j + w for j, w in rest) + article,
+    WORDS,
+    st.lists(st.tuples(JOINTS, WORDS), max_size=4),
+    st.sampled_from(["", "", "", ", The", ", A", " (La Otra)"]),
+)
+CATALOGUES = st.lists(
+    st.builds(Item, id=st.just(""), title=TITLES, year=st.none() | st.integers(1900, 2030)),
+    min_size=2,
+    max_size=8,
+    unique_by=lambda item: normalise(item.title),
+)
+
+
+def styled(style: str, labels: list[str]) -> str:
+    match style:
+        case "json":
+            return json.dumps(labels)
+        case "objects":
+            return json.dumps([{"title": label} for label in labels])
+        case "table":
+            return "| # | Title |\n|---|---|\n" + "\n".join(
+                f"| {i} | {label} |" for i, label in enumerate(labels, 1)
+            )
+        case "lines":
+            return "\n".join(labels)
+        case "semicolons":
+            return "; ".join(f'"{label}"' for label in labels)
+    return "\n".join(style.format(i, label) for i, label in enumerate(labels, 1))
+
+
+STYLES = [
+    "{0}. {1}", "{0}) {1}", "({0}) {1}", "[{0}] {1}", "#{0}. {1}", "{0} - {1}", "**{0}.** {1}", "{0}. **{1}**",
+    '{0}. "{1}"', "- {1}", "* {1}", "• {1}", "{0}、《{1}》", "> {0}. {1}", "json", "objects", "table", "lines", "semicolons",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("style", STYLES)
+@settings(deadline=None, max_examples=60)
+@given(catalogue=CATALOGUES, data=st.data())
+def test_perfect_answer_gives_back_its_items_in_order(style, catalogue, data):
+    catalogue = [Item(f"i{n}", item.title, item.year) for n, item in enumerate(catalogue)]
+    # Other names in brackets may be shared, and a title may be another with its year.
+    assume(
+        len({normalise(i.title.removesuffix(" (La Otra)")) for i in catalogue}) == len(catalogue)
+    )
+    assume(sum("La Otra" in i.title for i in catalogue) <= 1)
+    answer = data.draw(st.permutations(catalogue))
+    answer = answer[: data.draw(st.integers(1, len(answer)))]
+    dated = data.draw(st.booleans())
+    labels = [item.label if dated else item.title for item in answer]
+    asked = Request("1", (), Scale(), tuple(catalogue), k=len(answer))
+    entries = parse(styled(style, labels), asked, TitleIndex(catalogue))
+    assert [entry.item for entry in entries] == [item.id for item in answer], styled(style, labels)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "1. Heat\n", "[", "{", '{"title": ', "(", "((((", "**", "* ", "| a ", "<think>", "</think>", "<", "&amp;", "\x1b[", "\x1b]",
+        "Heat, ", "a, ", " and ", "\"", "“a", "'", "`", "1. ", "1.", "- - ", "> ", "#", "\n", " ", "x", "Heat (1995) ", "《", "---\n",
+        "A B ", "Film: ", "\u202e", "１", ", The", "(1995)", "[1]", "http://", "4/5 ", "[a](b) ", "Unheard Of Words\n", "1. Shawshenk Redemtion\n",
+    ],
+)  # fmt: skip
+def test_ten_megabytes_take_no_longer_than_their_first_part(unit):
+    text = unit * (10_000_000 // len(unit))
+    start = time.process_time()
+    entries = parse(text, request(), INDEX)
+    assert time.process_time() - start < 10
+    assert len(entries) <= 60 * MAX_PIECES
+
+
+def test_parsing_scales_with_the_answer_not_with_its_square():
+    def cost(count: int) -> float:
+        text = "\n".join(f"{i}. Unheard Story of {i} Lanterns: part" for i in range(1, count))
+        asked = request()
+        start = time.process_time()
+        parse(text, asked, INDEX)
+        return time.process_time() - start
+
+    cost(50)
+    small, large = min(cost(100) for _ in range(3)), min(cost(800) for _ in range(3))
+    assert large < 8 * 4 * small + 0.05
+
+
+def test_held_out_items_play_no_part():
+    history = (Rating(CATALOGUE["click"], 4.0),)
+    ask = Request("1", history, Scale(), request().candidates, 5)
+    relabelled = ask.replace(user="another")
+    for text in TEXTS:
+        assert parse(text, ask, INDEX) == parse(text, relabelled, INDEX)

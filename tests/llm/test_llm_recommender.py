@@ -1,0 +1,138 @@
+"""A text model answers requests through its prompt and its parser."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm import LLMRecommender
+from pytest_recsys_mt.requests import Completion, Message, Prompt, Recommender, Scale, Usage
+from tests.llm.world import CATALOGUE, request
+
+
+class Echo:
+    """Answers each prompt with the next of its texts and keeps what it was asked."""
+
+    deterministic = True
+
+    def __init__(self, *texts):
+        self.texts = texts
+        self.asked = []
+
+    def complete(self, prompts):
+        self.asked += prompts
+        return [Completion(text) for text in self.texts[: len(prompts)]]
+
+
+@pytest.fixture
+def dataset():
+    rows = pd.DataFrame([("1", "heat", 5.0, 0)], columns=["user", "item", "rating", "timestamp"])
+    return Dataset("films", CATALOGUE, rows, Scale())
+
+
+def fitted(dataset, model=None, prompt="person", seed=0):
+    recommender = LLMRecommender(model or Echo(), prompt)
+    recommender.fit(dataset, seed)
+    return recommender
+
+
+def test_a_batch_is_asked_once_and_answered_in_order(dataset):
+    model = Echo("1. Heat\n2. Fargo", "Alien, Aliens")
+    recommender = fitted(dataset, model)
+    assert isinstance(recommender, Recommender)
+    first, second = recommender.recommend([request(), request().replace(user="2")])
+    assert (first.items, second.items) == (("heat", "fargo"), ("alien", "aliens"))
+    assert [prompt.messages[0].content.count("The user 2 likes") for prompt in model.asked] == [
+        0,
+        1,
+    ]
+    assert recommender.reads_text
+    assert recommender.deterministic
+
+
+def test_items_are_the_first_k_entries_that_name_something(dataset):
+    lines = ["Sure!", "1. Heat", "2. Heat", "3. Harbour of Glass", "4. Click", "5. Up", "6. Fargo"]
+    text = "\n".join(lines)
+    answer = fitted(dataset).read(request(), Completion(text, Usage(3, 4)))
+    assert answer.items == ("heat", "heat", "unknown:harbourofglass", "click", "up")
+    kinds = ["unparsed", "candidate", "duplicate", "unknown", "history", "catalogue", "candidate"]
+    assert [entry.kind for entry in answer.entries] == kinds
+    assert (answer.text, answer.usage, answer.error) == (text, Usage(3, 4), None)
+
+
+def test_text_is_sanitized_once(dataset):
+    answer = fitted(dataset).read(request(), Completion("1. \x1b[31mHeat\x1b[0m\ud800"))
+    assert answer.text == "1. Heat"
+    assert answer.entries[0].text == "Heat"
+
+
+def test_errors_are_passed_on_and_refusals_are_none(dataset):
+    recommender = fitted(dataset)
+    failed = recommender.read(request(), Completion(None, Usage(3, 0), error="HTTP 500"))
+    assert (failed.items, failed.error, failed.usage) == ((), "HTTP 500", Usage(3, 0))
+    empty = recommender.read(request(), Completion(" \n", finish_reason="content_filter"))
+    assert empty.error is not None
+    assert "content_filter" in empty.error
+    refusal = recommender.read(request(), Completion("I cannot help with that."))
+    assert (refusal.items, refusal.error) == ((), None)
+    assert [entry.kind for entry in refusal.entries] == ["unparsed"]
+
+
+def test_length_limit_makes_the_last_entry_doubtful(dataset):
+    recommender = fitted(dataset)
+    text = "1. Heat\n2. Harbour of Gl"
+    assert len(recommender.read(request(), Completion(text, finish_reason="stop")).items) == 2
+    assert recommender.read(request(), Completion(text, finish_reason="length")).items == ("heat",)
+
+
+def test_seed_depends_on_run_messages_and_replicate_alone(dataset):
+    recommender = fitted(dataset, seed=7)
+    base = recommender.render(request())
+    content = [[m.role, m.content] for m in base.messages]
+    digest = hashlib.sha256(json.dumps([7, content, 0]).encode()).digest()
+    assert base.seed == int.from_bytes(digest[:8], "big") >> 1
+    assert recommender.render(request(), 7) == base == recommender.render(request())
+    others = [
+        recommender.render(request(), 8),
+        recommender.render(request().replace(replicate=1)),
+        recommender.render(request().replace(k=6)),
+    ]
+    assert len({base.seed, *(prompt.seed for prompt in others)}) == 4
+    assert all(0 <= prompt.seed < 2**63 for prompt in others)
+
+
+def test_catalogue_dates_the_prompt(dataset):
+    content = fitted(dataset, prompt="wok").render(request()).messages[0].content
+    assert "newer than 2020." in content
+
+
+def test_prompt_and_fit_are_checked_early():
+    with pytest.raises(RecommenderError, match="'nope'"):
+        LLMRecommender(Echo(), "nope")
+    with pytest.raises(RecommenderError, match="fit"):
+        LLMRecommender(Echo()).read(request(), Completion("1. Heat"))
+
+
+def test_undeclared_models_are_taken_as_stochastic():
+    class Plain:
+        def complete(self, prompts):
+            return [Completion("Heat") for _ in prompts]
+
+    assert not LLMRecommender(Plain()).deterministic
+    assert isinstance(Prompt((Message("user", "hi"),)).seed, int)
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = (
+        "import sys, pytest_recsys_mt.llm as llm; "
+        "print(sorted({'numpy', 'pandas', 'torch', 'openai', 'transformers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

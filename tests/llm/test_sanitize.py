@@ -1,0 +1,40 @@
+"""Text of models is harmless before anything prints, stores or parses it."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_recsys_mt.llm.sanitize import one_line, sanitize
+
+
+@pytest.mark.parametrize(
+    ("wild", "tame"),
+    [
+        ("\x1b[1;31mHeat\x1b[0m", "Heat"),
+        ("\x9b31mHeat", "Heat"),
+        ("\x1b]0;owned\x07Heat", "Heat"),
+        ("\x1b]8;;http://x\x1b\\Heat\x1b]8;;\x1b\\", "Heat"),
+        ("\x1bPq#0\x1b\\Heat", "Heat"),
+        ("\x1bcHeat\x1b", "Heat"),
+        ("He\u202eat\u2066", "Heat"),
+        ("He\ud800at", "Heat"),
+        ("H\U000e0041eat", "Heat"),
+        ("a\r\nb\rc\u2028d\x0be\x85f", "a\nb\nc\nd\ne\nf"),
+        ("tab\tstays, नमस्ते and क्‍ष too", "tab\tstays, नमस्ते and क्‍ष too"),
+    ],
+)
+def test_control_text_is_taken_off(wild, tame):
+    assert sanitize(wild) == tame
+
+
+@given(st.text(st.characters(categories=("L", "N", "P", "S", "Z", "C")), max_size=200))
+def test_nothing_dangerous_is_left_and_once_is_enough(text):
+    clean = sanitize(text)
+    assert sanitize(clean) == clean
+    clean.encode("utf-8")
+    assert not any(unicodedata.category(c) in ("Cc", "Cs") for c in clean if c not in "\n\t")
+    assert "\n" not in one_line(text)

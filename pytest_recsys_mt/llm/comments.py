@@ -20,6 +20,7 @@ _PAIRS = {
 }  # fmt: skip
 _EMPHASIS = ("***", "**", "__", "~~", "*", "_", "`")
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\((?:https?:)?[^()\s]{0,500}\)")
+_BOXED = re.compile(r"\\(?:boxed|text|textbf)\{([^{}\n]{1,200})\}")
 _REFERENCE = re.compile(r"(?<=\S)\s?\[\d{1,3}\]$")
 _KEY = re.compile(r'[\s{\[,]*"[\w ]{1,40}"\s?:\s?(?:[\[{]\s?|(?=")|$)')
 
@@ -28,6 +29,10 @@ _LABEL = re.compile(
     r"titulo|película|recomendación|titre|titolo|电影|推荐|タイトル|映画)\s?(?:title|name)?\s?#?\d{0,3}"
     r"|(?:first|second|third|fourth|fifth|next|last|finally|another|also)(?:ly)?)[*_]{0,2}\s?[:：,][*_]{0,2}\s?",
     re.IGNORECASE,
+)
+_AND = re.compile(r"(?:and|und|y|et|e|och|en)\s(?=[^a-z\s])")
+_TRANSLATED = re.compile(
+    r"([^()（）\n]{1,200})[(（]([^()（）,，\n]{1,200})(?:[,，]\s?((?:18|19|20)\d\d))?[)）]"
 )
 _DETAIL = re.compile(
     r"(?:year|release(?:d| date| year)?|genres?|directors?|directed by|cast|stars?|starring|reason|why|"
@@ -54,7 +59,7 @@ _MOST_CUTS = 24
 
 def unwrapped(text: str) -> str:
     """`text` without what wraps all of it: emphasis, quotes, links, and trailing commas."""
-    text = _LINK.sub(r"\1", text).strip()
+    text = _BOXED.sub(r"\1", _LINK.sub(r"\1", text)).strip()
     key = _KEY.match(text)
     if key is not None:
         text = text[key.end() :]
@@ -80,9 +85,18 @@ def unwrapped(text: str) -> str:
 
 def unlabelled(text: str) -> str:
     """`text` without a label before it: ``Movie 1: Heat``."""
-    match = _LABEL.match(text)
+    match = _LABEL.match(text) or _AND.match(text)
     rest = text[match.end() :] if match is not None else ""
     return unwrapped(rest) if rest.strip() else text
+
+
+def retranslated(text: str) -> str:
+    """A title with another name and its year in one bracket, in two: ``A (B, 1999)``."""
+    match = _TRANSLATED.match(text)
+    if match is None:
+        return ""
+    year = f" ({match[3]})" if match[3] else ""
+    return f"{unwrapped(match[1])} ({match[2].strip()}){year}"
 
 
 def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
@@ -226,7 +240,7 @@ def unknown_title(text: str) -> str:
     if placeholder or _DETAIL.match(text) or text.rstrip("*_ ").endswith((":", "：")):
         return ""
     title = title_of(unwrapped(text))
-    return title if is_title(title) else ""
+    return title if is_title(title) and not _DETAIL.match(f"{title}:") else ""
 
 
 def is_title(text: str) -> bool:

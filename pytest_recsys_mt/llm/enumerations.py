@@ -10,7 +10,7 @@ from pytest_recsys_mt.llm.comments import RATING, unwrapped
 from pytest_recsys_mt.llm.wording import LEADING
 
 _SEPARATOR = re.compile(
-    r"(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s[|•·]\s|[\n\t])"
+    r"(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s?\|\s?|\s[•·/]\s|[\n\t])"
     r"|\s(?:and|or|und|oder|et|ou|y|e|o|og|och|en|&|plus|as well as)\s|\s?(?:以及|和|还有|と|そして)\s?"
 )
 _SHELTER = re.compile(

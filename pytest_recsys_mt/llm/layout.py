@@ -74,13 +74,15 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _KEYCAP = re.compile(r"(?:([0-9])\ufe0f?\u20e3|([\u2460-\u2473\u2776-\u277f\u24f5-\u24fe])|🔟)\s*")
-_BARE_NUMBER = re.compile(r"#\d{1,3}\s|\d{1,3},(?=[^\d\s])")
-"""``#1 Heat``, and the first column of comma-separated values."""
+_BARE_NUMBER = re.compile(
+    r"#\d{1,3}\s|\d{1,3},(?=[^\d\s])|\d{1,3}\s?/\s|(?:I{1,3}|IV|VI{0,3}|IX|X)[.)]\s"
+)
+"""``#1 Heat``, ``1/ Heat``, ``I. Heat``, and the first column of comma-separated values."""
 
 _BULLET = re.compile(
     r"(?:[-*+–—](?=\s)|[•·‣⁃∙▪▫●○◦■□◆◇★☆➤►▶→⇒✓✔✅☑➢❖・※🎬🎥🎞📽🍿⭐🌟👉🔹🔸]\ufe0f?)\s*(?:\[[ xX]?\]\s+)?"
 )
-_INLINE_NUMBER = re.compile(r"(?:^|(?<=[\s,;]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])")
+_INLINE_NUMBER = re.compile(r"(?:^|(?<=[\s,;)]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])")
 
 _TITLE_KEYS = (
     "title", "movie", "movie_title", "movietitle", "movie_name", "name", "film", "film_title",

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pytest_recsys_mt.llm import comments, enumerations
-from pytest_recsys_mt.llm.layout import Piece, pieces
+from pytest_recsys_mt.llm.layout import MAX_PIECES, Piece, pieces
 from pytest_recsys_mt.llm.sanitize import sanitize
 from pytest_recsys_mt.llm.spelling import normalise, split_year
 from pytest_recsys_mt.llm.titles import TitleIndex
@@ -47,6 +47,8 @@ def parse(
     reader = _Reader(request, index)
     for piece in pieces(sanitize(text)):
         reader.read(piece)
+        if len(reader.entries) >= MAX_PIECES:
+            break
     reader.finish(cut_off=truncated and not text.endswith("\n"))
     return tuple(reader.entries)
 
@@ -157,7 +159,7 @@ class _Reader:
                 continue
             if closed or comments.is_comment(rest, item) or self._equal(rest) == item:
                 return item
-        return None
+        return self._equal(comments.retranslated(text), year)
 
     def _number(self, text: str) -> Item | None:
         """The candidate that a plain number stands for."""
@@ -192,7 +194,7 @@ class _Reader:
 
         The catalogue decides which commas part titles: the longest title wins.
         """
-        parts = enumerations.parts(text)
+        parts = enumerations.parts(text)[:MAX_PIECES]
         if len(parts) < 2:
             return []
         found: list[tuple[str, Item | None]] = []
@@ -208,7 +210,8 @@ class _Reader:
                 used.add(item.id)
             at = end
         hits = sum(item is not None for _, item in found)
-        if len(found) < 2 or (strict and hits < len(found)):
+        distinct = len({item.id for _, item in found if item is not None})
+        if len(found) < 2 or (strict and distinct < len(found)):
             return []
         dated = all(comments.year_in(part) for part, _ in found)
         likely = all(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import assume, given, settings
@@ -13,7 +14,7 @@ from pytest_recsys_mt.llm.layout import MAX_PIECES
 from pytest_recsys_mt.llm.parser import parse
 from pytest_recsys_mt.llm.spelling import normalise
 from pytest_recsys_mt.llm.titles import TitleIndex
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item, Rating, Request, Scale
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Request, Scale
 from tests.llm.world import CATALOGUE, INDEX, collected, request
 
 TEXTS = [case["text"] for case in collected()]
@@ -38,7 +39,7 @@ SPLICES = st.builds(
 )
 
 
-def check_sane(entries, asked):
+def check_sane(entries: Sequence[Entry], asked: Request) -> None:
     offered = {item.id for item in asked.candidates or ()}
     history = {rating.item.id for rating in asked.history}
     seen = set()
@@ -66,7 +67,9 @@ def check_sane(entries, asked):
 
 @settings(deadline=None, max_examples=300)
 @given(st.one_of(st.text(), NOISE, SPLICES), st.booleans(), st.booleans())
-def test_any_text_is_read_and_every_entry_is_sane(text, open_question, truncated):
+def test_any_text_is_read_and_every_entry_is_sane(
+    text: str, open_question: bool, truncated: bool
+) -> None:
     asked = request(candidates=None) if open_question else request()
     check_sane(parse(text, asked, INDEX, truncated=truncated), asked)
 
@@ -133,7 +136,9 @@ STYLES = [
 @pytest.mark.parametrize("style", STYLES)
 @settings(deadline=None, max_examples=60)
 @given(catalogue=CATALOGUES, data=st.data())
-def test_perfect_answer_gives_back_its_items_in_order(style, catalogue, data):
+def test_perfect_answer_gives_back_its_items_in_order(
+    style: str, catalogue: list[Item], data: st.DataObject
+) -> None:
     catalogue = [Item(f"i{n}", item.title, item.year) for n, item in enumerate(catalogue)]
     # Other names in brackets may be shared, and a title may be another with its year.
     assume(
@@ -157,15 +162,15 @@ def test_perfect_answer_gives_back_its_items_in_order(style, catalogue, data):
         "A B ", "Film: ", "\u202e", "１", ", The", "(1995)", "[1]", "http://", "4/5 ", "[a](b) ", "Unheard Of Words\n", "1. Shawshenk Redemtion\n",
     ],
 )  # fmt: skip
-def test_ten_megabytes_take_no_longer_than_their_first_part(unit):
+def test_ten_megabytes_take_no_longer_than_their_first_part(unit: str) -> None:
     text = unit * (10_000_000 // len(unit))
     start = time.process_time()
     entries = parse(text, request(), INDEX)
     assert time.process_time() - start < 10
-    assert len(entries) <= 60 * MAX_PIECES
+    assert len(entries) <= 2 * MAX_PIECES
 
 
-def test_parsing_scales_with_the_answer_not_with_its_square():
+def test_parsing_scales_with_the_answer_not_with_its_square() -> None:
     def cost(count: int) -> float:
         text = "\n".join(f"{i}. Unheard Story of {i} Lanterns: part" for i in range(1, count))
         asked = request()
@@ -176,11 +181,3 @@ def test_parsing_scales_with_the_answer_not_with_its_square():
     cost(50)
     small, large = min(cost(100) for _ in range(3)), min(cost(800) for _ in range(3))
     assert large < 8 * 4 * small + 0.05
-
-
-def test_held_out_items_play_no_part():
-    history = (Rating(CATALOGUE["click"], 4.0),)
-    ask = Request("1", history, Scale(), request().candidates, 5)
-    relabelled = ask.replace(user="another")
-    for text in TEXTS:
-        assert parse(text, ask, INDEX) == parse(text, relabelled, INDEX)

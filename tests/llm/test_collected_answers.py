@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pytest_recsys_mt.llm.parser import parse
@@ -11,7 +13,7 @@ CASES = collected()
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_answer_is_read_as_a_person_would(case):
+def test_answer_is_read_as_a_person_would(case: dict[str, Any]) -> None:
     asked = request(case.get("candidates", CANDIDATES), case.get("history", HISTORY))
     entries = parse(case["text"], asked, INDEX, truncated=case.get("truncated", False))
     assert [shorthand(entry) for entry in entries] == expected(case)

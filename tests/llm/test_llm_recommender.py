@@ -6,6 +6,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import pandas as pd
 import pytest
@@ -13,7 +14,14 @@ import pytest
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm import LLMRecommender
-from pytest_recsys_mt.requests import Completion, Message, Prompt, Recommender, Scale, Usage
+from pytest_recsys_mt.requests import (
+    Completion,
+    Prompt,
+    Recommender,
+    Scale,
+    TextModel,
+    Usage,
+)
 from tests.llm.world import CATALOGUE, request
 
 
@@ -22,42 +30,44 @@ class Echo:
 
     deterministic = True
 
-    def __init__(self, *texts):
+    def __init__(self, *texts: str) -> None:
         self.texts = texts
-        self.asked = []
+        self.asked: list[Prompt] = []
 
-    def complete(self, prompts):
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         self.asked += prompts
         return [Completion(text) for text in self.texts[: len(prompts)]]
 
 
 @pytest.fixture
-def dataset():
+def dataset() -> Dataset:
     rows = pd.DataFrame([("1", "heat", 5.0, 0)], columns=["user", "item", "rating", "timestamp"])
     return Dataset("films", CATALOGUE, rows, Scale())
 
 
-def fitted(dataset, model=None, prompt="person", seed=0):
+def fitted(
+    dataset: Dataset, model: TextModel | None = None, prompt: str = "person", seed: int = 0
+) -> LLMRecommender:
     recommender = LLMRecommender(model or Echo(), prompt)
     recommender.fit(dataset, seed)
     return recommender
 
 
-def test_a_batch_is_asked_once_and_answered_in_order(dataset):
+def test_a_batch_is_asked_once_and_answered_in_order(dataset: Dataset) -> None:
     model = Echo("1. Heat\n2. Fargo", "Alien, Aliens")
     recommender = fitted(dataset, model)
-    assert isinstance(recommender, Recommender)
+    assert recommender.reads_text
+    assert recommender.deterministic
     first, second = recommender.recommend([request(), request().replace(user="2")])
     assert (first.items, second.items) == (("heat", "fargo"), ("alien", "aliens"))
     assert [prompt.messages[0].content.count("The user 2 likes") for prompt in model.asked] == [
         0,
         1,
     ]
-    assert recommender.reads_text
-    assert recommender.deterministic
+    assert isinstance(recommender, Recommender)
 
 
-def test_items_are_the_first_k_entries_that_name_something(dataset):
+def test_items_are_the_first_k_entries_that_name_something(dataset: Dataset) -> None:
     lines = ["Sure!", "1. Heat", "2. Heat", "3. Harbour of Glass", "4. Click", "5. Up", "6. Fargo"]
     text = "\n".join(lines)
     answer = fitted(dataset).read(request(), Completion(text, Usage(3, 4)))
@@ -67,13 +77,13 @@ def test_items_are_the_first_k_entries_that_name_something(dataset):
     assert (answer.text, answer.usage, answer.error) == (text, Usage(3, 4), None)
 
 
-def test_text_is_sanitized_once(dataset):
+def test_text_is_sanitized_once(dataset: Dataset) -> None:
     answer = fitted(dataset).read(request(), Completion("1. \x1b[31mHeat\x1b[0m\ud800"))
     assert answer.text == "1. Heat"
     assert answer.entries[0].text == "Heat"
 
 
-def test_errors_are_passed_on_and_refusals_are_none(dataset):
+def test_errors_are_passed_on_and_refusals_are_none(dataset: Dataset) -> None:
     recommender = fitted(dataset)
     failed = recommender.read(request(), Completion(None, Usage(3, 0), error="HTTP 500"))
     assert (failed.items, failed.error, failed.usage) == ((), "HTTP 500", Usage(3, 0))
@@ -85,14 +95,14 @@ def test_errors_are_passed_on_and_refusals_are_none(dataset):
     assert [entry.kind for entry in refusal.entries] == ["unparsed"]
 
 
-def test_length_limit_makes_the_last_entry_doubtful(dataset):
+def test_length_limit_makes_the_last_entry_doubtful(dataset: Dataset) -> None:
     recommender = fitted(dataset)
     text = "1. Heat\n2. Harbour of Gl"
     assert len(recommender.read(request(), Completion(text, finish_reason="stop")).items) == 2
     assert recommender.read(request(), Completion(text, finish_reason="length")).items == ("heat",)
 
 
-def test_seed_depends_on_run_messages_and_replicate_alone(dataset):
+def test_seed_depends_on_run_messages_and_replicate_alone(dataset: Dataset) -> None:
     recommender = fitted(dataset, seed=7)
     base = recommender.render(request())
     content = [[m.role, m.content] for m in base.messages]
@@ -108,28 +118,27 @@ def test_seed_depends_on_run_messages_and_replicate_alone(dataset):
     assert all(0 <= prompt.seed < 2**63 for prompt in others)
 
 
-def test_catalogue_dates_the_prompt(dataset):
+def test_catalogue_dates_the_prompt(dataset: Dataset) -> None:
     content = fitted(dataset, prompt="wok").render(request()).messages[0].content
     assert "newer than 2020." in content
 
 
-def test_prompt_and_fit_are_checked_early():
+def test_prompt_and_fit_are_checked_early() -> None:
     with pytest.raises(RecommenderError, match="'nope'"):
         LLMRecommender(Echo(), "nope")
     with pytest.raises(RecommenderError, match="fit"):
         LLMRecommender(Echo()).read(request(), Completion("1. Heat"))
 
 
-def test_undeclared_models_are_taken_as_stochastic():
+def test_undeclared_models_are_taken_as_stochastic() -> None:
     class Plain:
-        def complete(self, prompts):
+        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
             return [Completion("Heat") for _ in prompts]
 
     assert not LLMRecommender(Plain()).deterministic
-    assert isinstance(Prompt((Message("user", "hi"),)).seed, int)
 
 
-def test_importing_the_package_loads_nothing_heavy():
+def test_importing_the_package_loads_nothing_heavy() -> None:
     code = (
         "import sys, pytest_recsys_mt.llm as llm; "
         "print(sorted({'numpy', 'pandas', 'torch', 'openai', 'transformers'} & set(sys.modules)))"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_recsys_mt.llm.parser import parse
 from pytest_recsys_mt.llm.titles import TitleIndex
-from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from pytest_recsys_mt.requests import Entry, Item, Rating, Request, Scale
 
 RECORDED = Path(__file__).resolve().parents[2].parent / "shared/data/recorded"
 
@@ -21,7 +23,7 @@ LOGGED = {
 }
 
 
-def replies(variant):
+def replies(variant: str) -> Iterator[tuple[dict[str, Any], Request, tuple[Entry, ...]]]:
     """Each row with its request and the entries of its reply; titles have no years here."""
     path = RECORDED / f"gpt-3.5-turbo-{variant}.jsonl"
     if not path.is_file():
@@ -42,7 +44,7 @@ def replies(variant):
 
 
 @pytest.mark.parametrize("variant", LOGGED)
-def test_logged_metrics_are_reproduced(variant):
+def test_logged_metrics_are_reproduced(variant: str) -> None:
     ranks = []
     for row, request, entries in replies(variant):
         offered = {item.id for item in request.candidates or ()}
@@ -58,7 +60,7 @@ def test_logged_metrics_are_reproduced(variant):
         assert gains / 200 == pytest.approx(logged, abs=5e-5)
 
 
-def test_replies_that_rank_the_history_are_told_from_hallucinations():
+def test_replies_that_rank_the_history_are_told_from_hallucinations() -> None:
     kinds: Counter[str] = Counter()
     of_history = set()
     for row, _, entries in replies("RankZero"):
@@ -74,14 +76,14 @@ def test_replies_that_rank_the_history_are_told_from_hallucinations():
 
 
 @pytest.mark.parametrize("user", ["29", "34", "73", "121"])
-def test_titles_nested_in_others_are_not_dropped(user):
+def test_titles_nested_in_others_are_not_dropped(user: str) -> None:
     for row, request, entries in replies("RankFixed"):
         if row["user"] == user:
             named = {entry.item for entry in entries}
             assert named == {item.id for item in request.candidates or ()}
 
 
-def test_twin_titles_of_one_candidate_set_are_both_ranked():
+def test_twin_titles_of_one_candidate_set_are_both_ranked() -> None:
     twins = 0
     for row, _, entries in replies("RankFixed"):
         double = [t for t, n in Counter(row["candidates"]).items() if n > 1]

@@ -27,12 +27,12 @@ from pytest_recsys_mt.llm.sanitize import one_line, sanitize
         ("tab\tstays, नमस्ते and क्‍ष too", "tab\tstays, नमस्ते and क्‍ष too"),
     ],
 )
-def test_control_text_is_taken_off(wild, tame):
+def test_control_text_is_taken_off(wild: str, tame: str) -> None:
     assert sanitize(wild) == tame
 
 
 @given(st.text(st.characters(categories=("L", "N", "P", "S", "Z", "C")), max_size=200))
-def test_nothing_dangerous_is_left_and_once_is_enough(text):
+def test_nothing_dangerous_is_left_and_once_is_enough(text: str) -> None:
     clean = sanitize(text)
     assert sanitize(clean) == clean
     clean.encode("utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ MOVIELENS = Path(__file__).resolve().parents[2].parent / "shared/data/ml-latest-
         ("I.Q.", "IQ"),
     ],
 )
-def test_equal_titles_have_one_normal_form(one, other):
+def test_equal_titles_have_one_normal_form(one: str, other: str) -> None:
     assert normalise(one) == normalise(other)
 
 
@@ -60,12 +61,12 @@ def test_equal_titles_have_one_normal_form(one, other):
         ("Rocky", "Rocky II"),
     ],
 )
-def test_different_titles_have_two(one, other):
+def test_different_titles_have_two(one: str, other: str) -> None:
     assert normalise(one) != normalise(other)
 
 
 @given(st.text(max_size=80))
-def test_normal_form_is_one_word_and_final(text):
+def test_normal_form_is_one_word_and_final(text: str) -> None:
     key = normalise(text)
     assert key.split() == [key][: bool(key)]
     if any(c.isalnum() for c in key):
@@ -88,11 +89,13 @@ def test_normal_form_is_one_word_and_final(text):
         ("1984", "1984", None),
     ],
 )
-def test_year_of_release_is_told_from_years_in_titles(text, title, year):
+def test_year_of_release_is_told_from_years_in_titles(
+    text: str, title: str, year: int | None
+) -> None:
     assert split_year(text) == (title, year)
 
 
-def test_other_names_are_in_brackets_at_the_end():
+def test_other_names_are_in_brackets_at_the_end() -> None:
     assert split_brackets("Seven (a.k.a. Se7en)") == ("Seven", ("Se7en",))
     assert split_brackets("Léon (a.k.a. The Pro) (Léon (alt))") == (
         "Léon",
@@ -147,7 +150,9 @@ HARD: list[tuple[str, str | None]] = [
 ]  # fmt: skip
 
 
-def test_matches_are_never_wrong_and_seldom_missed(record_property):
+def test_matches_are_never_wrong_and_seldom_missed(
+    record_property: Callable[[str, object], None],
+) -> None:
     found = [(text, wanted, getattr(INDEX.find(text), "id", None)) for text, wanted in HARD]
     wrong = [case for case in found if case[2] is not None and case[2] != case[1]]
     right = sum(got is not None for _, wanted, got in found if got == wanted)
@@ -160,7 +165,7 @@ def test_matches_are_never_wrong_and_seldom_missed(record_property):
     assert recall >= 0.99, [case for case in found if case[1] != case[2]]
 
 
-def test_offered_items_come_first():
+def test_offered_items_come_first() -> None:
     assert INDEX.find("King Kong", offered=items("kong05")) == CATALOGUE["kong05"]
     assert (
         INDEX.find("Frankenstein", offered=items("frankenstein94")) == CATALOGUE["frankenstein94"]
@@ -169,7 +174,7 @@ def test_offered_items_come_first():
     assert INDEX.find("King Kong", 1933) == CATALOGUE["kong33"]
 
 
-def test_lenience_grows_with_what_was_offered():
+def test_lenience_grows_with_what_was_offered() -> None:
     assert INDEX.find("Matrix") is None
     assert INDEX.find("Matrix", offered=items("matrix", "heat")) == CATALOGUE["matrix"]
     assert INDEX.find("Terminator 2 (1991)", offered=items("t2")) == CATALOGUE["t2"]
@@ -177,7 +182,7 @@ def test_lenience_grows_with_what_was_offered():
     assert INDEX.find("Bravehart", offered=items("braveheart")) == CATALOGUE["braveheart"]
 
 
-def test_two_plausible_spellings_are_none():
+def test_two_plausible_spellings_are_none() -> None:
     index = TitleIndex(
         [Item("1", "The Marvelous Mrs. Harris"), Item("2", "The Marvelous Mrs. Hartis")]
     )
@@ -202,7 +207,7 @@ def test_two_plausible_spellings_are_none():
         ("Blade Runner 2048", "Blade Runner 2049"),
     ],
 )
-def test_titles_of_two_films_are_no_misspellings(written, title):
+def test_titles_of_two_films_are_no_misspellings(written: str, title: str) -> None:
     assert not is_misspelling(words(written), words(title))
 
 
@@ -219,14 +224,14 @@ def movielens() -> list[Item]:
     return found
 
 
-def test_every_title_of_movielens_finds_itself(movielens):
+def test_every_title_of_movielens_finds_itself(movielens: list[Item]) -> None:
     index = TitleIndex(movielens)
     missed = [item for item in movielens if index.find(item.label) != item]
     twins = {normalise(item.label) for item in missed}
     assert len(missed) == len(twins) <= 7, missed  # films that the set holds twice, under two ids
 
 
-def test_titles_that_the_catalogue_lacks_stay_unmatched(movielens):
+def test_titles_that_the_catalogue_lacks_stay_unmatched(movielens: list[Item]) -> None:
     shuffled = random.Random(1).sample(movielens, len(movielens))
     index = TitleIndex(shuffled[::2])
     wrong = []

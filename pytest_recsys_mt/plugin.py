@@ -23,6 +23,7 @@ PROBLEMS: pytest.StashKey[list[str]] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 RECORD: pytest.StashKey[Record] = pytest.StashKey()
 TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
+PROBLEMS_KEY = "recsys_mt_problems"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,7 +53,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "recsys_design(users, history, candidates, k, replicates, rated_above): how the requests "
         "of this test are made, in place of the options",
     )
-    if any(config.getoption(f"recsys_{name}") is not None for name in ("model", "data", "prompt")):
+    on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    if not on_worker and any(
+        config.getoption(f"recsys_{name}") is not None for name in ("model", "data", "prompt")
+    ):
         from pytest_recsys_mt.checks import check_named
 
         check_named(config, settings)
@@ -107,9 +111,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if "recommender" in getattr(item, "fixturenames", ())
             and "recsys_model" not in getattr(item, "fixturenames", ())
         ]
-    if problems:
-        shown = list(dict.fromkeys(problems))
-        raise pytest.UsageError("recsys-mt: " + "\n".join(shown))
+    if not problems:
+        return
+    text = "recsys-mt: " + "\n".join(dict.fromkeys(problems))
+    if hasattr(config, "workerinput"):
+        # A UsageError on a worker would reach the user as an internal error of xdist.
+        config.workeroutput[PROBLEMS_KEY] = text  # type: ignore[attr-defined]
+        items.clear()
+        return
+    raise pytest.UsageError(text)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Take over from a worker what is wrong with the tests; all workers say the same."""
+    text = getattr(node, "workeroutput", {}).get(PROBLEMS_KEY)
+    if text is not None and not node.config.stash[PROBLEMS]:
+        node.config.stash[PROBLEMS].append(text)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -199,6 +217,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if hasattr(config, "workerinput") or reporter is None or config.stash[SETTINGS].list:
         return
+    if config.stash[PROBLEMS]:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        return
     reports = [report for kind in reporter.stats.values() for report in kind]
     carrying = [report for report in reports if hasattr(report, "recsys_mt")]
     if not carrying and config.stash[SETTINGS].json is None:
@@ -209,7 +230,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """One table a suite, one line a relation."""
+    """One table a suite, one line a relation; or what is wrong with the tests."""
+    for problem in config.stash[PROBLEMS]:
+        terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)
     if record is not None and record.rows:
         from pytest_recsys_mt.report.terminal import summarise

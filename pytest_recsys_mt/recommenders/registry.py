@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import importlib.util
 import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import metadata
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from pytest_recsys_mt import parameters
@@ -109,13 +110,12 @@ def describe(recommender: Recommender | TextModel) -> str:
 def _load(where: str, name: str, given: Mapping[str, str], spec: str) -> Recommender | TextModel:
     if _is_dotted(name) and PurePath(where).suffix == ".py":
         return loading.from_file(where, name, given, spec)
-    if _is_dotted(name) and _is_dotted(where) and _is_installed(where.partition(".")[0]):
+    if _is_dotted(name) and _is_dotted(where) and _is_importable(where.partition(".")[0]):
         return loading.from_module(where, name, given, spec)
     raise RecommenderError(
         f"{spec!r} begins with no known prefix, and neither a module {where!r} that can be imported "
-        f"here nor a file {where!r} with the ending .py holds a {name!r}; {_known()} A module "
-        f"beside your tests is found through pytest's 'pythonpath' setting. For an "
-        f"OpenAI-compatible model of that name write 'openai:{spec}'."
+        f"here or lies in the current folder nor a file {where!r} with the ending .py holds a "
+        f"{name!r}; {_known()} For an OpenAI-compatible model of that name write 'openai:{spec}'."
     )
 
 
@@ -123,8 +123,20 @@ def _is_dotted(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
 
 
-def _is_installed(package: str) -> bool:
-    return package in sys.modules or importlib.util.find_spec(package) is not None
+def _is_importable(package: str) -> bool:
+    """Whether `package` can be imported; one in the current folder is made so.
+
+    The command `pytest` leaves the current folder out of `sys.path`, `python -m pytest` does not.
+    It goes to the end, where it hides nothing.
+    """
+    if package in sys.modules or importlib.util.find_spec(package) is not None:
+        return True
+    here = Path.cwd()
+    if not ((here / f"{package}.py").is_file() or (here / package).is_dir()):
+        return False
+    sys.path.append(str(here))
+    importlib.invalidate_caches()
+    return importlib.util.find_spec(package) is not None
 
 
 def _known() -> str:

@@ -165,7 +165,7 @@ def test_the_summary_is_one_line_a_relation_in_80_columns(
             "scale_ratings(2) * VIOLATED *0.2*40",
             "reorder_history * holds *",
             "shift_ratings(1) * known *",
-            "add_spaces(0.1) * n/a *reads no text*",
+            "add_spaces(0.1) * n/a *needs text, and toys:ScaleSensitive*",
             "calls: * planned, 0 cached, * made, 0 failed*",
             "gate: failed; 1 violated after Holm's correction, 0 inconclusive",
         ]

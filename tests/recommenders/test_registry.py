@@ -311,3 +311,14 @@ def test_importing_the_registry_stays_light() -> None:
     child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"scipy.stats", "torch", "transformers", "openai", "sklearn"}
     assert not heavy & set(child.stdout.split())
+
+
+def test_a_module_in_the_current_folder_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "corner_shop.py").write_text(SOURCE)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    assert describe(resolve("corner_shop:Ranker")) == "corner_shop:Ranker"
+    assert sys.path[-1] == str(tmp_path)
+    del sys.modules["corner_shop"]

@@ -1,0 +1,34 @@
+"""Run a command and draw what it printed: `python scripts/make_picture.py OUT.svg -- pytest ...`.
+
+The README's picture is made so. Needs rich.
+"""
+
+import argparse
+import os
+import subprocess
+
+from rich.console import Console
+from rich.text import Text
+
+
+def main() -> None:
+    """Draw the output of the command, from the line that holds `--start` on."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out")
+    parser.add_argument("--start", default="recsys-mt:", help="text of the first line to draw")
+    parser.add_argument("--title", default="pytest")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    arguments = parser.parse_args()
+    command = [part for part in arguments.command if part != "--"]
+    environment = {**os.environ, "COLUMNS": "80"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    lines = done.stdout.splitlines()
+    first = next(place for place, line in enumerate(lines) if arguments.start in line)
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        console = Console(record=True, width=80, force_terminal=True, file=nowhere)
+        console.print(Text.from_ansi("\n".join(lines[first:])))
+        console.save_svg(arguments.out, title=arguments.title)
+
+
+if __name__ == "__main__":
+    main()

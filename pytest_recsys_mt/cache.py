@@ -34,7 +34,8 @@ class _RefusedError(Exception):
 class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
     """A diskcache `Disk` for text keys and text values inside the database, and nothing else."""
 
-    def put(self, key: Any) -> tuple[str, bool]:
+    # diskcache is not typed; what pyright infers of its methods is what they happen to return.
+    def put(self, key: Any) -> tuple[str, bool]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Check a key on its way in.
 
         Raises:
@@ -50,7 +51,9 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
             raise _RefusedError("its key is not text")
         return key
 
-    def store(self, value: Any, read: bool, key: Any = None) -> tuple[int, int, None, str]:
+    def store(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, value: Any, read: bool, key: Any = None
+    ) -> tuple[int, int, None, str]:
         """Check a value on its way in; it stays inside the database, however long.
 
         Raises:
@@ -100,7 +103,7 @@ class AnswerCache:
                 f"answers in it; run: chmod 700 {str(directory)!r}"
             )
         try:
-            self._rows = diskcache.Cache(
+            self._rows: Any = diskcache.Cache(
                 str(directory / "answers"),
                 disk=JSONTextDisk,
                 eviction_policy="none",
@@ -130,19 +133,9 @@ class AnswerCache:
             raise self._broken("read", error) from error
         if text is None:
             return None
-        try:
-            row = json.loads(text)
-            sound = (
-                row["schema"] == SCHEMA
-                and key_of(row["call"]) == key
-                and _checksum(row["answer"]) == row["sha256"]
-            )
-        except (ValueError, KeyError, TypeError):
-            sound = False
-        if not sound:
-            self.refused += 1
-            return None
-        return dict(row["answer"])
+        answer = _sound_answer(text, key)
+        self.refused += answer is None
+        return answer
 
     def put(self, key: str, call: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         """Keep `answer` for good.
@@ -193,6 +186,19 @@ class AnswerCache:
             f"the answer database in {str(self.directory)!r} cannot be {what}: {error}; free some "
             f"space, mend the folder's permissions, or name another folder with --recsys-cache"
         )
+
+
+def _sound_answer(text: str, key: str) -> dict[str, Any] | None:
+    try:
+        row = json.loads(text)
+        sound = (
+            row["schema"] == SCHEMA
+            and key_of(row["call"]) == key
+            and _checksum(row["answer"]) == row["sha256"]
+        )
+        return dict(row["answer"]) if sound else None
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def _checksum(answer: Mapping[str, Any]) -> str:

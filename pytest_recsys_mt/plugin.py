@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt import settings as options
-from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, slug
+from pytest_recsys_mt.collection import (
+    named_twice,
+    parametrize_models,
+    parametrize_transformations,
+)
+from pytest_recsys_mt.metamorphic import MARK
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.report.record import Record
@@ -66,51 +71,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test a recommender and a transformation."""
     settings = metafunc.config.stash[SETTINGS]
     if "recsys_model" in metafunc.fixturenames:
-        metafunc.parametrize(
-            "recsys_model",
-            list(settings.models),
-            ids=_distinct([slug(model) for model in settings.models]),
-            indirect=True,
-            scope="session",
-        )
-    transformations = [
-        each for mark in metafunc.definition.iter_markers(MARK) for each in mark.args
-    ]
-    if not transformations:
-        return
-    problems = metafunc.config.stash[PROBLEMS]
-    where = metafunc.definition.nodeid
-    missing = [name for name in ("source", "followup") if name not in metafunc.fixturenames]
-    if missing:
-        problems.append(f"{where}: a metamorphic test takes the arguments source and followup")
-        return
-    names = []
-    for transformation in transformations:
-        try:
-            names.append(name_of(transformation))
-        except UnnamedTransformation as problem:
-            names.append("unnamed")
-            problems.append(f"{where}: {problem}")
-    for name in sorted({name for name in names if names.count(name) > 1 and name != "unnamed"}):
-        problems.append(f"{where}: the transformation {name} is listed twice")
-    metafunc.parametrize(
-        ["source", "followup"],
-        [(None, transformation) for transformation in transformations],
-        ids=_distinct([slug(name) for name in names]),
-    )
+        parametrize_models(metafunc, settings.models)
+    metafunc.config.stash[PROBLEMS] += parametrize_transformations(metafunc)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """End the run where the tests themselves are faulty."""
     problems = config.stash[PROBLEMS]
     if config.stash[SETTINGS].models_given:
-        problems += [
-            f"{item.nodeid}: the fixture `recommender` gives the recommender, and --recsys-model "
-            f"names another; take one of them away"
-            for item in items
-            if "recommender" in getattr(item, "fixturenames", ())
-            and "recsys_model" not in getattr(item, "fixturenames", ())
-        ]
+        problems += named_twice(items)
     if not problems:
         return
     text = "recsys-mt: " + "\n".join(dict.fromkeys(problems))
@@ -259,11 +228,3 @@ def _trial(item: pytest.Item) -> Trial:
         )
         item.stash[TRIAL] = Trial(transformation, settings.inconclusive == "skip")
     return item.stash[TRIAL]
-
-
-def _distinct(ids: list[str]) -> list[str]:
-    """Ids with a number behind those that came before: test ids must be unique."""
-    return [
-        each if ids.index(each) == place else f"{each}-{ids[: place + 1].count(each)}"
-        for place, each in enumerate(ids)
-    ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pytest_recsys_mt.calls import SCHEMA, Call, key_of, plain_request
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import (
     Completion,
     Entry,
@@ -239,8 +240,7 @@ class TextSubject:
 
 def describe_failure(error: BaseException) -> str:
     """One line that says what went wrong, short enough for a report."""
-    text = " ".join(str(error).split()) or "no message"
-    return f"{type(error).__name__}: {text}"[:300]
+    return f"{type(error).__name__}: {one_line(str(error)) or 'no message'}"[:300]
 
 
 def _plain_recommendation(recommendation: Recommendation) -> Answer:
@@ -248,7 +248,7 @@ def _plain_recommendation(recommendation: Recommendation) -> Answer:
         got = type(recommendation).__name__
         return {"error": f"recommend() returns Recommendation objects, got {got}"}
     if recommendation.error is not None:
-        return {"error": str(recommendation.error)[:300]}
+        return {"error": one_line(str(recommendation.error))[:300]}
     wrong = [item for item in recommendation.items if not isinstance(item, str)]
     if wrong:
         return {"error": f"item ids are strings as in the catalogue, got {wrong[0]!r}"}
@@ -265,7 +265,7 @@ def _plain_completion(completion: Completion) -> Answer:
     if not isinstance(completion, Completion):
         return {"error": f"complete() returns Completion objects, got {type(completion).__name__}"}
     if completion.text is None:
-        return {"error": str(completion.error or "the model gave no text")[:300]}
+        return {"error": one_line(completion.error or "the model gave no text")[:300]}
     usage = completion.usage
     return {
         "text": completion.text,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.execution import RANK
+from pytest_recsys_mt.llm.sanitize import sanitize
 from pytest_recsys_mt.settings import Settings
 from pytest_recsys_mt.verdict import Verdict, holm
 
@@ -53,7 +54,20 @@ def row_of(verdict: Verdict, *, nodeid: str, suite: str, model: str, expected: s
     }
     if verdict.metric is not None:
         row.update(metric=verdict.metric, value=verdict.value, threshold=verdict.threshold)
-    return row
+    return {key: _clean(value) for key, value in row.items()}
+
+
+def _clean(value: Any) -> Any:
+    """`value` with its texts fit for terminals, XML and xdist: reasons hold exceptions of anybody's
+    code, examples hold titles of anybody's data.
+    """
+    if isinstance(value, str):
+        return sanitize(value)
+    if isinstance(value, list):
+        return [_clean(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _clean(each) for key, each in value.items()}
+    return value
 
 
 class Record:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.llm.sanitize import sanitize
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.record import Row, row_of
 from pytest_recsys_mt.session import Session
@@ -47,7 +48,7 @@ def evidence(verdict: Verdict) -> str:
         lines.append(f"user {example.user}{score}")
         lines.append(f"  source:    {_listed(example.source)}")
         lines.append(f"  follow-up: {_listed(example.followup)}")
-    return "\n".join(lines)
+    return sanitize("\n".join(lines))
 
 
 def _listed(titles: tuple[str, ...]) -> str:

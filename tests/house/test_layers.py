@@ -28,6 +28,7 @@ LAYERS: dict[str, set[str]] = {
     "recommenders": {"errors", "parameters", "requests", "datasets", "llm"},
     "settings": {"errors"},
     "metamorphic": {"requests"},
+    "collection": {"metamorphic"},
     "calls": {"errors", "requests"},
     "cache": {"errors", "calls"},
     "subject": {"errors", "requests", "calls", "datasets", "llm"},
@@ -42,8 +43,8 @@ LAYERS: dict[str, set[str]] = {
         "cache", "cases", "datasets", "execution", "recommenders", "runner", "settings", "subject",
     },
     "checks": {"datasets", "errors", "llm", "recommenders", "settings"},
-    "report": {"execution", "metamorphic", "session", "settings", "trial", "verdict"},
-    "plugin": {"checks", "metamorphic", "report", "runner", "session", "settings", "trial"},
+    "report": {"execution", "llm", "metamorphic", "session", "settings", "trial", "verdict"},
+    "plugin": {"checks", "collection", "metamorphic", "report", "runner", "session", "settings", "trial"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip
 PUBLIC = {"", "relations", "oracles"}

@@ -1,0 +1,75 @@
+"""From test functions to test items: one for each recommender and each transformation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, slug
+
+
+def parametrize_models(metafunc: pytest.Metafunc, models: Sequence[str]) -> None:
+    """One test a recommender; session scope orders the tests by it, so that each is fitted once."""
+    metafunc.parametrize(
+        "recsys_model",
+        list(models),
+        ids=_distinct([slug(model) for model in models]),
+        indirect=True,
+        scope="session",
+    )
+
+
+def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
+    """One test a transformation of a metamorphic test, with `source` and `followup`.
+
+    They are parameters and no fixtures, so that a user's own fixtures of those names do no harm;
+    the answers take the place of their values when the test runs.
+
+    Returns:
+        What is wrong with the test, in words.
+    """
+    transformations = [
+        each for mark in metafunc.definition.iter_markers(MARK) for each in mark.args
+    ]
+    if not transformations:
+        return []
+    where = metafunc.definition.nodeid
+    if not {"source", "followup"} <= set(metafunc.fixturenames):
+        return [f"{where}: a metamorphic test takes the arguments source and followup"]
+    names, problems = [], []
+    for transformation in transformations:
+        try:
+            names.append(name_of(transformation))
+        except UnnamedTransformation as problem:
+            names.append("unnamed")
+            problems.append(f"{where}: {problem}")
+    for name in sorted({name for name in names if names.count(name) > 1 and name != "unnamed"}):
+        problems.append(f"{where}: the transformation {name} is listed twice")
+    metafunc.parametrize(
+        ["source", "followup"],
+        [(None, transformation) for transformation in transformations],
+        ids=_distinct([slug(name) for name in names]),
+    )
+    return problems
+
+
+def named_twice(items: Sequence[pytest.Item]) -> list[str]:
+    """What is wrong with tests whose recommender is given by a fixture of the user's own, where the
+    command line names one too.
+    """
+    return [
+        f"{item.nodeid}: the fixture `recommender` gives the recommender, and --recsys-model names "
+        f"another; take one of them away"
+        for item in items
+        if "recommender" in getattr(item, "fixturenames", ())
+        and "recsys_model" not in getattr(item, "fixturenames", ())
+    ]
+
+
+def _distinct(ids: list[str]) -> list[str]:
+    """Ids with a number behind those that came before: test ids must be unique."""
+    return [
+        each if ids.index(each) == place else f"{each}-{ids[: place + 1].count(each)}"
+        for place, each in enumerate(ids)
+    ]

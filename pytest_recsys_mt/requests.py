@@ -265,6 +265,8 @@ class Recommender(Protocol):
     Optional attributes: ``deterministic: bool`` (False), ``fingerprint: str`` (part of the cache
     key; without it answers are kept for one run only), ``fit(dataset, seed)`` (called once before
     the first request), ``reads_text: bool`` (False; True where `instruction` and `edits` are used).
+    A request that it cannot serve by its nature (no candidates, for one that ranks candidates) it
+    refuses with `NotApplicable`; any other exception is a failed call of that request.
     """
 
     def recommend(self, requests: Sequence[Request], /) -> Sequence[Recommendation]:

@@ -14,7 +14,7 @@ from pytest_recsys_mt.errors import NotApplicable, OracleError, RelationError
 from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.subject import Subject
@@ -29,6 +29,7 @@ class Outcome:
 
     asked: Asked | None = None
     error: str = ""
+    not_applicable: str = ""
 
 
 class Runner:
@@ -132,11 +133,16 @@ class Runner:
                 request = requests[position].replace(replicate=replicate)
                 calls.append((position, self.subject.call(request, repeat)))
         answers = self._executor.execute(self.subject, [call for _, call in calls])
-        read: dict[int, list[Any]] = {position: [] for position in requests}
-        for (position, call), answer in zip(calls, answers, strict=True):
-            read[position].append(self.subject.read(call.request, answer))
+        read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         outcomes = {}
+        for (position, call), answer in zip(calls, answers, strict=True):
+            try:
+                read[position].append(self.subject.read(call.request, answer))
+            except NotApplicable as reason:
+                outcomes[position] = Outcome(not_applicable=str(reason))
         for position, recommendations in read.items():
+            if position in outcomes:
+                continue
             errors = [answer.error for answer in recommendations if answer.error is not None]
             if errors:
                 outcomes[position] = Outcome(error=errors[0])
@@ -207,7 +213,7 @@ class RunAnswers:
         outcomes = [self._outcomes[position] for position in requests]
         return Sample(
             asked=tuple(outcome.asked for outcome in outcomes if outcome.asked is not None),
-            not_applicable=reasons,
+            not_applicable=reasons + _reasons(outcomes),
             errors=Counter(outcome.error for outcome in outcomes if outcome.error),
         )
 
@@ -228,15 +234,17 @@ class RunAnswers:
         self._ask(set(both))
         followup._ask(set(both))
         source, other = [], []
-        errors = Counter[str]()
+        errors, reasons = Counter[str](), our_reasons + their_reasons
         for position in both:
             one, two = self._outcomes[position], followup._outcomes[position]
-            if one.asked is None or two.asked is None:
-                errors[one.error or two.error] += 1
-            else:
+            if one.asked is not None and two.asked is not None:
                 source.append(one.asked)
                 other.append(two.asked)
-        return Pairs(tuple(source), tuple(other), our_reasons + their_reasons, errors)
+            elif one.not_applicable or two.not_applicable:
+                reasons[one.not_applicable or two.not_applicable] += 1
+            else:
+                errors[one.error or two.error] += 1
+        return Pairs(tuple(source), tuple(other), reasons, errors)
 
     def _ask(self, positions: set[int]) -> None:
         requests, _ = self._requests
@@ -309,6 +317,10 @@ class Recsys:
 
     def __repr__(self) -> str:
         return f"<recsys: {self.model}>"
+
+
+def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:
+    return Counter(outcome.not_applicable for outcome in outcomes if outcome.not_applicable)
 
 
 def _same_seed(transformations: Sequence[AnyTransformation]) -> bool:

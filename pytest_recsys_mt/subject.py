@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_recsys_mt.calls import SCHEMA, Call, key_of, plain_request
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import (
     Completion,
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.llm.recommender import LLMRecommender
 
 Answer = dict[str, Any]
-"""An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call."""
+"""An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call,
+``{"not_applicable": reason}`` a request that the recommender cannot serve."""
 
 
 class Subject(Protocol):
@@ -58,7 +59,11 @@ class Subject(Protocol):
         ...
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
-        """The answer, in our vocabulary."""
+        """The answer, in our vocabulary.
+
+        Raises:
+            NotApplicable: If the recommender cannot serve the request.
+        """
         ...
 
 
@@ -132,13 +137,13 @@ class RecommenderSubject:
             answers = self._recommend(requests)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
             if len(requests) == 1:
-                yield [(0, {"error": describe_failure(error)})]
+                yield [(0, _failure(error))]
                 return
             for position, request in enumerate(requests):
                 try:
                     yield [(position, _plain_recommendation(self._recommend([request])[0]))]
                 except Exception as failure:  # noqa: BLE001 - likewise
-                    yield [(position, {"error": describe_failure(failure)})]
+                    yield [(position, _failure(failure))]
             return
         yield list(enumerate(map(_plain_recommendation, answers)))
 
@@ -146,6 +151,8 @@ class RecommenderSubject:
         """The answer, in our vocabulary."""
         if "error" in answer:
             return Recommendation((), error=answer["error"])
+        if "not_applicable" in answer:
+            raise NotApplicable(answer["not_applicable"])
         usage = answer["usage"]
         return Recommendation(
             items=tuple(answer["items"]),
@@ -236,6 +243,12 @@ class TextSubject:
             error=answer.get("error"),
         )
         return self._recommender.read(request, completion)
+
+
+def _failure(error: Exception) -> Answer:
+    if isinstance(error, NotApplicable):
+        return {"not_applicable": one_line(str(error)) or "no reason given"}
+    return {"error": describe_failure(error)}
 
 
 def describe_failure(error: BaseException) -> str:

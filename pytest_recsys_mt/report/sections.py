@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,11 @@ import pytest
 
 from pytest_recsys_mt.llm.sanitize import sanitize
 from pytest_recsys_mt.metamorphic import name_of
-from pytest_recsys_mt.report.record import Row, row_of
+from pytest_recsys_mt.report.record import row_of
+from pytest_recsys_mt.report.terminal import shorten
 from pytest_recsys_mt.session import Session
 from pytest_recsys_mt.trial import Trial
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.verdict import Example, Status, Verdict
 
 
 def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None) -> None:
@@ -41,18 +44,27 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
 
 
 def evidence(verdict: Verdict) -> str:
-    """A verdict with its worst examples, as lines of text."""
+    """A verdict with its examples, the two answers side by side, in lines of 80 columns."""
     lines = [verdict.summary]
     for example in verdict.examples:
         score = "" if example.score is None else f", agreement {example.score:.2f}"
-        lines.append(f"user {example.user}{score}")
-        lines.append(f"  source:    {_listed(example.source)}")
-        lines.append(f"  follow-up: {_listed(example.followup)}")
+        lines += ["", f"user {example.user}{score}"]
+        lines.append(f"{'':4}{'source':<33}  follow-up" if example.source else f"{'':4}answer")
+        lines += _side_by_side(example)
     return sanitize("\n".join(lines))
 
 
-def _listed(titles: tuple[str, ...]) -> str:
-    return " | ".join(titles) if titles else "(nothing)"
+def _side_by_side(example: Example) -> Iterator[str]:
+    left, right = example.source, example.followup
+    if not left or not right:
+        yield from (f"{place:>3} {title}" for place, title in enumerate(left or right, 1))
+        return
+    for place, (old, new) in enumerate(zip_longest(left, right, fillvalue=""), 1):
+        note = ""
+        if new and new != old:
+            note = f"was {left.index(new) + 1}" if new in left else "new"
+        line = f"{place:>3} {shorten(old, 33):<33}  {shorten(new, 33):<33}"
+        yield f"{line} {note}".rstrip()
 
 
 def _outcome(report: Any) -> str:
@@ -71,6 +83,3 @@ def _first_line(report: Any) -> str:
     else:
         text = str(longrepr)
     return text.strip().splitlines()[0] if text.strip() else ""
-
-
-__all__ = ["Row", "attach", "evidence"]

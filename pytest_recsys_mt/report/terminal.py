@@ -37,7 +37,7 @@ def summarise(reporter: Any, record: Record) -> None:
             word = WORDS[row["status"]]
             if row["expected"] == "violated":
                 word = {"violated": "known", "holds": "MENDED"}.get(row["status"], word)
-            reporter.write(f"{_fit(_name(row), NAME)} ")
+            reporter.write(f"{shorten(_name(row), NAME):<{NAME}} ")
             reporter.write(f"{word:<8}", **COLOURS[row["status"]])
             reporter.write_line(f" {_numbers(row)}")
     document = record.document()
@@ -55,19 +55,19 @@ def summarise(reporter: Any, record: Record) -> None:
 
 
 def _name(row: Row) -> str:
-    """The relation, or for tests without one the oracle and the test's own parameters."""
+    """The relation, or for tests without one the test and its own parameters."""
     if row["relation"] and row.get("metric") is None:
         return str(row["relation"])
     test, _, parameters = row["nodeid"].rpartition("::")[2].partition("[")
     own = parameters.removesuffix("]").removeprefix(slug(row["model"])).removeprefix("-")
-    name = row["oracle"].partition(":")[0] or test
-    return f"{name} [{own}]" if own else str(name)
+    name = test.removeprefix("test_")
+    return f"{name} {own}" if own else str(name)
 
 
 def _numbers(row: Row) -> str:
     estimate = row["estimate"] if row.get("metric") is None else row["value"]
     if estimate is None or row["interval"] is None:
-        return _fit(row["reason"], 80 - NAME - 10).rstrip()
+        return shorten(row["reason"], 80 - NAME - 10)
     low, high = row["interval"]
     effect = f"{estimate:.3f} [{low:.3f}, {high:.3f}]"
     effect = effect if len(effect) <= 22 else effect.replace(", ", ",")
@@ -77,5 +77,6 @@ def _numbers(row: Row) -> str:
     return f"{effect:>22} {margin:>6} {floor:>5} {row['users']:>5}"
 
 
-def _fit(text: str, width: int) -> str:
-    return f"{text:<{width}}" if len(text) <= width else text[: width - 3] + "..."
+def shorten(text: str, width: int) -> str:
+    """`text` in at most `width` characters."""
+    return text if len(text) <= width else text[: width - 3] + "..."

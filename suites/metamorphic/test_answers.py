@@ -7,15 +7,15 @@ from pytest_recsys_mt.relations import same_seed_same_answer
 MARGIN = thresholds(__file__, "margin")
 
 
-def test_no_item_is_repeated(recsys):
+def test_no_repeats(recsys):
     assert no_repeats(recsys.run(), margin=MARGIN["faulty_answer"])
 
 
-def test_only_candidates_are_recommended(recsys):
+def test_only_candidates(recsys):
     assert only_candidates(recsys.run(), margin=MARGIN["faulty_answer"])
 
 
-def test_the_list_is_complete(recsys):
+def test_complete_list(recsys):
     assert complete_list(recsys.run(), margin=MARGIN["faulty_answer"])
 
 

@@ -13,12 +13,12 @@ LIMIT = thresholds(__file__, "stability")
 
 
 @pytest.mark.parametrize("k", [5, 10, 15, 20], ids="k{}".format)
-def test_agreement_with_itself_by_list_length(recsys, k):
+def test_self_agreement_by_k(recsys, k):
     answers = recsys.using(k=k).run()
     assert self_agreement(answers, similarity="rbo", threshold=LIMIT["self_agreement"])
 
 
 @pytest.mark.parametrize("m", [5, 10, 20, 30], ids="m{}".format)
-def test_agreement_with_itself_by_history_length(recsys, m):
+def test_self_agreement_by_m(recsys, m):
     answers = recsys.using(k=5, history=m).run()
     assert self_agreement(answers, similarity="rbo", threshold=LIMIT["self_agreement"])

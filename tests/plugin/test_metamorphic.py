@@ -30,7 +30,7 @@ def test_a_broken_promise_fails_with_its_numbers(run: Run, project: pytest.Pytes
     result = run("--recsys-model=toys:ScaleSensitive")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["E*assert <scale_ratings(2) VIOLATED; same_ranking:rbo; D=*"])
-    result.stdout.fnmatch_lines(["*user *agreement*", "*source: *", "*follow-up: *"])
+    result.stdout.fnmatch_lines(["user *agreement*", "*source  *follow-up", "  1 *"])
 
 
 def test_a_test_without_a_verdict_fails(run: Run, project: pytest.Pytester) -> None:

@@ -143,3 +143,35 @@ def test_an_object_that_is_no_recommender_says_what_it_lacks(project: pytest.Pyt
     result = project.runpytest_inprocess()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["E*RecommenderError: *recommend(requests)*complete(prompts)*"])
+
+
+def test_a_request_that_a_recommender_cannot_serve_is_not_applicable(
+    run: Run, project: pytest.Pytester
+) -> None:
+    project.makepyfile(TEST)
+    project.makepyfile(
+        picky="""
+        from pytest_recsys_mt import NotApplicable
+        from toys import Faithful
+
+        class Picky(Faithful):
+            def recommend(self, requests):
+                for request in requests:
+                    if int(request.user[1:]) % 2:
+                        raise NotApplicable("odd users are not served")
+                return super().recommend(requests)
+
+        class Closed(Faithful):
+            def recommend(self, requests):
+                raise NotApplicable("closed today")
+        """
+    )
+    path = project.path / "record.json"
+    run("--recsys-model=picky:Picky", f"--recsys-json={path}").assert_outcomes(passed=1)
+    (row,) = record_of(path)["results"]
+    assert row["users"] + row["not_applicable"] == 40
+    assert 0 < row["not_applicable"] < 40
+    assert row["errors"] == 0
+    result = run("--recsys-model=picky:Closed", "-rs")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*closed today*40*"])

@@ -48,6 +48,7 @@ RATING = re.compile(
     r"\d[.,]\d{1,2}|\d(?:\.\d)?\s?stars?)\)?\]?\s?$",
     re.IGNORECASE,
 )
+_RATED = re.compile(r"\s?[:：]\s?(?:10|\d)$")
 _DATED = re.compile(r"[(\[（]\s?(?:18|19|20)\d\d[^()\[\]（）]{0,60}[)\]）]")
 _CUT = re.compile(
     r"\s[-–—~|/→>]{1,3}\s|\s?[–—]\s?|\s?[:：]\s?|,\s|[，。；]|;\s?|\.\s|[!?]\s|\s?[(\[（]|\t|\s{3,}|\s?\|\s?"
@@ -225,6 +226,12 @@ def title_of(text: str) -> str:
         if head and match[0].strip() not in ("(", "[") and is_comment(rest, nobody):
             return unwrapped(head)
     return unwrapped(text)
+
+
+def unrated(text: str) -> str:
+    """The title in ``Heat: 5``, which a whole number up to 10 rates, or nothing."""
+    rated = _RATED.search(text)
+    return "" if rated is None else unwrapped(text[: rated.start()])
 
 
 def year_in(text: str) -> str:

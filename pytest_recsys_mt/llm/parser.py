@@ -136,8 +136,7 @@ class _Reader:
             self._open = text
             item, title = number, ""
         elif item is None and title:
-            self._open = title
-            item = self._scope.find(title, piece.year or _year(text), self._named)
+            item = self._find(title, piece.year or _year(text))
         if piece.place != "note":
             self._heading = piece.place == "numbered" and item is None
         if item is not None:
@@ -230,14 +229,17 @@ class _Reader:
                 item = self._scope.equal(head, None, used)
                 if item is not None:
                     return end, item
-        raw = text[parts[at].start : parts[at].end]
-        return at + 1, self._number(comments.unwrapped(raw))
+        raw = comments.unwrapped(text[parts[at].start : parts[at].end])
+        item = self._number(raw)
+        if item is None and comments.unrated(raw):
+            item = self._find(raw, None)
+        return at + 1, item
 
     def _part(self, part: str, item: Item | None) -> None:
         self._open = ""
         title = comments.unknown_title(part) if item is None else ""
         if title:
-            item = self._scope.find(title, _year(part), self._named)
+            item = self._find(title, _year(part))
         if item is None or comments.unwrapped(part).isdigit():
             self._open = title or part
         if item is not None:
@@ -283,6 +285,19 @@ class _Reader:
     def _equal(self, text: str, year: int | None = None) -> Item | None:
         return self._scope.equal(text, year, self._named) if text else None
 
+    def _find(self, title: str, year: int | None) -> Item | None:
+        """The item of a title that may be misspelt or rated.
+
+        A whole number behind it is taken for a rating last of all: ``Rocky: 2`` is Rocky II where
+        there is one.
+        """
+        self._open = title
+        item = self._scope.find(title, year, self._named)
+        if item is None and (rated := comments.unrated(title)):
+            self._open = ""
+            item = self._scope.find(rated, year, self._named)
+        return item
+
     def _add(self, text: str, item: Item | None) -> None:
         if item is None:
             self._prose(text)
@@ -300,7 +315,7 @@ class _Reader:
         self.entries.append(Entry(text.strip(), kind, item.id))
 
     def _unknown(self, text: str, title: str) -> Entry:
-        name = UNKNOWN_PREFIX + normalise(title)
+        name = UNKNOWN_PREFIX + normalise(comments.unrated(title) or title)
         kind: EntryKind = "duplicate" if name in self._named else "unknown"
         self._named.add(name)
         return Entry(text.strip(), kind, name)

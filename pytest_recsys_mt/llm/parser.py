@@ -64,7 +64,7 @@ class _Reader:
         self.entries: list[Entry] = []
         self._candidates = request.candidates
         self._history = {rating.item.id for rating in request.history}
-        self._offered = {item.id for item in request.candidates or ()}
+        self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
         history = [rating.item for rating in request.history]
         self._scope = index.scope(request.candidates or (), history)
         self._named: set[str] = set()
@@ -128,6 +128,7 @@ class _Reader:
 
     def _read_one(self, piece: Piece, text: str) -> None:
         """A piece that names one item at most."""
+        self._open = ""
         item = self._beginning(text, piece.year)
         title = "" if item else comments.unknown_title(piece.text)
         if piece.place in ("line", "note") and not comments.is_capitalised(title):
@@ -158,6 +159,8 @@ class _Reader:
                 continue
             if closed or comments.is_comment(rest, item) or self._equal(rest) == item:
                 return item
+            if self._offered.get(item.id, "").startswith(normalise(text)):
+                return item  # what follows begins as it does in the title that was offered
         return self._equal(comments.retranslated(text), year)
 
     def _number(self, text: str) -> Item | None:
@@ -267,7 +270,7 @@ class _Reader:
                 continue
             written = text[start:end]
             item = self._equal(written)
-            if item is None or item.id in self._history - self._offered:
+            if item is None or item.id in self._history - self._offered.keys():
                 continue
             if not (quoted or split_year(written)[1] or item.id in self._offered):
                 continue

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.settings import Settings
+
+
+def check_writable(option: str, path: Path) -> None:
+    """See that a file can be written at `path`, now rather than at the end of the run.
+
+    Raises:
+        pytest.UsageError: If it cannot.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        reason = "it is a folder" if path.is_dir() else ""
+        if not reason and not os.access(path.parent, os.W_OK):
+            reason = "the folder cannot be written to"
+    except OSError as error:
+        reason = str(error.strerror)
+    if reason:
+        raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
 
 
 def check_named(config: pytest.Config, settings: Settings) -> None:

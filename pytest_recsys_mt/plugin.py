@@ -58,6 +58,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "recsys_design(users, history, candidates, k, replicates, rated_above): how the requests "
         "of this test are made, in place of the options",
     )
+    if settings.json is not None:
+        from pytest_recsys_mt.checks import check_writable
+
+        check_writable("--recsys-json", settings.json)
     on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
     if not on_worker and any(
         config.getoption(f"recsys_{name}") is not None for name in ("model", "data", "prompt")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -146,6 +145,8 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in choices:
+            import difflib  # only a slip pays for it
+
             near = difflib.get_close_matches(text, choices, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ValueError(f"it is one of {', '.join(choices)}{hint}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.llm.sanitize import one_line, sanitize
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.record import row_of
 from pytest_recsys_mt.report.terminal import shorten
@@ -55,7 +55,7 @@ def evidence(verdict: Verdict) -> str:
 
 
 def _side_by_side(example: Example) -> Iterator[str]:
-    left, right = example.source, example.followup
+    left, right = (tuple(map(one_line, side)) for side in (example.source, example.followup))
     if not left or not right:
         yield from (f"{place:>3} {title}" for place, title in enumerate(left or right, 1))
         return

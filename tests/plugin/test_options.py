@@ -24,6 +24,8 @@ def test_it(source, followup):
         ("--recsys-alpha=nan", "*--recsys-alpha='nan'*between 0 and 0.5*"),
         ("--recsys-mode=repla", "*--recsys-mode='repla'*did you mean 'replay'*"),
         ("--recsys-inconclusive=pass", "*--recsys-inconclusive='pass'*fail, skip*"),
+        ("--recsys-json=.", "*--recsys-json='.'*it is a folder*"),
+        ("--recsys-json=toys.py/record.json", "*--recsys-json='toys.py/record.json'*name a file*"),
         ("--recsys-k=30", "*k=30*20 candidates*"),
         ("--recsys-model=itemkn", "*--recsys-model='itemkn'*itemknn*"),
         ("--recsys-model=toys:Nobody", "*toys:Nobody*"),
@@ -88,9 +90,14 @@ def test_a_model_named_twice_is_a_usage_error(project: pytest.Pytester) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
-def test_the_list_names_promises_and_needs_and_runs_nothing(project: pytest.Pytester) -> None:
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
+def test_the_list_names_promises_and_needs_and_runs_nothing(
+    project: pytest.Pytester, workers: list[str]
+) -> None:
     project.makepyfile(TEST)
-    result = project.runpytest_inprocess("--recsys-list", "--recsys-model=toys:OftenFailing")
+    result = project.runpytest_inprocess(
+        "--recsys-list", "--recsys-model=toys:OftenFailing", *workers
+    )
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(
         ["scale_ratings(2)  (needs ratings)", "*in *::test_it", "1 relations"]

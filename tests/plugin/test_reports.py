@@ -190,3 +190,50 @@ def test_an_empty_run_is_recorded_and_does_not_pass_the_gate(
     record = record_of(path)
     assert record["results"] == []
     assert record["gate"]["status"] == "failed"
+
+
+def test_texts_of_others_harm_neither_workers_nor_readers(
+    run: Run, project: pytest.Pytester
+) -> None:
+    """A lone surrogate ends an xdist session, an escape reaches the terminal, a NUL breaks XML."""
+    project.makepyfile(
+        nasty="""
+        from pytest_recsys_mt import Recommendation
+        from toys import by_id
+
+        NASTY = "\\ud800\\x1b[31m\\x00]]>\\u202e::set-output"
+
+        class Nasty:
+            deterministic = True
+
+            def recommend(self, requests):
+                if len(requests) == 1 and requests[0].user.endswith("1"):
+                    raise RuntimeError(NASTY)
+                if len(requests) > 1:
+                    raise RuntimeError("not as a batch")
+                shown = by_id(requests[0])[:3] + [NASTY]
+                return [Recommendation(tuple(shown[:: -1 if requests[0].scale.high > 5 else 1]))]
+        """,
+        test_nasty="""
+        from pytest_recsys_mt import metamorphic
+        from pytest_recsys_mt.oracles import same_ranking
+        from pytest_recsys_mt.relations import scale_ratings
+
+        @metamorphic(scale_ratings(2))
+        def test_it(source, followup):
+            assert same_ranking(source, followup, margin=0.1)
+        """,
+    )
+    record, junit = project.path / "record.json", project.path / "junit.xml"
+    result = run(
+        "--recsys-model=nasty:Nasty", f"--recsys-json={record}", f"--junitxml={junit}",
+        "-o", "recsys_error_limit=0.5",
+    )  # fmt: skip
+    result.assert_outcomes(failed=1)
+    (row,) = record_of(record)["results"]
+    assert row["status"] == "violated"
+    assert row["errors"] > 0
+    ElementTree.parse(junit)
+    for text in (result.stdout.str(), record.read_text(), junit.read_text()):
+        assert not set("\ud800\x1b\x00\u202e") & set(text)
+        assert "\\ud800" not in text

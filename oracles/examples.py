@@ -15,6 +15,9 @@ from pytest_recsys_mt.verdict import Example
 WORST = 3
 BEST = 2
 
+MOST_CHARACTERS = 100
+"""Of an entry that is no title of the catalogue; a model may write anything there."""
+
 
 def pick(
     effects: Effects,
@@ -45,10 +48,21 @@ def pick(
     )
 
 
-def titles(ids: Sequence[str], items: Mapping[str, Item]) -> tuple[str, ...]:
-    """What people call these items: the label of a known one, the text of an unknown one."""
+def titles(
+    ids: Sequence[str], items: Mapping[str, Item], written: Mapping[str, str]
+) -> tuple[str, ...]:
+    """What people call these items: the label of a known one, else the text of the answer.
+
+    Args:
+        ids: Of the items.
+        items: The catalogue.
+        written: How an answer writes them.
+    """
     return tuple(
-        items[item].label if item in items else item.removeprefix(UNKNOWN_PREFIX) for item in ids
+        items[item].label
+        if item in items
+        else written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:MOST_CHARACTERS]
+        for item in ids
     )
 
 
@@ -74,5 +88,6 @@ def _titles_of(side: Sequence[Asked], row: int, answer: int, context: Context) -
     if not side:
         return ()
     asked = side[row]
-    items = asked.answers[min(answer, len(asked.answers) - 1)].items
-    return titles(items, context.items)
+    shown = asked.answers[min(answer, len(asked.answers) - 1)]
+    written = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
+    return titles(shown.items, context.items, written)

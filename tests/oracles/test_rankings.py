@@ -15,7 +15,7 @@ from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import different_ranking, same_order, same_ranking, same_set
 from pytest_recsys_mt.oracles.similarities import SIMILARITIES
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item, Recommendation, Request, Scale
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import (
     DETERMINISTIC,
@@ -335,3 +335,15 @@ def test_labels_of_items_without_a_year() -> None:
     context = Context(deterministic=True, items={"a": Item("a", "Alien")})
     verdict = same_ranking(*sides([[["a"]]] * 60, [[["a"]]] * 60, context))
     assert verdict.examples[0].source == ("Alien",)
+
+
+def test_items_of_no_catalogue_are_shown_as_the_answer_writes_them() -> None:
+    name = f"{UNKNOWN_PREFIX}harbourofglass"
+    entries = (Entry("Harbour of Glass (2016)", "unknown", name), Entry("no", "duplicate", name))
+    source, followup = sides([[["a"]]] * 60, [[[name, name]]] * 60, Context(deterministic=True))
+    followup.asked = [
+        dataclasses.replace(one, answers=(Recommendation((name, name), entries),))
+        for one in followup.asked
+    ]
+    (worst, *_) = same_ranking(source, followup).examples
+    assert worst.followup == ("Harbour of Glass (2016)",) * 2

@@ -95,6 +95,7 @@ class _Reader:
             unfinished = last.kind in ("unknown", "unparsed") and self._scope.extends(self._open)
             if cut_off or unfinished:
                 self.entries[-1] = Entry(last.text, "unparsed")
+                self._named = {entry.item for entry in self.entries if entry.item is not None}
                 self._loose = [at for at in self._loose if at != len(self.entries) - 1]
         if self._loose and self._is_bare_list():
             for at in self._loose:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.llm.layout import MAX_PIECES
@@ -66,6 +66,7 @@ def check_sane(entries: Sequence[Entry], asked: Request) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(st.one_of(st.text(), NOISE, SPLICES), st.booleans(), st.booleans())
+@example("A HEAT", False, True).via("a title taken back as cut off was a duplicate of itself")
 def test_any_text_is_read_and_every_entry_is_sane(
     text: str, open_question: bool, truncated: bool
 ) -> None:

@@ -3,11 +3,9 @@
 Nothing is said about the model's verdicts, which are its own; all about what is asked and reported.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -80,7 +78,7 @@ def test_in_this_process(run: Run, smollm_folder: Path, monkeypatch: pytest.Monk
 
 def test_behind_a_server_with_two_workers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = "openai:smollm2?temperature=0&max_tokens=60&concurrency=2"
-    relations = "test_ratings and scale or paraphrase_task or test_answers"
+    relations = "scale_ratings or paraphrase_task or test_answers"
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(variable, raising=False)
     with servers.llamacpp_server() as url:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -16,6 +17,8 @@ from pytest_recsys_mt.report.terminal import shorten
 from pytest_recsys_mt.session import Session
 from pytest_recsys_mt.trial import Trial
 from pytest_recsys_mt.verdict import Example, Status, Verdict
+
+NOTHING = "(nothing)"
 
 
 def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None) -> None:
@@ -40,31 +43,47 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
     report.recsys_mt = {"rows": rows, "calls": calls}
     if report.failed:
         for verdict in trial.verdicts:
-            report.sections.append((f"recsys-mt: {verdict.relation}", evidence(verdict)))
+            title = f"recsys-mt: {verdict.relation or verdict.oracle}"
+            report.sections.append((title, evidence(verdict)))
 
 
 def evidence(verdict: Verdict) -> str:
     """A verdict with its examples, the two answers side by side, in lines of 80 columns."""
     lines = [verdict.summary]
+    alone = _is_of_one_side(verdict)
     for example in verdict.examples:
         score = "" if example.score is None else f", agreement {example.score:.2f}"
         lines += ["", f"user {example.user}{score}"]
-        lines.append(f"{'':4}{'source':<33}  follow-up" if example.source else f"{'':4}answer")
-        lines += _side_by_side(example)
+        lines += _alone(example) if alone else _side_by_side(example)
     return sanitize("\n".join(lines))
 
 
+def _is_of_one_side(verdict: Verdict) -> bool:
+    """Whether a verdict is on the answers of one side: of the source, or of the follow-up alone."""
+    return not verdict.relation or not any(
+        example.source or example.score is not None for example in verdict.examples
+    )
+
+
+def _alone(example: Example) -> Iterator[str]:
+    yield f"{'':4}answer"
+    for place, title in enumerate(_lines(example.source or example.followup), 1):
+        yield f"{place:>3} {shorten(title, 76)}"
+
+
 def _side_by_side(example: Example) -> Iterator[str]:
-    left, right = (tuple(map(one_line, side)) for side in (example.source, example.followup))
-    if not left or not right:
-        yield from (f"{place:>3} {title}" for place, title in enumerate(left or right, 1))
-        return
+    left, right = _lines(example.source), _lines(example.followup)
+    yield f"{'':4}{'source':<33}  follow-up"
     for place, (old, new) in enumerate(zip_longest(left, right, fillvalue=""), 1):
         note = ""
-        if new and new != old:
+        if new and new not in (old, NOTHING):
             note = f"was {left.index(new) + 1}" if new in left else "new"
         line = f"{place:>3} {shorten(old, 33):<33}  {shorten(new, 33):<33}"
         yield f"{line} {note}".rstrip()
+
+
+def _lines(titles: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(one_line, titles)) or (NOTHING,)
 
 
 def _outcome(report: Any) -> str:
@@ -82,4 +101,5 @@ def _first_line(report: Any) -> str:
         text = longrepr[2].removeprefix("Skipped: ")
     else:
         text = str(longrepr)
-    return text.strip().splitlines()[0] if text.strip() else ""
+    line = text.strip().splitlines()[0] if text.strip() else ""
+    return re.sub(r"^(?:\w+\.)+(?=\w+: )", "", line)  # the module of an exception

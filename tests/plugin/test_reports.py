@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pytest_recsys_mt.report.sections import evidence
+from pytest_recsys_mt.verdict import Example, Verdict
 from tests.plugin.conftest import Run, record_of
 
 TEST = """
@@ -237,3 +239,50 @@ def test_texts_of_others_harm_neither_workers_nor_readers(
     for text in (result.stdout.str(), record.read_text(), junit.read_text()):
         assert not set("\ud800\x1b\x00\u202e") & set(text)
         assert "\\ud800" not in text
+
+
+def test_the_fault_of_one_answer_is_shown_by_itself_under_its_oracle(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(
+        test_it="""
+        from pytest_recsys_mt.oracles import no_repeats
+        from pytest_recsys_mt.relations import reorder_history
+
+        def test_source(recsys):
+            assert no_repeats(recsys.run(), margin=0.001)
+
+        def test_followup(recsys):
+            assert no_repeats(recsys.run(reorder_history), margin=0.001)
+        """
+    )
+    result = project.runpytest_inprocess("--recsys-model=toys:Faithful", "--recsys-users=12")
+    result.stdout.fnmatch_lines(["*recsys-mt: no_repeats -*", "user *", "    answer", "  1 *"])
+    result.stdout.fnmatch_lines(["*recsys-mt: reorder_history -*", "user *", "    answer", "  1 *"])
+    result.stdout.no_fnmatch_line("*source  *follow-up*")
+
+
+def test_an_empty_answer_beside_another_is_said_to_be_empty() -> None:
+    examples = (Example("u1", ("Heat (1995)",), (), 0.0), Example("u2", (), ("Alien",), 0.0))
+    lines = evidence(Verdict("violated", "same_ranking:rbo", "typos", examples=examples)).split(
+        "\n"
+    )
+    assert lines[2:5] == [
+        "user u1, agreement 0.00",
+        "    source                             follow-up",
+        "  1 Heat (1995)                        (nothing)",
+    ]
+    assert (
+        lines[-1] == "  1 (nothing)                          Alien                             new"
+    )
+
+
+def test_an_error_before_any_verdict_is_told_without_its_module(project: pytest.Pytester) -> None:
+    project.makepyfile(test_it=TEST)
+    path = project.path / "record.json"
+    project.runpytest_inprocess(
+        "--recsys-model=openai:none", "--recsys-mode=replay", "-k", "test_ranking and scale",
+        f"--recsys-json={path}",
+    )  # fmt: skip
+    (row,) = record_of(path)["results"]
+    assert row["reason"].startswith("MissingAnswerError: ")

@@ -215,9 +215,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 def _session(config: pytest.Config) -> Session:
     if SESSION not in config.stash:
+        import uuid
+
         from pytest_recsys_mt.session import Session
 
-        config.stash[SESSION] = Session(config.stash[SETTINGS])
+        run = getattr(config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
+        config.stash[SESSION] = Session(config.stash[SETTINGS], run)
     return config.stash[SESSION]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +16,16 @@ from pytest_recsys_mt.subject import Subject, subject
 
 
 class Session:
-    """Made once a process, when the first test needs it; nothing is loaded before it is used."""
+    """Made once a process, when the first test needs it; nothing is loaded before it is used.
 
-    def __init__(self, settings: Settings) -> None:
+    Args:
+        settings: Of the run.
+        run: Name of the run, the same for all its workers.
+    """
+
+    def __init__(self, settings: Settings, run: str) -> None:
         self.settings = settings
+        self._run = run
         self._recommenders: dict[str, object] = {}
         self._subjects: dict[str, Subject] = {}
         self._runners: dict[tuple[str, Design], Runner] = {}
@@ -39,8 +43,7 @@ class Session:
     @cached_property
     def executor(self) -> Executor:
         """Puts the calls."""
-        run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
-        return Executor(self.cache, self.settings.mode, run)
+        return Executor(self.cache, self.settings.mode, self._run)
 
     def recommender(self, spec: str) -> object:
         """The recommender that `spec` names; the same object every time."""

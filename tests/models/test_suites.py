@@ -69,22 +69,23 @@ def assert_repeated(again: dict[str, Any], first: dict[str, Any]) -> None:
 
 
 def test_in_this_process(run: Run, smollm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # more wait for each other on a busy machine
     spec = f"hf:{smollm_folder}?temperature=0&max_tokens=60&device=cpu"
-    relations = "shuffle or random_words or test_answers and not seed"
+    relations = "random_words or test_answers and not seed"
     first = run(spec, relations)
-    assert_real(first, {"shuffle_candidates", "random_words(rate=0.19)", *ANSWERS}, sides=3)
+    assert_real(first, {"random_words(rate=0.19)", *ANSWERS}, sides=2)
     assert_repeated(run(spec, relations), first)
 
 
-def test_behind_a_server_with_two_workers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_behind_a_server_on_two_workers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = "openai:smollm2?temperature=0&max_tokens=60&concurrency=2"
-    relations = "scale_ratings or paraphrase_task or test_answers"
+    relations = "scale_ratings or shuffle or paraphrase_task or test_answers and not seed"
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(variable, raising=False)
     with servers.llamacpp_server() as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         first = run(spec, relations, "-n", "2")
-    names = {"scale_ratings(2)", "paraphrase_task", "same_seed_same_answer", *ANSWERS}
+    names = {"scale_ratings(2)", "shuffle_candidates", "paraphrase_task", *ANSWERS}
     assert_real(first, names, sides=4)
     # Now nobody answers at that address any more.
     assert_repeated(run(spec, relations), first)

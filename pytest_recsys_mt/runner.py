@@ -10,11 +10,11 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.cases import Case, Split
-from pytest_recsys_mt.errors import NotApplicable, OracleError, RelationError
+from pytest_recsys_mt.errors import NotApplicable, OracleError, RecommenderError, RelationError
 from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.subject import Subject
@@ -111,6 +111,25 @@ class Runner:
         if not _same_seed(transformations) and self.subject.same_question(request, case.request):
             return NotApplicable(UNCHANGED)
         return request
+
+    def answers(self, requests: Sequence[Request]) -> list[Recommendation]:
+        """The answers to single requests, in their order.
+
+        Raises:
+            RecommenderError: If a call failed.
+        """
+        calls = [self.subject.call(request, repeat=False) for request in requests]
+        read = [
+            self.subject.read(call.request, answer)
+            for call, answer in zip(calls, self._executor.execute(self.subject, calls), strict=True)
+        ]
+        for request, answer in zip(requests, read, strict=True):
+            if answer.error is not None:
+                raise RecommenderError(
+                    f"{self.subject.name} failed on the request of user {request.user!r}, "
+                    f"replicate {request.replicate}: {answer.error}"
+                )
+        return read
 
     def ask(self, requests: dict[int, Request], first: int, repeat: bool) -> dict[int, Outcome]:
         """Ask the requests, each once a replicate.
@@ -263,6 +282,11 @@ class Recsys:
         self._report = report
 
     @property
+    def runner(self) -> Runner:
+        """What puts the calls and keeps the answers."""
+        return self._runner
+
+    @property
     def model(self) -> str:
         """Name of the recommender under test."""
         return self._runner.subject.name
@@ -294,6 +318,17 @@ class Recsys:
             return self._source
         self._runs += 1
         return RunAnswers(self._runner, self._context, transformations, self._runs)
+
+    def ask(self, *requests: Request) -> list[Recommendation]:
+        """Ask single requests, through the cache: equal requests are put once, whoever asks.
+
+        Args:
+            *requests: Of any user, from any source; the answers are those of their `replicate`.
+
+        Raises:
+            RecommenderError: If a call failed; no answer is not an empty one.
+        """
+        return self._runner.answers(requests)
 
     def using(self, **changes: Any) -> Recsys:
         """The same recommender under another design: ``recsys.using(k=5, history=30)``.

@@ -7,19 +7,31 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.execution import RANK
 from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.report.shrunk import plain
 from pytest_recsys_mt.settings import Settings
 from pytest_recsys_mt.verdict import Verdict, holm
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.counterexample import Counterexample
 
 SCHEMA = "recsys-mt/1"
 
 Row = dict[str, Any]
 
 
-def row_of(verdict: Verdict, *, nodeid: str, suite: str, model: str, expected: str) -> Row:
+def row_of(
+    verdict: Verdict,
+    *,
+    nodeid: str,
+    suite: str,
+    model: str,
+    expected: str,
+    shrunk: Counterexample | None = None,
+) -> Row:
     """One verdict as plain data; the outcome of its test is added when it is known."""
     row: Row = {
         "nodeid": nodeid,
@@ -51,6 +63,7 @@ def row_of(verdict: Verdict, *, nodeid: str, suite: str, model: str, expected: s
             }
             for example in verdict.examples
         ],
+        "shrunk": None if shrunk is None else plain(shrunk),
     }
     if verdict.metric is not None:
         row.update(metric=verdict.metric, value=verdict.value, threshold=verdict.threshold)

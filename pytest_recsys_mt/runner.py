@@ -219,50 +219,66 @@ class RunAnswers:
                 reasons[str(request) or "no reason given"] += 1
         return requests, reasons
 
-    def sample(self) -> Sample:
-        """The answers of all users that this side can serve."""
-        requests, reasons = self._requests
-        self._ask(set(requests))
-        outcomes = [self._outcomes[position] for position in requests]
-        return Sample(
-            asked=tuple(outcome.asked for outcome in outcomes if outcome.asked is not None),
-            not_applicable=reasons,
-            errors=Counter(outcome.error for outcome in outcomes if outcome.error),
-        )
-
-    def pair(self, followup: Answers) -> Pairs:
-        """The answers of both sides, for the users that both sides can serve.
+    def applicable(self, followup: Answers | None = None, /) -> int:
+        """How many users this side can serve, and `followup` too. Asks nothing.
 
         Raises:
             OracleError: If `followup` was not asked of the same recommender and users.
         """
-        if not isinstance(followup, RunAnswers) or followup._runner is not self._runner:
-            raise OracleError(
-                f"an oracle compares answers of one recommender to one design, got {self!r} and "
-                f"{followup!r}"
-            )
-        ours, our_reasons = self._requests
-        theirs, their_reasons = followup._requests
-        both = [position for position in ours if position in theirs]
-        self._ask(set(both))
-        followup._ask(set(both))
+        return len(self._served(None if followup is None else self._partner(followup)))
+
+    def sample(self, users: int | None = None) -> Sample:
+        """The answers of the first so many users that this side can serve; of all if None."""
+        positions = self._served()[:users]
+        self._ask(positions)
+        outcomes = [self._outcomes[position] for position in positions]
+        return Sample(
+            asked=tuple(outcome.asked for outcome in outcomes if outcome.asked is not None),
+            not_applicable=self._requests[1],
+            errors=Counter(outcome.error for outcome in outcomes if outcome.error),
+        )
+
+    def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
+        """The answers of both sides, for the first so many users that both can serve.
+
+        Raises:
+            OracleError: If `followup` was not asked of the same recommender and users.
+        """
+        partner = self._partner(followup)
+        positions = self._served(partner)[:users]
+        self._ask(positions)
+        partner._ask(positions)
         source, other = [], []
         errors = Counter[str]()
-        for position in both:
-            one, two = self._outcomes[position], followup._outcomes[position]
+        for position in positions:
+            one, two = self._outcomes[position], partner._outcomes[position]
             if one.asked is None or two.asked is None:
                 errors[one.error or two.error] += 1
             else:
                 source.append(one.asked)
                 other.append(two.asked)
-        return Pairs(tuple(source), tuple(other), our_reasons + their_reasons, errors)
+        reasons = self._requests[1] + partner._requests[1]
+        return Pairs(tuple(source), tuple(other), reasons, errors)
 
-    def _ask(self, positions: set[int]) -> None:
+    def _partner(self, followup: Answers) -> RunAnswers:
+        if not isinstance(followup, RunAnswers) or followup._runner is not self._runner:
+            raise OracleError(
+                f"an oracle compares answers of one recommender to one design, got {self!r} and "
+                f"{followup!r}"
+            )
+        return followup
+
+    def _served(self, partner: RunAnswers | None = None) -> list[int]:
+        """Positions of the users that can be asked, in the order they were sampled."""
+        ours = self._requests[0]
+        if partner is None:
+            return list(ours)
+        return [position for position in ours if position in partner._requests[0]]
+
+    def _ask(self, positions: Sequence[int]) -> None:
         requests, _ = self._requests
         missing = {
-            position: requests[position]
-            for position in sorted(positions)
-            if position not in self._outcomes
+            position: requests[position] for position in positions if position not in self._outcomes
         }
         if missing:
             self._outcomes.update(self._runner.ask(missing, self._first, self._same_seed))

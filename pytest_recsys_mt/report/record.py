@@ -13,7 +13,7 @@ from pytest_recsys_mt.execution import RANK
 from pytest_recsys_mt.llm.sanitize import sanitize
 from pytest_recsys_mt.report.shrunk import plain
 from pytest_recsys_mt.settings import Settings
-from pytest_recsys_mt.verdict import Verdict, holm
+from pytest_recsys_mt.verdict import Verdict, benjamini_hochberg, holm
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.counterexample import Counterexample
@@ -49,6 +49,7 @@ def row_of(
         "margin": verdict.margin,
         "p_value": verdict.p_value,
         "p_holm": None,
+        "p_bh": None,
         "users": verdict.users,
         "not_applicable": verdict.not_applicable,
         "errors": verdict.errors,
@@ -102,11 +103,15 @@ class Record:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows in the order of their tests' ids, with `p_holm` over the run's relations."""
+        """All rows in the order of their tests' ids, with p-values adjusted over the run's relations:
+        `p_holm` by Holm, `p_bh` by Benjamini and Hochberg.
+        """
         rows = sorted(self._rows, key=lambda row: row["nodeid"])
         judged = [row for row in rows if row["p_value"] is not None]
-        for row, adjusted in zip(judged, holm([row["p_value"] for row in judged]), strict=True):
-            row["p_holm"] = adjusted
+        p_values = [row["p_value"] for row in judged]
+        for key, adjust in (("p_holm", holm), ("p_bh", benjamini_hochberg)):
+            for row, adjusted in zip(judged, adjust(p_values), strict=True):
+                row[key] = adjusted
         return rows
 
     @property

@@ -1,6 +1,6 @@
 """The tool tests itself: how often its verdicts are wrong, and which planted faults they find.
 
-    python -m benchmarks.calibration [--runs 4000] [--seeds 5] [-n 1]
+    python -m benchmarks.calibration [--runs 1000] [--seeds 5] [-n 1]
 
 Prints Markdown: error rates of simulated runs whose true effect is known; verdicts on a growing
 fault; and the promises of the metamorphic suite, judged on a zoo of sound and faulty recommenders
@@ -128,7 +128,7 @@ def zoo(members: Sequence[Member], seeds: int, processes: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Error rates and detection rates of verdicts.")
-    parser.add_argument("--runs", type=int, default=4_000, help="simulated for each true effect")
+    parser.add_argument("--runs", type=int, default=1_000, help="simulated for each true effect")
     parser.add_argument("--seeds", type=int, default=5, help="runs on each recommender of the zoo")
     parser.add_argument("-n", "--processes", type=int, default=1, help="that share the work")
     options = parser.parse_args()

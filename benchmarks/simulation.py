@@ -19,6 +19,7 @@ from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.effect import Effects, agreement_between, agreement_within
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.looks import Looks
 from pytest_recsys_mt.oracles.rbo import rbo
 from pytest_recsys_mt.requests import Recommendation, Request, Scale
 from pytest_recsys_mt.verdict import Status
@@ -194,19 +195,27 @@ def simulate(
     return Shares(runs, statuses, float(np.median(scored)))
 
 
-def users_needed(deviation: float, distance: float, alpha: float = ALPHA) -> int:
+def users_needed(deviation: float, distance: float, *, exact: bool) -> int:
     """Users with which a bound clears the margin with probability `POWER`.
 
-    ``n = ((z_alpha + z_power) sd / distance)**2``, the normal approximation.
+    ``n = ((z_alpha + z_power) sd / distance)**2``, the normal approximation, with the alpha of the
+    last look.
 
     Args:
         deviation: Standard deviation of the effects.
         distance: From the true mean effect to the margin.
-        alpha: Of the bound.
+        exact: Whether the recommender is deterministic, and looked at once.
     """
     from scipy.special import ndtri
 
-    return math.ceil(((ndtri(1 - alpha) + ndtri(POWER)) * deviation / distance) ** 2)
+    users = 2
+    while True:
+        last = list(Looks(users, single=exact))[-1]
+        factor = ndtri(1 - last.level(ALPHA)) + ndtri(POWER)
+        needed = math.ceil((factor * deviation / distance) ** 2)
+        if needed <= users:
+            return users
+        users = needed
 
 
 @dataclass(frozen=True)
@@ -264,7 +273,7 @@ def rows(
         deviation = float(pool.std())
         users = 100
         if deviation > CALM and effect != 1:
-            users = max(users, users_needed(deviation, margin))
+            users = max(users, users_needed(deviation, margin, exact=world.deterministic))
         shares = simulate(pool, users, margin, runs, rng, exact=world.deterministic)
         found.append(Row(temperature, reaction, effect, deviation, users, shares))
     return found

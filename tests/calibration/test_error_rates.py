@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from benchmarks.simulation import ALPHA, POWER, REACTIONS, World, rows, simulate, users_needed
 from benchmarks.tables import interval
@@ -38,9 +39,10 @@ def test_without_a_noise_floor_every_stochastic_recommender_would_be_flagged() -
     assert (ours.share("holds"), naive.share("violated")) == (1, 1)
 
 
-def test_users_needed_is_the_textbook_formula() -> None:
-    assert users_needed(0.13, 0.05) == 74
-    assert users_needed(0.26, 0.05) == math.ceil(4 * (2 * 1.6448536 * 0.13 / 0.05) ** 2)
+def test_users_needed_are_those_of_the_textbook_and_more_where_it_is_looked_five_times() -> None:
+    once = (2 * norm.ppf(0.95) * 0.26 / 0.05) ** 2
+    assert users_needed(0.26, 0.05, exact=True) == math.ceil(once)
+    assert 1.1 < users_needed(0.26, 0.05, exact=False) / once < 1.4
 
 
 def test_intervals_are_those_of_clopper_and_pearson() -> None:

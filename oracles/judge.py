@@ -131,7 +131,11 @@ def look_by_look(
     for look in looks:
         seen = see(look.users)
         verdict = verdict_of(claim, relation, seen, context, look)
-        if look.last or _clear(verdict, claim, seen.effects, context, users):
+        # Failures so far may be bad luck; they are final once no number of successes mends them.
+        hopeless = verdict.status == "error" and verdict.errors > context.error_limit * users
+        if hopeless or seen.effects.obstacle or look.last:
+            break
+        if stands(verdict.status, claim, verdict.users, seen.effects.reach[1], context.alpha):
             break
     return verdict
 
@@ -210,17 +214,19 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
     return verdict(status, reason, **numbers)
 
 
-def _clear(verdict: Verdict, claim: Claim, effects: Effects, context: Context, users: int) -> bool:
-    """Whether further users are not worth asking."""
-    if verdict.status == "error":
-        # Failures so far may be bad luck; they are final once no number of successes mends them.
-        return verdict.errors > context.error_limit * users
-    if effects.obstacle:
-        return True
-    claims_below = "violated" if claim.promise == "at least" else "holds"
-    if verdict.status == claims_below:
-        return enough_to_show(verdict.users, claim.margin, effects.reach[1], context.alpha)
-    return verdict.status in ("holds", "violated")
+def stands(status: Status, claim: Claim, users: int, reach: float, alpha: float) -> bool:
+    """Whether a status of an early look is a verdict, or waits for more users.
+
+    Args:
+        status: As decided at that look.
+        claim: The promise and its margin.
+        users: Scored by then.
+        reach: The largest effect there can be.
+        alpha: The error rate of each claim.
+    """
+    if status == ("violated" if claim.promise == "at least" else "holds"):
+        return enough_to_show(users, claim.margin, reach, alpha)
+    return status in ("holds", "violated")
 
 
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:

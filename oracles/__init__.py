@@ -12,6 +12,7 @@ from pytest_recsys_mt.oracles.not_worse import not_worse
 from pytest_recsys_mt.oracles.overlap import overlap
 from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
 from pytest_recsys_mt.oracles.rbo import rbo
+from pytest_recsys_mt.oracles.rbo_bounds import rbo_min, rbo_residual
 from pytest_recsys_mt.oracles.same_answer import same_answer
 from pytest_recsys_mt.oracles.same_hits import same_hits
 from pytest_recsys_mt.oracles.same_order import same_order
@@ -37,6 +38,8 @@ __all__ = [
     "overlap",
     "paper_t_test",
     "rbo",
+    "rbo_min",
+    "rbo_residual",
     "same_answer",
     "same_hits",
     "same_order",

@@ -38,6 +38,7 @@ LAYERS: dict[str, set[str]] = {
         "answers", "cases", "errors", "execution", "metamorphic", "relations", "requests",
         "seeds", "settings", "subject", "verdict",
     },
+    "strategies": {"datasets", "relations", "requests"},
     "shrinking": set(),
     "counterexample": {
         "calls", "cases", "datasets", "errors", "metamorphic", "requests", "runner", "settings",

@@ -9,6 +9,7 @@ from statistics import mean, median
 from benchmarks.promises import PROMISES
 from benchmarks.simulation import Row
 from benchmarks.zoo import Member
+from pytest_recsys_mt.oracles import rate_interval
 from pytest_recsys_mt.verdict import Status
 
 EFFECTS = {0: "0", 1: "margin", 2: "2 margins"}
@@ -37,12 +38,10 @@ class Judged:
 
 def interval(count: int, total: int) -> str:
     """A rate with the 95 % interval of Clopper and Pearson, in percent."""
-    from scipy.stats import binomtest
-
     if not total:
         return "–"
-    ci = binomtest(count, total).proportion_ci(0.95, method="exact")
-    return f"{100 * count / total:.1f} [{100 * ci.low:.1f}, {100 * ci.high:.1f}]"
+    low, high = rate_interval(count, total, method="exact")
+    return f"{100 * count / total:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
 from pytest_recsys_mt.oracles.fagin import fagin
 from pytest_recsys_mt.oracles.faults import complete_list, no_repeats, only_candidates
+from pytest_recsys_mt.oracles.intervals import cluster_bootstrap, rate_interval
 from pytest_recsys_mt.oracles.jaccard import jaccard
 from pytest_recsys_mt.oracles.kendall import kendall
 from pytest_recsys_mt.oracles.not_lifted import not_lifted
@@ -24,6 +25,7 @@ from pytest_recsys_mt.oracles.self_agreement import self_agreement
 __all__ = [
     "Score",
     "average_overlap",
+    "cluster_bootstrap",
     "complete_list",
     "decreases",
     "different_ranking",
@@ -37,6 +39,7 @@ __all__ = [
     "only_candidates",
     "overlap",
     "paper_t_test",
+    "rate_interval",
     "rbo",
     "rbo_min",
     "rbo_residual",

@@ -92,7 +92,8 @@ def cluster_bootstrap(
     sums = np.bincount(rows, weights=numbers)
     sizes = np.bincount(rows)
     if np.ptp(sums / sizes) == 0:
-        return (float(numbers.mean()),) * 2
+        mean = float(numbers.mean())
+        return mean, mean
     from scipy.stats import bootstrap
 
     found = bootstrap(

@@ -23,7 +23,7 @@ import numpy as np
 from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.judge import Claim, decide, stands
 from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.oracles.looks import Looks, Repeated
+from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated
 from pytest_recsys_mt.verdict import Status
 
 ALPHA = 0.05
@@ -50,13 +50,18 @@ def reacting(rng: np.random.Generator, users: int, share: float, size: float) ->
 
 def verdict(effects: Floats, looks: Looks) -> tuple[Status, int]:
     """The status that the looks lead to, and the users asked for it."""
-    for look in looks:
-        seen = effects[: look.users]
-        mean = Repeated(mean_of(seen, -REACH, REACH, exact=False), look, ALPHA)
-        status = decide(mean, CLAIM, ALPHA)
-        if look.last or stands(status, CLAIM, look.users, REACH, ALPHA):
-            break
-    return status, look.users
+    *early, last = looks
+    for look in early:
+        status = status_at(look, effects)
+        if stands(status, CLAIM, look.users, REACH, ALPHA):
+            return status, look.users
+    return status_at(last, effects), last.users
+
+
+def status_at(look: Look, effects: Floats) -> Status:
+    """What the users of one look say."""
+    seen = mean_of(effects[: look.users], -REACH, REACH, exact=False)
+    return decide(Repeated(seen, look, ALPHA), CLAIM, ALPHA)
 
 
 def simulate(draw: Draw, users: int, runs: int, *, single: bool) -> tuple[Counter[Status], Floats]:

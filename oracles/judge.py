@@ -127,17 +127,17 @@ def look_by_look(
         users: That can be asked.
         see: Asks so many of them in all, always the same first ones.
     """
-    looks = Looks(users, exact=claim.exact, single=context.deterministic)
-    for look in looks:
+    *early, last = Looks(users, exact=claim.exact, single=context.deterministic)
+    for look in early:
         seen = see(look.users)
         verdict = verdict_of(claim, relation, seen, context, look)
         # Failures so far may be bad luck; they are final once no number of successes mends them.
         hopeless = verdict.status == "error" and verdict.errors > context.error_limit * users
-        if hopeless or seen.effects.obstacle or look.last:
-            break
+        if hopeless or seen.effects.obstacle:
+            return verdict
         if stands(verdict.status, claim, verdict.users, seen.effects.reach[1], context.alpha):
-            break
-    return verdict
+            return verdict
+    return verdict_of(claim, relation, see(last.users), context, last)
 
 
 def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: Look) -> Verdict:

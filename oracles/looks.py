@@ -46,7 +46,7 @@ class Looks:
     """
 
     def __init__(self, users: int, *, exact: bool = False, single: bool = False) -> None:
-        self.sizes = (users,) if single else _sizes(users)
+        self.sizes: tuple[int, ...] = (users,) if single else _sizes(users)
         self._exact = exact
 
     def __iter__(self) -> Iterator[Look]:

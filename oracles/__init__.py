@@ -12,6 +12,13 @@ from pytest_recsys_mt.oracles.not_lifted import not_lifted
 from pytest_recsys_mt.oracles.not_worse import not_worse
 from pytest_recsys_mt.oracles.overlap import overlap
 from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
+from pytest_recsys_mt.oracles.popularity_metrics import (
+    gini_difference,
+    herfindahl_difference,
+    log_popularity_difference,
+    popularity_lift,
+    popularity_rank_correlation,
+)
 from pytest_recsys_mt.oracles.rbo import rbo
 from pytest_recsys_mt.oracles.rbo_bounds import rbo_min, rbo_residual
 from pytest_recsys_mt.oracles.same_answer import same_answer
@@ -30,15 +37,20 @@ __all__ = [
     "decreases",
     "different_ranking",
     "fagin",
+    "gini_difference",
+    "herfindahl_difference",
     "increases",
     "jaccard",
     "kendall",
+    "log_popularity_difference",
     "no_repeats",
     "not_lifted",
     "not_worse",
     "only_candidates",
     "overlap",
     "paper_t_test",
+    "popularity_lift",
+    "popularity_rank_correlation",
     "rate_interval",
     "rbo",
     "rbo_min",

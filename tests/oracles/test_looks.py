@@ -101,13 +101,14 @@ def statuses(
     """The status of each run, and what it rests on."""
     claim, looks = Claim("", promise, 0.05), Looks(users)
     alpha = ALPHA / 2 if promise == "within" else ALPHA
+
+    def at(look: Look, effects: Floats) -> tuple[Status, Mean]:
+        mean = Repeated(mean_of(effects[: look.users], -1, 1, False), look, alpha)
+        return decide(mean, claim, ALPHA), mean
+
     for _ in range(runs):
         effects = draw()
-        means = (
-            (look, Repeated(mean_of(effects[: look.users], -1, 1, False), look, alpha))
-            for look in looks
-        )
-        ends = ((look, decide(mean, claim, ALPHA), mean) for look, mean in means)
+        ends = ((look, *at(look, effects)) for look in looks)
         yield next(
             (status, mean)
             for look, status, mean in ends

@@ -5,13 +5,22 @@ from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
 from pytest_recsys_mt.oracles.fagin import fagin
 from pytest_recsys_mt.oracles.faults import complete_list, no_repeats, only_candidates
+from pytest_recsys_mt.oracles.intervals import cluster_bootstrap, rate_interval
 from pytest_recsys_mt.oracles.jaccard import jaccard
 from pytest_recsys_mt.oracles.kendall import kendall
 from pytest_recsys_mt.oracles.not_lifted import not_lifted
 from pytest_recsys_mt.oracles.not_worse import not_worse
 from pytest_recsys_mt.oracles.overlap import overlap
 from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
+from pytest_recsys_mt.oracles.popularity_metrics import (
+    gini_difference,
+    herfindahl_difference,
+    log_popularity_difference,
+    popularity_lift,
+    popularity_rank_correlation,
+)
 from pytest_recsys_mt.oracles.rbo import rbo
+from pytest_recsys_mt.oracles.rbo_bounds import rbo_min, rbo_residual
 from pytest_recsys_mt.oracles.same_answer import same_answer
 from pytest_recsys_mt.oracles.same_hits import same_hits
 from pytest_recsys_mt.oracles.same_order import same_order
@@ -23,20 +32,29 @@ from pytest_recsys_mt.oracles.self_agreement import self_agreement
 __all__ = [
     "Score",
     "average_overlap",
+    "cluster_bootstrap",
     "complete_list",
     "decreases",
     "different_ranking",
     "fagin",
+    "gini_difference",
+    "herfindahl_difference",
     "increases",
     "jaccard",
     "kendall",
+    "log_popularity_difference",
     "no_repeats",
     "not_lifted",
     "not_worse",
     "only_candidates",
     "overlap",
     "paper_t_test",
+    "popularity_lift",
+    "popularity_rank_correlation",
+    "rate_interval",
     "rbo",
+    "rbo_min",
+    "rbo_residual",
     "same_answer",
     "same_hits",
     "same_order",

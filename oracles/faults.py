@@ -95,8 +95,9 @@ def _judge(
     def measure(sample: Sample, context: Context) -> Effects:
         return _fault_rate(sample, context, faulty, silence_counts)
 
-    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
-    return judge_sample(answers, claim, measure)
+    claim = Claim(oracle, "at most", share(oracle, "margin", margin), exact=True)
+    verdict = judge_sample(answers, claim, measure)
+    return answers.context.report(verdict)
 
 
 def _fault_rate(

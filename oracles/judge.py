@@ -13,6 +13,7 @@ from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.examples import pick
 from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated, enough_to_show
 from pytest_recsys_mt.oracles.power import outlook
 from pytest_recsys_mt.verdict import Status, Verdict
 
@@ -29,17 +30,37 @@ class Claim:
         oracle: Its name, with its similarity or score.
         promise: See `Promise`.
         margin: In the unit of the effects.
+        exact: Whether the effects are shares of faulty answers, whose error rate is kept for
+            certain (see `looks.Looks.level`).
     """
 
     oracle: str
     promise: Promise
     margin: float
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen at one look.
+
+    Attributes:
+        effects: Of the users scored.
+        tally: Counts the users that were not scored.
+        source: Answers to show as the source's, or nothing.
+        followup: Answers to show as the follow-up's, or nothing.
+    """
+
+    effects: Effects
+    tally: Pairs | Sample
+    source: Sequence[Asked]
+    followup: Sequence[Asked]
 
 
 def judge_pair(
     source: Answers, followup: Answers, claim: Claim, measure: Callable[[Pairs, Context], Effects]
 ) -> Verdict:
-    """Judge a claim about two sides of answers.
+    """Judge a claim about two sides of answers, look by look.
 
     Args:
         source: Answers to the original requests.
@@ -55,18 +76,20 @@ def judge_pair(
     """
     two_sides(claim.oracle, source, followup)
     context = source.context
-    pairs = source.pair(followup)
-    effects = measure(pairs, context)
+
+    def see(users: int) -> Seen:
+        pairs = source.pair(followup, users)
+        return Seen(measure(pairs, context), pairs, pairs.source, pairs.followup)
+
     relation = followup.label or source.label
-    return context.report(
-        verdict_of(claim, relation, effects, context, pairs, pairs.source, pairs.followup)
-    )
+    users = source.applicable(followup)
+    return context.report(look_by_look(claim, relation, context, users, see))
 
 
 def judge_sample(
     answers: Answers, claim: Claim, measure: Callable[[Sample, Context], Effects]
 ) -> Verdict:
-    """Judge a claim about the answers of one side.
+    """Judge a claim about the answers of one side, look by look.
 
     Args:
         answers: Of either side.
@@ -74,38 +97,60 @@ def judge_sample(
         measure: Gives the effect of each user.
 
     Returns:
-        The verdict, reported to the context.
+        The verdict, not reported yet.
 
     Raises:
         OracleError: If `answers` are no answers of a run.
     """
     context = one_side(claim.oracle, "answers", answers).context
-    sample = answers.sample()
-    effects = measure(sample, context)
-    sides = ((), sample.asked) if answers.label else (sample.asked, ())
-    return context.report(verdict_of(claim, answers.label, effects, context, sample, *sides))
+
+    def see(users: int) -> Seen:
+        sample = answers.sample(users)
+        sides = ((), sample.asked) if answers.label else (sample.asked, ())
+        return Seen(measure(sample, context), sample, *sides)
+
+    return look_by_look(claim, answers.label, context, answers.applicable(), see)
 
 
-def verdict_of(
-    claim: Claim,
-    relation: str,
-    effects: Effects,
-    context: Context,
-    tally: Pairs | Sample,
-    source: Sequence[Asked],
-    followup: Sequence[Asked],
+def look_by_look(
+    claim: Claim, relation: str, context: Context, users: int, see: Callable[[int], Seen]
 ) -> Verdict:
-    """The verdict on a fixed sample of users, not yet reported.
+    """Look at more and more users until the verdict is clear, or all have been seen.
+
+    A deterministic recommender is looked at once: it is asked a single time a side, and its bounds
+    need most of the users anyway.
 
     Args:
         claim: What to judge.
         relation: The transformation, by its name.
-        effects: Of the users scored.
         context: The error rates and limits.
-        tally: Counts the users that were not scored.
-        source: Answers to show as the source's, or nothing.
-        followup: Answers to show as the follow-up's, or nothing.
+        users: That can be asked.
+        see: Asks so many of them in all, always the same first ones.
     """
+    *early, last = Looks(users, exact=claim.exact, single=context.deterministic)
+    for look in early:
+        seen = see(look.users)
+        verdict = verdict_of(claim, relation, seen, context, look)
+        # Failures so far may be bad luck; they are final once no number of successes mends them.
+        hopeless = verdict.status == "error" and verdict.errors > context.error_limit * users
+        if hopeless or seen.effects.obstacle:
+            return verdict
+        if stands(verdict.status, claim, verdict.users, seen.effects.reach[1], context.alpha):
+            return verdict
+    return verdict_of(claim, relation, see(last.users), context, last)
+
+
+def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: Look) -> Verdict:
+    """The verdict of one look, whether or not it is the last.
+
+    Args:
+        claim: What to judge.
+        relation: The transformation, by its name.
+        seen: All users asked so far.
+        context: The error rates and limits.
+        look: Which look this is.
+    """
+    effects, tally = seen.effects, seen.tally
     not_applicable = Counter(tally.not_applicable) + Counter(effects.not_applicable)
     errors = Counter(tally.errors) + Counter(effects.errors)
     users, failed = len(effects.rows), errors.total()
@@ -120,6 +165,7 @@ def verdict_of(
             users=users,
             not_applicable=not_applicable.total(),
             errors=failed,
+            looks=look.index + 1,
             reason="; ".join(part for part in (reason, failures, effects.note) if part),
             **numbers,  # type: ignore[arg-type]
         )
@@ -131,11 +177,15 @@ def verdict_of(
         )
     if effects.mean is None:
         return verdict("not-applicable", _counted(not_applicable) or "there is no user to ask")
-    mean, alpha = effects.mean, context.alpha
+    alpha = context.alpha
+    # Two ways to break a promise share the error rate.
+    mean = Repeated(effects.mean, look, alpha / 2 if claim.promise == "within" else alpha)
     shown = {
         "floor": _average(effects.floor),
         "agreement": _average(effects.agreement),
-        "examples": pick(effects, excess(claim, effects.effect), source, followup, context),
+        "examples": pick(
+            effects, excess(claim, effects.effect), seen.source, seen.followup, context
+        ),
     }
     if users < 2:
         return verdict("inconclusive", "one user cannot stand for all; ask at least 2", **shown)
@@ -158,10 +208,25 @@ def verdict_of(
         )
     status = decide(mean, claim, alpha)
     reason = ""
-    if status == "inconclusive":
+    if status == "inconclusive" and look.last:
         value = _nearest_limit(mean, claim)
-        reason = outlook(mean, effects.effect, effects.reach, value, alpha)
+        reason = outlook(effects.mean, effects.effect, effects.reach, value, look.level(alpha))
     return verdict(status, reason, **numbers)
+
+
+def stands(status: Status, claim: Claim, users: int, reach: float, alpha: float) -> bool:
+    """Whether a status of an early look is a verdict, or waits for more users.
+
+    Args:
+        status: As decided at that look.
+        claim: The promise and its margin.
+        users: Scored by then.
+        reach: The largest effect there can be.
+        alpha: The error rate of each claim.
+    """
+    if status == ("violated" if claim.promise == "at least" else "holds"):
+        return enough_to_show(users, claim.margin, reach, alpha)
+    return status in ("holds", "violated")
 
 
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
@@ -173,7 +238,7 @@ def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
     Args:
         mean: What is known of the mean effect.
         claim: The promise and its margin.
-        alpha: The nominal error rate of this look.
+        alpha: The error rate of each claim.
     """
     margin = claim.margin
     if claim.promise == "at most":
@@ -182,7 +247,6 @@ def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
         holds, violated = mean.lower(alpha) >= margin, mean.upper(alpha) < margin
     else:
         holds = mean.lower(alpha) > -margin and mean.upper(alpha) < margin
-        # Two ways to break the promise share the error rate.
         violated = mean.lower(alpha / 2) > margin or mean.upper(alpha / 2) < -margin
     return "violated" if violated else "holds" if holds else "inconclusive"
 

@@ -20,8 +20,9 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.bounds import Certain
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, agreement_of, counted, encode
-from pytest_recsys_mt.oracles.judge import Claim, verdict_of
+from pytest_recsys_mt.oracles.judge import Claim, Seen, verdict_of
 from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.looks import Looks
 from pytest_recsys_mt.oracles.similarities import Similarity, similarity_named
 from pytest_recsys_mt.verdict import Verdict
 
@@ -63,7 +64,9 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     pairs = source.pair(followup)
     effects = _run_effects(pairs, function)
     relation = followup.label or source.label
-    verdict = verdict_of(claim, relation, effects, context, pairs, pairs.source, pairs.followup)
+    (look,) = Looks(len(pairs.source), single=True)
+    seen = Seen(effects, pairs, pairs.source, pairs.followup)
+    verdict = verdict_of(claim, relation, seen, context, look)
     if verdict.estimate is None or not isinstance(effects.mean, TwoSamples):
         return context.report(verdict)
     t, p = effects.mean.test()

@@ -33,7 +33,7 @@ def same_answer(source: Answers, followup: Answers, margin: float = 0.05) -> Ver
         OracleError: If an argument is none of these, or a stochastic recommender was asked with
             other seeds.
     """
-    claim = Claim("same_answer", "at most", share("same_answer", "margin", margin))
+    claim = Claim("same_answer", "at most", share("same_answer", "margin", margin), exact=True)
     two_sides("same_answer", source, followup)
     if not (followup.same_seed or source.same_seed or source.context.deterministic):
         raise OracleError(

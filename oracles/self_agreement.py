@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
-from pytest_recsys_mt.oracles.arguments import one_side, share
+from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.bounds import Certain, Mean, mean_of
 from pytest_recsys_mt.oracles.effect import (
     NO_ANSWER,
@@ -17,7 +17,7 @@ from pytest_recsys_mt.oracles.effect import (
     counted,
     encode,
 )
-from pytest_recsys_mt.oracles.judge import Claim, verdict_of
+from pytest_recsys_mt.oracles.judge import Claim, judge_sample
 from pytest_recsys_mt.oracles.similarities import Similarity, similarity_named
 from pytest_recsys_mt.verdict import Verdict
 
@@ -45,12 +45,10 @@ def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float =
     metric = f"self_agreement:{similarity}"
     function = similarity_named(similarity)
     claim = Claim(metric, "at least", share(metric, "threshold", threshold))
-    context = one_side(metric, "answers", answers).context
-    sample = answers.sample()
-    effects = _agreements(sample, context, function)
-    sides = ((), sample.asked) if answers.label else (sample.asked, ())
-    verdict = verdict_of(claim, answers.label, effects, context, sample, *sides)
-    return context.report(
+    verdict = judge_sample(
+        answers, claim, lambda sample, context: _agreements(sample, context, function)
+    )
+    return answers.context.report(
         dataclasses.replace(
             verdict,
             estimate=None,

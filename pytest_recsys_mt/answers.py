@@ -62,7 +62,7 @@ class Sample:
 
     Attributes:
         asked: Users with answers, in the order they were sampled.
-        not_applicable: Why users could not be asked, with how many.
+        not_applicable: Why users could not be asked, with how many; known of all users at once.
         errors: Why users' calls failed, with how many.
     """
 
@@ -101,10 +101,17 @@ class Answers(Protocol):
         """Whether replicate r was asked with the seed of the source's replicate r."""
         ...
 
-    def sample(self) -> Sample:
-        """Ask what has not been asked yet and return all answers of this side."""
+    def applicable(self, followup: Answers | None = None, /) -> int:
+        """How many users this side can serve, and `followup` too. Asks nothing."""
         ...
 
-    def pair(self, followup: Answers, /) -> Pairs:
-        """The answers of this side and of `followup`, aligned by user."""
+    def sample(self, users: int | None = None) -> Sample:
+        """The answers of the first so many users that can be served; of all if None.
+
+        Asks what has not been asked yet, and nothing of further users.
+        """
+        ...
+
+    def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
+        """The answers of this side and of `followup`, aligned by user, else as `sample`."""
         ...

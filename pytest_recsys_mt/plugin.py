@@ -160,8 +160,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         trial.require_readable_text()
         pyfuncitem.funcargs["source"] = trial.recsys.run()
         pyfuncitem.funcargs["followup"] = trial.recsys.run(transformation)
-    with trial.held_to_verdicts():
-        return (yield)
+    limit = pyfuncitem.config.stash[SETTINGS].shrink
+    try:
+        with trial.held_to_verdicts():
+            return (yield)
+    finally:
+        if limit and not getattr(pyfuncitem.obj, "is_hypothesis_test", False):
+            trial.shrink(lambda recsys: _run_again(pyfuncitem, trial, recsys), limit)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -222,6 +227,16 @@ def _session(config: pytest.Config) -> Session:
         run = getattr(config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
         config.stash[SESSION] = Session(config.stash[SETTINGS], run)
     return config.stash[SESSION]
+
+
+def _run_again(item: pytest.Function, trial: Trial, recsys: Recsys) -> None:
+    """Run the body of a test on another runner than its own."""
+    import inspect
+
+    given = {**item.funcargs, "recsys": recsys}
+    if trial.transformation is not None:
+        given |= {"source": recsys.run(), "followup": recsys.run(trial.transformation)}
+    item.obj(**{name: given[name] for name in inspect.signature(item.obj).parameters})
 
 
 def _trial(item: pytest.Item) -> Trial:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.cases import Case, Split
-from pytest_recsys_mt.errors import NotApplicable, OracleError, RelationError
+from pytest_recsys_mt.errors import NotApplicable, OracleError, RecommenderError, RelationError
 from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.relations.transformation import Transformation
@@ -113,6 +113,25 @@ class Runner:
             return NotApplicable(UNCHANGED)
         return request
 
+    def answers(self, requests: Sequence[Request]) -> list[Recommendation]:
+        """The answers to single requests, in their order.
+
+        Raises:
+            RecommenderError: If a call failed.
+        """
+        calls = [self.subject.call(request, repeat=False) for request in requests]
+        read = [
+            self.subject.read(call.request, answer)
+            for call, answer in zip(calls, self._executor.execute(self.subject, calls), strict=True)
+        ]
+        for request, answer in zip(requests, read, strict=True):
+            if answer.error is not None:
+                raise RecommenderError(
+                    f"{self.subject.name} failed on the request of user {request.user!r}, "
+                    f"replicate {request.replicate}: {answer.error}"
+                )
+        return read
+
     def ask(self, requests: dict[int, Request], first: int, repeat: bool) -> dict[int, Outcome]:
         """Ask the requests, each once a replicate.
 
@@ -206,37 +225,40 @@ class RunAnswers:
                 reasons[str(request) or "no reason given"] += 1
         return requests, reasons
 
-    def sample(self) -> Sample:
-        """The answers of all users that this side can serve."""
-        requests, reasons = self._requests
-        self._ask(set(requests))
-        outcomes = [self._outcomes[position] for position in requests]
-        return Sample(
-            asked=tuple(outcome.asked for outcome in outcomes if outcome.asked is not None),
-            not_applicable=reasons + _reasons(outcomes),
-            errors=Counter(outcome.error for outcome in outcomes if outcome.error),
-        )
-
-    def pair(self, followup: Answers) -> Pairs:
-        """The answers of both sides, for the users that both sides can serve.
+    def applicable(self, followup: Answers | None = None, /) -> int:
+        """How many users this side can serve, and `followup` too. Asks nothing.
 
         Raises:
             OracleError: If `followup` was not asked of the same recommender and users.
         """
-        if not isinstance(followup, RunAnswers) or followup._runner is not self._runner:
-            raise OracleError(
-                f"an oracle compares answers of one recommender to one design, got {self!r} and "
-                f"{followup!r}"
-            )
-        ours, our_reasons = self._requests
-        theirs, their_reasons = followup._requests
-        both = [position for position in ours if position in theirs]
-        self._ask(set(both))
-        followup._ask(set(both))
+        return len(self._served(None if followup is None else self._partner(followup)))
+
+    def sample(self, users: int | None = None) -> Sample:
+        """The answers of the first so many users that this side can serve; of all if None."""
+        positions = self._served()[:users]
+        self._ask(positions)
+        outcomes = [self._outcomes[position] for position in positions]
+        return Sample(
+            asked=tuple(outcome.asked for outcome in outcomes if outcome.asked is not None),
+            not_applicable=self._requests[1] + _reasons(outcomes),
+            errors=Counter(outcome.error for outcome in outcomes if outcome.error),
+        )
+
+    def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
+        """The answers of both sides, for the first so many users that both can serve.
+
+        Raises:
+            OracleError: If `followup` was not asked of the same recommender and users.
+        """
+        partner = self._partner(followup)
+        positions = self._served(partner)[:users]
+        self._ask(positions)
+        partner._ask(positions)
         source, other = [], []
-        errors, reasons = Counter[str](), our_reasons + their_reasons
-        for position in both:
-            one, two = self._outcomes[position], followup._outcomes[position]
+        errors = Counter[str]()
+        reasons = self._requests[1] + partner._requests[1]
+        for position in positions:
+            one, two = self._outcomes[position], partner._outcomes[position]
             if one.asked is not None and two.asked is not None:
                 source.append(one.asked)
                 other.append(two.asked)
@@ -246,12 +268,25 @@ class RunAnswers:
                 errors[one.error or two.error] += 1
         return Pairs(tuple(source), tuple(other), reasons, errors)
 
-    def _ask(self, positions: set[int]) -> None:
+    def _partner(self, followup: Answers) -> RunAnswers:
+        if not isinstance(followup, RunAnswers) or followup._runner is not self._runner:
+            raise OracleError(
+                f"an oracle compares answers of one recommender to one design, got {self!r} and "
+                f"{followup!r}"
+            )
+        return followup
+
+    def _served(self, partner: RunAnswers | None = None) -> list[int]:
+        """Positions of the users that can be asked, in the order they were sampled."""
+        ours = self._requests[0]
+        if partner is None:
+            return list(ours)
+        return [position for position in ours if position in partner._requests[0]]
+
+    def _ask(self, positions: Sequence[int]) -> None:
         requests, _ = self._requests
         missing = {
-            position: requests[position]
-            for position in sorted(positions)
-            if position not in self._outcomes
+            position: requests[position] for position in positions if position not in self._outcomes
         }
         if missing:
             self._outcomes.update(self._runner.ask(missing, self._first, self._same_seed))
@@ -269,6 +304,11 @@ class Recsys:
         self._source = RunAnswers(self._runner, self._context)
         self._runs = 0
         self._report = report
+
+    @property
+    def runner(self) -> Runner:
+        """What puts the calls and keeps the answers."""
+        return self._runner
 
     @property
     def model(self) -> str:
@@ -302,6 +342,17 @@ class Recsys:
             return self._source
         self._runs += 1
         return RunAnswers(self._runner, self._context, transformations, self._runs)
+
+    def ask(self, *requests: Request) -> list[Recommendation]:
+        """Ask single requests, through the cache: equal requests are put once, whoever asks.
+
+        Args:
+            *requests: Of any user, from any source; the answers are those of their `replicate`.
+
+        Raises:
+            RecommenderError: If a call failed; no answer is not an empty one.
+        """
+        return self._runner.answers(requests)
 
     def using(self, **changes: Any) -> Recsys:
         """The same recommender under another design: ``recsys.using(k=5, history=30)``.

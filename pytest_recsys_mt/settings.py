@@ -62,6 +62,7 @@ class Settings:
         mode: What a missing answer does.
         cache: Folder of the answers.
         inconclusive: Whether an inconclusive verdict fails its test or skips it.
+        shrink: Calls for the smallest counterexample of each violated relation; 0 looks for none.
         error_limit: Largest share of users whose calls may fail.
         json: Where the record goes, if anywhere.
         list: Whether to list the relations and stop.
@@ -77,6 +78,7 @@ class Settings:
     mode: Mode
     cache: Path
     inconclusive: Literal["fail", "skip"]
+    shrink: int
     error_limit: float
     json: Path | None
     list: bool
@@ -221,6 +223,13 @@ OPTIONS = (
         "what an inconclusive verdict does to its test (default: fail)",
         "fail|skip",
     ),
+    Option(
+        "shrink",
+        0,
+        whole(0),
+        "calls to spend on the smallest counterexample of each violated relation (default: 0, none)",
+        "CALLS",
+    ),
     Option("json", None, some_text, "write the record of this run there", "PATH", in_ini=False),
     Option(
         "list",
@@ -291,6 +300,7 @@ def resolve(config: pytest.Config) -> Settings:
         mode=values["mode"],
         cache=Path(values["cache"] or default_cache()).expanduser(),
         inconclusive=values["inconclusive"],
+        shrink=values["shrink"],
         error_limit=values["error-limit"],
         json=None if values["json"] is None else Path(values["json"]),
         list=values["list"],

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.runner import Recsys
 from pytest_recsys_mt.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.counterexample import Counterexample
 
 
 @dataclass
@@ -25,6 +28,7 @@ class Trial:
         model: Name of the recommender.
         verdicts: In the order they were made.
         reason: Why the test was skipped before any verdict.
+        counterexamples: The smallest request that shows a violated verdict, by its place.
     """
 
     transformation: AnyTransformation | None
@@ -33,6 +37,7 @@ class Trial:
     model: str = ""
     verdicts: list[Verdict] = field(default_factory=list)
     reason: str = ""
+    counterexamples: dict[int, Counterexample] = field(default_factory=dict)
     _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
     _expected: dict[int, Status] = field(default_factory=dict)
 
@@ -53,6 +58,27 @@ class Trial:
     def expectation(self, verdict: Verdict) -> Status:
         """The status that is wanted of a verdict."""
         return self._expected.get(id(verdict), "holds")
+
+    def shrink(self, body: Callable[[Recsys], object], limit: int) -> None:
+        """Look for the smallest counterexample of each unexpected violation.
+
+        Args:
+            body: Runs the test's own code on another runner.
+            limit: Calls to spend on each.
+        """
+        from pytest_recsys_mt.counterexample import smallest
+
+        if self.recsys is None:
+            return
+        verdicts = tuple(self.verdicts)
+        wanted: list[Status] = [self.expectation(verdict) for verdict in verdicts]
+        for place, verdict in enumerate(verdicts):
+            if verdict.status == "violated" and wanted[place] != "violated":
+                found = smallest(self.recsys, verdicts, wanted, place, body, limit)
+                if found is not None:
+                    self.counterexamples[place] = found
+        # What the body asked of a runner that another fixture kept is no verdict of this test.
+        self.verdicts[len(verdicts) :] = []
 
     def require_readable_text(self) -> None:
         """Skip a relation that edits prompt text on a recommender that reads none."""

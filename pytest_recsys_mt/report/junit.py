@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FACTS = (
     "suite", "relation", "model", "oracle", "status", "estimate", "interval", "floor", "agreement",
-    "margin", "p_value", "p_holm", "users", "not_applicable", "errors", "looks", "reason",
+    "margin", "p_value", "p_holm", "p_bh", "users", "not_applicable", "errors", "looks", "reason",
     "metric", "value", "threshold",
 )  # fmt: skip
 

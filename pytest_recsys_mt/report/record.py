@@ -7,19 +7,31 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.execution import RANK
 from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.report.shrunk import plain
 from pytest_recsys_mt.settings import Settings
-from pytest_recsys_mt.verdict import Verdict, holm
+from pytest_recsys_mt.verdict import Verdict, benjamini_hochberg, holm
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.counterexample import Counterexample
 
 SCHEMA = "recsys-mt/1"
 
 Row = dict[str, Any]
 
 
-def row_of(verdict: Verdict, *, nodeid: str, suite: str, model: str, expected: str) -> Row:
+def row_of(
+    verdict: Verdict,
+    *,
+    nodeid: str,
+    suite: str,
+    model: str,
+    expected: str,
+    shrunk: Counterexample | None = None,
+) -> Row:
     """One verdict as plain data; the outcome of its test is added when it is known."""
     row: Row = {
         "nodeid": nodeid,
@@ -37,6 +49,7 @@ def row_of(verdict: Verdict, *, nodeid: str, suite: str, model: str, expected: s
         "margin": verdict.margin,
         "p_value": verdict.p_value,
         "p_holm": None,
+        "p_bh": None,
         "users": verdict.users,
         "not_applicable": verdict.not_applicable,
         "errors": verdict.errors,
@@ -51,6 +64,7 @@ def row_of(verdict: Verdict, *, nodeid: str, suite: str, model: str, expected: s
             }
             for example in verdict.examples
         ],
+        "shrunk": None if shrunk is None else plain(shrunk),
     }
     if verdict.metric is not None:
         row.update(metric=verdict.metric, value=verdict.value, threshold=verdict.threshold)
@@ -89,11 +103,15 @@ class Record:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows in the order of their tests' ids, with `p_holm` over the run's relations."""
+        """All rows in the order of their tests' ids, with p-values adjusted over the run's relations:
+        `p_holm` by Holm, `p_bh` by Benjamini and Hochberg.
+        """
         rows = sorted(self._rows, key=lambda row: row["nodeid"])
         judged = [row for row in rows if row["p_value"] is not None]
-        for row, adjusted in zip(judged, holm([row["p_value"] for row in judged]), strict=True):
-            row["p_holm"] = adjusted
+        p_values = [row["p_value"] for row in judged]
+        for key, adjust in (("p_holm", holm), ("p_bh", benjamini_hochberg)):
+            for row, adjusted in zip(judged, adjust(p_values), strict=True):
+                row[key] = adjusted
         return rows
 
     @property

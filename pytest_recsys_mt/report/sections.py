@@ -13,6 +13,7 @@ import pytest
 from pytest_recsys_mt.llm.sanitize import one_line, sanitize
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.record import row_of
+from pytest_recsys_mt.report.shrunk import side_by_side
 from pytest_recsys_mt.report.terminal import shorten
 from pytest_recsys_mt.session import Session
 from pytest_recsys_mt.trial import Trial
@@ -29,7 +30,13 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
     """
     place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": trial.model}
     rows = [
-        row_of(verdict, expected=trial.expectation(verdict), **place) for verdict in trial.verdicts
+        row_of(
+            verdict,
+            expected=trial.expectation(verdict),
+            shrunk=trial.counterexamples.get(number),
+            **place,
+        )
+        for number, verdict in enumerate(trial.verdicts)
     ]
     if not rows and (report.failed or report.skipped) and trial.transformation is not None:
         relation = name_of(trial.transformation)
@@ -42,9 +49,11 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
     calls = session.executor.drain() if session is not None and trial.recsys is not None else {}
     report.recsys_mt = {"rows": rows, "calls": calls}
     if report.failed:
-        for verdict in trial.verdicts:
-            title = f"recsys-mt: {verdict.relation or verdict.oracle}"
-            report.sections.append((title, evidence(verdict)))
+        for number, verdict in enumerate(trial.verdicts):
+            found = trial.counterexamples.get(number)
+            lines = [] if found is None else side_by_side(found)
+            text = "\n".join([evidence(verdict), *map(sanitize, lines)])
+            report.sections.append((f"recsys-mt: {verdict.relation or verdict.oracle}", text))
 
 
 def evidence(verdict: Verdict) -> str:

@@ -52,6 +52,17 @@ def summarise(reporter: Any, record: Record) -> None:
         f"gate: {gate['status']}; {len(gate['violated'])} violated after Holm's correction, "
         f"{len(gate['inconclusive'])} inconclusive"
     )
+    discovered = [
+        row
+        for row in document["results"]
+        if row["status"] == "violated" != row["expected"]
+        and (row["p_bh"] is None or row["p_bh"] <= settings.alpha)
+    ]
+    if len(discovered) > len(gate["violated"]):
+        reporter.write_line(
+            f"{len(discovered)} violated at a false discovery rate of {settings.alpha:g} "
+            f"(Benjamini-Hochberg)"
+        )
 
 
 def _name(row: Row) -> str:

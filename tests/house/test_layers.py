@@ -38,12 +38,21 @@ LAYERS: dict[str, set[str]] = {
         "answers", "cases", "errors", "execution", "metamorphic", "relations", "requests",
         "seeds", "settings", "subject", "verdict",
     },
-    "trial": {"metamorphic", "runner", "verdict"},
+    "strategies": {"datasets", "relations", "requests"},
+    "shrinking": set(),
+    "counterexample": {
+        "calls", "cases", "datasets", "errors", "metamorphic", "requests", "runner", "settings",
+        "shrinking", "subject", "verdict",
+    },
+    "trial": {"counterexample", "metamorphic", "runner", "verdict"},
     "session": {
         "cache", "cases", "datasets", "execution", "recommenders", "runner", "settings", "subject",
     },
     "checks": {"datasets", "errors", "llm", "recommenders", "settings"},
-    "report": {"execution", "llm", "metamorphic", "session", "settings", "trial", "verdict"},
+    "report": {
+        "counterexample", "execution", "llm", "metamorphic", "requests", "session", "settings",
+        "trial", "verdict",
+    },
     "plugin": {"checks", "collection", "metamorphic", "report", "runner", "session", "settings", "trial"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip

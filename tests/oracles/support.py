@@ -14,7 +14,7 @@ Lists = Sequence[Sequence[Sequence[str]]]
 
 @dataclass
 class FakeAnswers:
-    """Answers that were given beforehand; ``pair`` takes what the other side has."""
+    """Answers that were given beforehand; users that failed count as seen from the first look."""
 
     asked: Sequence[Asked]
     context: Context = field(default_factory=Context)
@@ -23,12 +23,15 @@ class FakeAnswers:
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
 
-    def sample(self) -> Sample:
-        return Sample(tuple(self.asked), self.not_applicable, self.errors)
+    def applicable(self, followup: Answers | None = None, /) -> int:
+        return len(self.asked)
 
-    def pair(self, followup: Answers, /) -> Pairs:
-        theirs = followup.sample()
-        return Pairs(tuple(self.asked), theirs.asked, theirs.not_applicable, theirs.errors)
+    def sample(self, users: int | None = None) -> Sample:
+        return Sample(tuple(self.asked)[:users], self.not_applicable, self.errors)
+
+    def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
+        theirs = followup.sample(users)
+        return Pairs(tuple(self.asked)[:users], theirs.asked, theirs.not_applicable, theirs.errors)
 
 
 def items(*ids: str) -> tuple[Item, ...]:

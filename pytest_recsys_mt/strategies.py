@@ -1,0 +1,247 @@
+"""Hypothesis strategies: requests, profiles and transformations for property tests of a recommender.
+
+    from hypothesis import given
+    from pytest_recsys_mt.strategies import reproducible, requests
+
+    @reproducible
+    @given(request=requests())
+    def test_the_order_of_the_history_is_irrelevant(recsys, request):
+        forwards, backwards = recsys.ask(request, request.replace(history=request.history[::-1]))
+        assert forwards.items == backwards.items
+
+`recsys.ask` goes through the cache, so that an example has the same outcome whenever it is tried
+again: a failing request shrinks to few history items, low ratings and few candidates also where the
+recommender is stochastic. A claim that is true of the mean user only is no property of every
+request: leave it to `@metamorphic` and a verdict.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+
+from pytest_recsys_mt import relations
+from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.relations import Transformation
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+USER = "anybody"
+"""The user of every request drawn; recommenders answer for the history, not for this name."""
+
+LONGEST_GAP = 30 * 24 * 3600
+"""Most seconds between two ratings of a profile."""
+
+reproducible = settings(
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate, Phase.shrink),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+"""Settings for property tests that use `recsys`, as a decorator above `@given`.
+
+The examples are the same in every run, so that a second run finds all answers in the cache; no
+example is timed, because the first ones pay for training and for the calls. One `recsys` serves all
+examples of a test, about which Hypothesis would complain: no example changes it. A failing example
+is made small, and not asked about any further. Change more with
+``settings(reproducible, max_examples=20)``.
+"""
+
+
+class _Ground(NamedTuple):
+    """What a dataset gives to draw from.
+
+    Attributes:
+        items: The catalogue, the most popular first.
+        values: The ratings that occur, lowest first: the steps of the scale.
+        scale: Of the ratings.
+        start: When the first interaction was, in Unix seconds.
+    """
+
+    items: tuple[Item, ...]
+    values: tuple[float, ...]
+    scale: Scale
+    start: int
+
+
+def profiles(
+    dataset: Dataset | str = "mini", *, min_size: int = 1, max_size: int = 20
+) -> st.SearchStrategy[tuple[Rating, ...]]:
+    """Histories: distinct items of the catalogue, rated in the steps of the data, oldest first.
+
+    They shrink to fewer items, to popular items and to low ratings.
+
+    Args:
+        dataset: A dataset, or what ``--recsys-data`` takes, loaded when the first example is drawn.
+            A recommender knows only the items of the dataset it was trained on.
+        min_size: Fewest items.
+        max_size: Most items.
+
+    Raises:
+        ValueError: If the sizes are negative or in the wrong order.
+    """
+    _require("profile", 0, min_size, max_size)
+    return st.deferred(lambda: _profiles(_ground(dataset), min_size, max_size))
+
+
+def requests(
+    dataset: Dataset | str = "mini",
+    *,
+    min_history: int = 1,
+    max_history: int = 20,
+    min_candidates: int = 2,
+    max_candidates: int = 20,
+    k: int | None = None,
+) -> st.SearchStrategy[Request]:
+    """Requests: a profile, and candidates to choose from that are not in it.
+
+    They shrink to fewer history items, fewer candidates, low ratings and a small `k`.
+
+    Args:
+        dataset: As of `profiles`.
+        min_history: Fewest items in the history.
+        max_history: Most items in the history.
+        min_candidates: Fewest candidates.
+        max_candidates: Most candidates; 0 leaves the choice to the whole catalogue.
+        k: Length of the answer; where None, from 1 to the number of candidates (to 10, where the
+            choice is the whole catalogue). Requests have at least so many candidates.
+
+    Raises:
+        ValueError: If sizes are negative, in the wrong order, or smaller than `k`.
+    """
+    _require("history", 0, min_history, max_history)
+    if k is not None and k < 1:
+        raise ValueError(f"k must be at least 1, got {k!r}")
+    if max_candidates:
+        min_candidates = max(min_candidates, k or min_candidates)
+        _require("candidates", 1, min_candidates, max_candidates)
+    sizes = min_candidates, max_candidates
+
+    def strategy() -> st.SearchStrategy[Request]:
+        ground = _ground(dataset)
+        return _requests(ground, _profiles(ground, min_history, max_history), sizes, k)
+
+    return st.deferred(strategy)
+
+
+def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
+    """The transformations of `pytest_recsys_mt.relations`, with usual arguments.
+
+    Apply one with a generator, and with a `World` where it draws on other items or users. It raises
+    `NotApplicable` for requests that it cannot serve, which is a case for ``hypothesis.reject()``.
+
+    Args:
+        text: Draw also those that change nothing but the text of a prompt.
+    """
+    strategies = [
+        st.builds(relations.scale_ratings, st.sampled_from((2.0, 3.0, 10.0, 0.5))),
+        st.builds(relations.shift_ratings, st.sampled_from((1.0, 2.0, 10.0, -1.0))),
+        st.just(relations.reorder_history),
+        st.just(relations.shuffle_candidates),
+        st.just(relations.rename_user),
+        st.just(relations.duplicate_history),
+        st.just(relations.swap_history),
+        st.just(relations.same_seed_same_answer),
+        st.builds(relations.drop_history, _few),
+        st.builds(relations.truncate_history, _few),
+        st.builds(relations.noisy_profile, _few, paper=st.booleans()),
+        st.builds(relations.add_irrelevant_candidates, _few),
+        st.builds(relations.ask_k, _few),
+        st.builds(relations.extend_list, _few),
+    ]
+    if text:
+        strategies += [
+            st.builds(relations.add_spaces, _rates),
+            st.builds(relations.typos, _rates),
+            st.builds(relations.random_words, rate=_rates),
+            st.builds(relations.change_case, st.sampled_from(("upper", "lower"))),
+            st.builds(relations.popularity_prompt, st.sampled_from(("mitigate", "minimize"))),
+            st.just(relations.paraphrase_task),
+            st.just(relations.title_injection),
+        ]
+    return st.one_of(strategies)
+
+
+_few = st.integers(1, 5)
+_rates = st.sampled_from((0.05, 0.1, 0.3))
+
+
+@functools.lru_cache(maxsize=4)
+def _loaded(name: str) -> _Ground:
+    return _ground_of(load(name))
+
+
+def _ground(dataset: Dataset | str) -> _Ground:
+    return _loaded(dataset) if isinstance(dataset, str) else _ground_of(dataset)
+
+
+def _ground_of(dataset: Dataset) -> _Ground:
+    popularity = dataset.popularity
+    frame = dataset.interactions
+    return _Ground(
+        tuple(sorted(dataset.items.values(), key=lambda item: (-popularity[item.id], item.id))),
+        tuple(sorted({float(value) for value in frame["rating"].unique()})),
+        dataset.scale,
+        int(frame["timestamp"].min()),
+    )
+
+
+def _profiles(ground: _Ground, least: int, most: int) -> st.SearchStrategy[tuple[Rating, ...]]:
+    """One list of independent parts, so that each of them can be left out on its own."""
+    # Items are drawn by their place, which is much quicker to compare than an item.
+    places = st.sampled_from(range(len(ground.items)))
+    parts = st.tuples(places, st.sampled_from(ground.values), st.integers(1, LONGEST_GAP))
+
+    def rated(drawn: list[tuple[int, float, int]]) -> tuple[Rating, ...]:
+        times = itertools.accumulate((gap for _, _, gap in drawn), initial=ground.start)
+        return tuple(
+            Rating(ground.items[place], value, time + gap)
+            for (place, value, gap), time in zip(drawn, times, strict=False)
+        )
+
+    most = min(most, len(ground.items))
+    return st.lists(parts, min_size=least, max_size=most, unique_by=_first).map(rated)
+
+
+def _first(part: tuple[int, float, int]) -> int:
+    return part[0]
+
+
+@st.composite
+def _requests(
+    draw: st.DrawFn,
+    ground: _Ground,
+    history: st.SearchStrategy[tuple[Rating, ...]],
+    candidates: tuple[int, int],
+    k: int | None,
+) -> Request:
+    profile = draw(history)
+    offered: list[Item] | None = None
+    if candidates[1]:
+        seen = {rating.item.id for rating in profile}
+        free = [place for place, item in enumerate(ground.items) if item.id not in seen]
+        least, most = candidates[0], min(candidates[1], len(free))
+        places = st.lists(st.sampled_from(free), min_size=least, max_size=most, unique=True)
+        offered = [ground.items[place] for place in draw(places)]
+    if k is None:
+        k = draw(st.integers(1, 10 if offered is None else len(offered)))
+    return Request(
+        user=USER,
+        history=profile,
+        scale=ground.scale,
+        candidates=None if offered is None else tuple(offered),
+        k=k,
+    )
+
+
+def _require(what: str, floor: int, least: int, most: int) -> None:
+    if not floor <= least <= most:
+        raise ValueError(
+            f"a {what} needs sizes from {floor} up, the smaller one first, got {least!r} to {most!r}"
+        )

@@ -1,0 +1,250 @@
+"""--recsys-shrink: the smallest request of the worst user that still shows a violation."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugin.conftest import record_of
+
+RECOMMENDERS = '''
+import hashlib
+from pytest_recsys_mt import Recommendation
+
+
+class LastThree:
+    """Likes what shares genres with the last three films of the history, and reads no more."""
+
+    deterministic = True
+    fingerprint = "last-three"
+
+    def recommend(self, requests):
+        return [self.answer(request, request.history[-3:]) for request in requests]
+
+    def answer(self, request, read):
+        def liking(item):
+            genres = set(item.attributes["genres"])
+            return sum(
+                rating.value for rating in read if genres & set(rating.item.attributes["genres"])
+            )
+
+        ranked = sorted(request.candidates, key=lambda item: (-liking(item), item.id))
+        return Recommendation(tuple(item.id for item in ranked[: request.k]))
+
+
+class NoisyLastThree(LastThree):
+    """Swaps the first two now and then."""
+
+    deterministic = False
+    fingerprint = "noisy-last-three"
+
+    def answer(self, request, read):
+        items = super().answer(request, read).items
+        seed = f"{request.replicate} {[item.id for item in request.candidates]}".encode()
+        if hashlib.sha256(seed).digest()[0] < 25:
+            items = (*items[1::-1], *items[2:])
+        return Recommendation(items)
+
+
+class FirstCandidate:
+    """Puts the candidate that stands first on top, unless it has to choose from fewer than five."""
+
+    deterministic = True
+    fingerprint = "first-candidate"
+
+    def recommend(self, requests):
+        answers = []
+        for request in requests:
+            if len(request.candidates) < 5:
+                raise RuntimeError("too few to choose from")
+            rest = sorted(item.id for item in request.candidates[1:])
+            answers.append(Recommendation((request.candidates[0].id, *rest)[: request.k]))
+        return answers
+'''
+
+ORDER = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import complete_list, same_ranking
+from pytest_recsys_mt.relations import reorder_history
+
+@metamorphic(reorder_history)
+def test_order(source, followup):
+    assert complete_list(source, margin=0.2)
+    assert same_ranking(source, followup, margin=0.05)
+"""
+
+
+@pytest.fixture
+def shrink(project: pytest.Pytester, tmp_path: Path) -> Any:
+    """Run a test file with --recsys-shrink; the rows of the record, the calls and the result."""
+
+    def execute(
+        test: str, model: str, limit: int | None, *more: str
+    ) -> tuple[list[dict[str, Any]], dict[str, int], pytest.RunResult]:
+        project.makepyfile(faulty=RECOMMENDERS, test_it=test)
+        out = tmp_path / "record.json"
+        result = project.runpytest_inprocess(
+            "-p",
+            "no:cacheprovider",
+            "--recsys-users=40",
+            f"--recsys-model=faulty:{model}",
+            f"--recsys-json={out}",
+            f"--recsys-cache={tmp_path / 'cache'}",
+            *([] if limit is None else [f"--recsys-shrink={limit}"]),
+            *more,
+        )
+        record = record_of(out)
+        return record["results"], record["calls"], result
+
+    return execute
+
+
+def sizes(shrunk: dict[str, Any]) -> tuple[int, int, int]:
+    source = shrunk["source"]
+    return len(source["history"]), len(source["candidates"]), source["k"]
+
+
+def test_a_reader_of_the_last_three_is_shown_with_four_films_and_two_candidates(
+    shrink: Any,
+) -> None:
+    rows, _, result = shrink(ORDER, "LastThree", 300)
+    result.assert_outcomes(failed=1)
+    complete, ranking = rows
+    assert complete["shrunk"] is None
+    shrunk = ranking["shrunk"]
+    assert sizes(shrunk) == (4, 2, 2)
+    assert shrunk["minimal"]
+    assert shrunk["user"] == ranking["examples"][0]["user"]
+    assert shrunk["effect"] == pytest.approx(0.1)
+    assert shrunk["source"]["answer"] == shrunk["followup"]["answer"][::-1]
+    # The follow-up is the transformed request, not the source with another answer.
+    history = [rating["item"] for rating in shrunk["source"]["history"]]
+    moved = [rating["item"] for rating in shrunk["followup"]["history"]]
+    assert history != moved
+    assert sorted(history) == sorted(moved)
+    result.stdout.fnmatch_lines(
+        [
+            "smallest counterexample: user *, 4 of 20 history items, 2 of 20 candidates; *",
+            "(nothing more can be left out; * calls)",
+            " *source *follow-up",
+            "  history *: * *: *",
+            "  candidates *",
+            "  answer *",
+        ]
+    )
+
+
+def test_replicates_of_a_stochastic_recommender_are_asked_as_in_the_test(shrink: Any) -> None:
+    _, before, _ = shrink(ORDER, "NoisyLastThree", None, "--recsys-replicates=3")
+    rows, calls, _ = shrink(ORDER, "NoisyLastThree", 600, "--recsys-replicates=3")
+    assert calls["cached"] == before["made"]
+    shrunk = rows[1]["shrunk"]
+    assert calls["made"] == shrunk["calls"] > 0
+    history, candidates, k = sizes(shrunk)
+    assert shrunk["minimal"]
+    assert shrunk["effect"] > rows[1]["margin"]
+    assert history <= 6
+    assert candidates == k <= 3
+
+
+def test_no_more_calls_are_made_than_allowed(shrink: Any) -> None:
+    rows, calls, result = shrink(ORDER, "LastThree", 9)
+    shrunk = rows[1]["shrunk"]
+    assert shrunk["calls"] <= 9
+    assert not shrunk["minimal"]
+    assert sizes(shrunk)[0] < 20
+    assert calls["made"] == 40 * 2 + shrunk["calls"]
+    result.stdout.fnmatch_lines(["(the calls ran out; * calls)"])
+
+
+def test_replay_finds_what_the_first_run_found_and_asks_nothing(shrink: Any) -> None:
+    first, _, _ = shrink(ORDER, "LastThree", 30)
+    again, calls, _ = shrink(ORDER, "LastThree", 30, "--recsys-mode=replay")
+    assert again == first
+    assert calls["made"] == 0
+    # Beyond what is recorded the search ends, with what it has found.
+    further, calls, result = shrink(ORDER, "LastThree", 300, "--recsys-mode=replay")
+    assert calls["made"] == 0
+    assert further[1]["shrunk"]["source"] == first[1]["shrunk"]["source"]
+    assert not further[1]["shrunk"]["minimal"]
+    result.assert_outcomes(failed=1)
+
+
+def test_nothing_is_searched_by_default(shrink: Any) -> None:
+    rows, calls, result = shrink(ORDER, "LastThree", None)
+    assert rows[1]["status"] == "violated"
+    assert rows[1]["shrunk"] is None
+    assert calls["made"] == 80
+    result.stdout.no_fnmatch_line("*smallest counterexample*")
+
+
+def test_requests_that_fail_show_nothing(shrink: Any) -> None:
+    test = """
+    from pytest_recsys_mt import metamorphic
+    from pytest_recsys_mt.oracles import same_ranking
+    from pytest_recsys_mt.relations import shuffle_candidates
+
+    @metamorphic(shuffle_candidates)
+    def test_candidates(source, followup):
+        assert same_ranking(source, followup, margin=0.01)
+    """
+    rows, _, _ = shrink(test, "FirstCandidate", 300)
+    assert sizes(rows[0]["shrunk"]) == (1, 5, 5)
+
+
+def test_violations_of_the_runners_own_tests_are_shrunk_and_known_ones_are_not(
+    shrink: Any,
+) -> None:
+    test = """
+    import pytest
+    from pytest_recsys_mt import expect_violated, metamorphic
+    from pytest_recsys_mt.oracles import decreases, same_ranking
+    from pytest_recsys_mt.relations import drop_history, reorder_history
+
+    @pytest.mark.parametrize("margin", [0.05])
+    class TestChains:
+        def test_chain(self, recsys, margin):
+            short, turned = recsys.run(drop_history(2)), recsys.run(drop_history(2), reorder_history)
+            assert same_ranking(short, turned, margin=margin)
+
+        def test_other_design(self, recsys, margin):
+            other = recsys.using(k=5)
+            assert same_ranking(other.run(), other.run(reorder_history), margin=margin)
+
+    @metamorphic(reorder_history)
+    def test_known(source, followup):
+        assert expect_violated(same_ranking(source, followup))
+    """
+    rows, _, result = shrink(test, "LastThree", 300)
+    result.assert_outcomes(failed=2, passed=1)
+    shrunk = {row["nodeid"].rpartition("::")[2].partition("[")[0]: row["shrunk"] for row in rows}
+    assert shrunk["test_known"] is None
+    assert shrunk["test_other_design"] is None
+    # Two films are dropped before the order is changed.
+    assert sizes(shrunk["test_chain"])[0] in (5, 6)
+
+
+def test_the_record_holds_plain_data(shrink: Any, tmp_path: Path) -> None:
+    rows, _, _ = shrink(ORDER, "LastThree", 50)
+    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+
+
+@pytest.mark.parametrize("value", ["-1", "many", "2.5"])
+def test_the_limit_is_a_whole_number(project: pytest.Pytester, value: str) -> None:
+    result = project.runpytest_inprocess(f"--recsys-shrink={value}", "-p", "no:cacheprovider")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*--recsys-shrink='{value}': a whole number from 0 is needed*"])
+
+
+def test_workers_find_the_same_and_the_ini_file_may_ask_for_it(
+    shrink: Any, project: pytest.Pytester
+) -> None:
+    rows, calls, _ = shrink(ORDER, "LastThree", 40, "--recsys-mode=refresh")
+    project.makeini("[pytest]\nrecsys_shrink = 40\n")
+    on_workers, calls_on_workers, _ = shrink(
+        ORDER, "LastThree", None, "--recsys-mode=refresh", "-n", "2"
+    )
+    assert on_workers == rows
+    assert calls_on_workers == calls
+    assert rows[1]["shrunk"] is not None

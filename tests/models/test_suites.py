@@ -34,7 +34,8 @@ def run(pytester: pytest.Pytester) -> Run:
     def execute(spec: str, relations: str, *more: str) -> dict[str, Any]:
         path = pytester.path / "record.json"
         pytester.runpytest_subprocess(
-            SUITE, "-k", relations, f"--recsys-model={spec}", f"--recsys-json={path}", *SETTINGS,
+            *(SUITE / f"test_{name}.py" for name in ("answers", "candidates", "prompt", "ratings")),
+            "-k", relations, f"--recsys-model={spec}", f"--recsys-json={path}", *SETTINGS,
             f"--recsys-cache={pytester.path / 'answers'}", *more,
         )  # fmt: skip
         return record_of(path)

@@ -148,7 +148,6 @@ def test_every_transformation_is_drawn_and_text_only_on_demand(text: bool) -> No
         (requests, {"max_candidates": 3, "k": 4}),
         (requests, {"k": 0}),
     ],
-    ids=str,
 )
 def test_impossible_sizes_are_refused_when_they_are_written(
     draw: Callable[..., Any], sizes: dict[str, int]

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from pytest_recsys_mt.oracles.bounds import mean_of
-from pytest_recsys_mt.oracles.judge import Claim, decide, stands
+from pytest_recsys_mt.oracles.judge import Claim, decide, users_needed
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated
 from pytest_recsys_mt.verdict import Status
@@ -50,18 +50,19 @@ def reacting(rng: np.random.Generator, users: int, share: float, size: float) ->
 
 def verdict(effects: Floats, looks: Looks) -> tuple[Status, int]:
     """The status that the looks lead to, and the users asked for it."""
-    *early, last = looks
-    for look in early:
+    for look in looks:
         status = status_at(look, effects)
-        if stands(status, CLAIM, look.users, REACH, ALPHA):
+        if status != "inconclusive":
             return status, look.users
-    return status_at(last, effects), last.users
+    return "inconclusive", looks[-1].users
 
 
 def status_at(look: Look, effects: Floats) -> Status:
     """What the users of one look say."""
     seen = mean_of(effects[: look.users], -REACH, REACH, exact=False)
-    return decide(Repeated(seen, look, ALPHA), CLAIM, ALPHA)
+    status = decide(Repeated(seen, look, ALPHA), CLAIM, ALPHA)
+    needed = users_needed(status, CLAIM, seen.estimate, REACH, ALPHA)
+    return status if look.users >= needed else "inconclusive"
 
 
 def simulate(draw: Draw, users: int, runs: int, *, single: bool) -> tuple[Counter[Status], Floats]:

@@ -133,9 +133,7 @@ def look_by_look(
         verdict = verdict_of(claim, relation, seen, context, look)
         # Failures so far may be bad luck; they are final once no number of successes mends them.
         hopeless = verdict.status == "error" and verdict.errors > context.error_limit * users
-        if hopeless or seen.effects.obstacle:
-            return verdict
-        if stands(verdict.status, claim, verdict.users, seen.effects.reach[1], context.alpha):
+        if hopeless or seen.effects.obstacle or verdict.status in ("holds", "violated"):
             return verdict
     return verdict_of(claim, relation, see(last.users), context, last)
 
@@ -171,9 +169,11 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
         )
 
     if failed and (not users or failed / (users + failed) > context.error_limit):
-        share = failed / (users + failed)
+        share, failures = failed / (users + failed), ""
         return verdict(
-            "error", f"{share:.1%} of the users failed, the limit is {context.error_limit:.1%}"
+            "error",
+            f"{_counted(errors)}: {share:.1%} of the users failed, the limit is "
+            f"{context.error_limit:.1%}",
         )
     if effects.mean is None:
         return verdict("not-applicable", _counted(not_applicable) or "there is no user to ask")
@@ -208,25 +208,32 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
         )
     status = decide(mean, claim, alpha)
     reason = ""
-    if status == "inconclusive" and look.last:
+    needed = users_needed(status, claim, mean.estimate, effects.reach[1], alpha)
+    if users < needed:
+        status = "inconclusive"
+        reason = (
+            f"nothing moved enough, but {users} users may all have missed the few that react most; "
+            f"ask {needed - users} more users"
+        )
+    elif status == "inconclusive" and look.last:
         value = _nearest_limit(mean, claim)
         reason = outlook(effects.mean, effects.effect, effects.reach, value, look.level(alpha))
     return verdict(status, reason, **numbers)
 
 
-def stands(status: Status, claim: Claim, users: int, reach: float, alpha: float) -> bool:
-    """Whether a status of an early look is a verdict, or waits for more users.
+def users_needed(status: Status, claim: Claim, estimate: float, reach: float, alpha: float) -> int:
+    """The fewest users from whom a status can be claimed.
 
     Args:
-        status: As decided at that look.
+        status: As decided by the bounds.
         claim: The promise and its margin.
-        users: Scored by then.
+        estimate: The mean effect of the users seen; below 0, it leaves more room.
         reach: The largest effect there can be.
         alpha: The error rate of each claim.
     """
-    if status == ("violated" if claim.promise == "at least" else "holds"):
-        return enough_to_show(users, claim.margin, reach, alpha)
-    return status in ("holds", "violated")
+    nothing_happens = status == ("violated" if claim.promise == "at least" else "holds")
+    seen = min(estimate, 0.0)
+    return enough_to_show(claim.margin - seen, reach - seen, alpha) if nothing_happens else 2
 
 
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:

@@ -17,7 +17,6 @@ from functools import lru_cache
 import numpy as np
 
 from pytest_recsys_mt.oracles.bounds import Mean
-from pytest_recsys_mt.oracles.drawn import unseen_share
 from pytest_recsys_mt.oracles.kernel import Floats
 
 MOST_LOOKS = 5
@@ -165,22 +164,22 @@ class Repeated:
         return self._look.p_value(self._mean.p_at_least(value), self._alpha)
 
 
-def enough_to_show(users: int, limit: float, reach: float, alpha: float) -> bool:
-    """Whether this many users would have shown one of those few that move a mean up to `limit`.
+def enough_to_show(limit: float, reach: float, alpha: float) -> int:
+    """How many users would have shown one of those few that move a mean up to `limit`.
 
     Where a share ``limit / reach`` of users react as far as can be and the others not at all, a
-    small sample without any of them is common, and a t distribution takes it for certainty: of 20
-    users, 36 in 100 samples show none of 5 %. So before the last look no claim that a mean is
-    *below* a limit is made from fewer users than a deterministic recommender needs for it: 59 for
-    0.05 of 1.
+    small sample without any of them is common, and a t distribution takes it for certainty: of 30
+    users, 21 in 100 samples show none of 5 %. So no claim that a mean is *below* a limit is made
+    from fewer users than a deterministic recommender needs for it: 59 for 0.05 of 1.
 
     Args:
-        users: Scored.
         limit: The margin.
         reach: The largest effect there can be.
         alpha: Chance to have seen none of them.
     """
-    return limit <= 0 or unseen_share(users, alpha) * reach < limit
+    if not 0 < limit < reach:
+        return 2
+    return max(2, math.ceil(math.log(alpha) / math.log1p(-limit / reach)))
 
 
 def crossing(limits: tuple[float, ...], sizes: tuple[int, ...]) -> float:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
+from pytest_recsys_mt.errors import CacheError, MissingAnswerError
+from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.runner import Recsys
 from pytest_recsys_mt.verdict import Status, Verdict
@@ -98,6 +100,10 @@ class Trial:
         __tracebackhide__ = True
         try:
             yield
+        except (MissingAnswerError, CacheError) as error:
+            # Nobody's code went wrong: the text says what is missing and what to do.
+            self.reason = one_line(str(error).partition(":\n")[0])
+            pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         except pytest.skip.Exception:
             self._fail_for(self._with_status("violated", "error"))
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from itertools import groupby
 from typing import Any
 
@@ -52,6 +53,11 @@ def summarise(reporter: Any, record: Record) -> None:
         f"gate: {gate['status']}; {len(gate['violated'])} violated after Holm's correction, "
         f"{len(gate['inconclusive'])} inconclusive"
     )
+    standing = [_name(row) for row in document["results"] if row["nodeid"] in gate["violated"]]
+    if standing:
+        text = f"  violated after the correction: {', '.join(dict.fromkeys(standing))}"
+        for line in textwrap.wrap(text, 79, subsequent_indent="    ", initial_indent="  "):
+            reporter.write_line(line)
     discovered = [
         row
         for row in document["results"]

@@ -137,9 +137,9 @@ def test_replay_asks_nothing_and_names_what_is_missing(
     project.result.assert_outcomes(passed=2, failed=1)
     project.result.stdout.fnmatch_lines(
         [
-            "E*MissingAnswerError: 24 answers of models:Counting are not recorded*",
-            "E*user 'u*', replicate *, key *",
-            "E*and 19 more*",
+            "*MissingAnswerError: 24 answers of models:Counting are not recorded*",
+            "*user 'u*', replicate *, key *",
+            "*and 19 more*",
         ]
     )
     assert [row["status"] for row in record["results"]].count("error") == 1

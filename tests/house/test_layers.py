@@ -44,7 +44,7 @@ LAYERS: dict[str, set[str]] = {
         "calls", "cases", "datasets", "errors", "metamorphic", "requests", "runner", "settings",
         "shrinking", "subject", "verdict",
     },
-    "trial": {"counterexample", "metamorphic", "runner", "verdict"},
+    "trial": {"counterexample", "errors", "llm", "metamorphic", "runner", "verdict"},
     "session": {
         "cache", "cases", "datasets", "execution", "recommenders", "runner", "settings", "subject",
     },

@@ -23,7 +23,7 @@ from pytest_recsys_mt.oracles import (
     self_agreement,
 )
 from pytest_recsys_mt.oracles.bounds import Mean, Rate, mean_of
-from pytest_recsys_mt.oracles.judge import Claim, Promise, decide, p_value, stands
+from pytest_recsys_mt.oracles.judge import Claim, Promise, decide, p_value, users_needed
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated, crossing, enough_to_show
 from pytest_recsys_mt.verdict import Status
@@ -104,15 +104,17 @@ def statuses(
 
     def at(look: Look, effects: Floats) -> tuple[Status, Mean]:
         mean = Repeated(mean_of(effects[: look.users], -1, 1, False), look, alpha)
-        return decide(mean, claim, ALPHA), mean
+        status = decide(mean, claim, ALPHA)
+        enough = len(effects[: look.users]) >= users_needed(
+            status, claim, mean.estimate, 1.0, ALPHA
+        )
+        return (status if enough else "inconclusive"), mean
 
     for _ in range(runs):
         effects = draw()
         ends = ((look, *at(look, effects)) for look in looks)
         yield next(
-            (status, mean)
-            for look, status, mean in ends
-            if look.last or stands(status, claim, look.users, 1.0, ALPHA)
+            (status, mean) for look, status, mean in ends if look.last or status != "inconclusive"
         )
 
 
@@ -167,8 +169,18 @@ def test_few_users_that_react_strongly_are_not_missed(share: float, size: float)
 
 
 def test_holding_takes_the_users_that_the_exact_rule_asks_for() -> None:
-    assert [enough_to_show(users, 0.05, 1.0, ALPHA) for users in (58, 59)] == [False, True]
-    assert enough_to_show(2, 0.0, 1.0, ALPHA)
+    assert [enough_to_show(margin, 1.0, ALPHA) for margin in (0.05, 0.02)] == [59, 149]
+    assert enough_to_show(0.0, 1.0, ALPHA) == 2
+
+
+def test_thirty_users_cannot_rule_out_a_rare_reaction() -> None:
+    rng, runs, users = np.random.default_rng(10), 400, 30
+
+    def draw() -> Floats:
+        return rng.normal(0, 0.06, users) + (rng.random(users) < 0.05)
+
+    found = [status for status, _ in statuses(draw, "at most", runs, users)]
+    assert "holds" not in found
 
 
 @pytest.mark.parametrize(("users", "margin"), [(100, 0.05), (60, 0.05), (200, 0.02), (500, 0.1)])

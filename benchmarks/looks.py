@@ -50,11 +50,12 @@ def reacting(rng: np.random.Generator, users: int, share: float, size: float) ->
 
 def verdict(effects: Floats, looks: Looks) -> tuple[Status, int]:
     """The status that the looks lead to, and the users asked for it."""
+    look = next(iter(looks))
     for look in looks:
         status = status_at(look, effects)
         if status != "inconclusive":
             return status, look.users
-    return "inconclusive", looks[-1].users
+    return "inconclusive", look.users
 
 
 def status_at(look: Look, effects: Floats) -> Status:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -145,6 +146,8 @@ def test_perfect_answer_gives_back_its_items_in_order(
         len({normalise(i.title.removesuffix(" (La Otra)")) for i in catalogue}) == len(catalogue)
     )
     assume(sum("La Otra" in i.title for i in catalogue) <= 1)
+    # "- 2: the" is the second entry of a list, whatever film is called so.
+    assume(not any(re.match(r"\d+\s?[.:)\]-]\s", i.title) for i in catalogue))
     answer = data.draw(st.permutations(catalogue))
     answer = answer[: data.draw(st.integers(1, len(answer)))]
     dated = data.draw(st.booleans())

@@ -118,10 +118,11 @@ def test_a_faithful_recommender_passes_and_a_second_run_asks_nothing(check: Any)
 
 
 def test_a_reader_of_the_last_three_is_shown_on_the_smallest_profile(check: Any) -> None:
-    # Four films are the fewest of which three can be read, two candidates the fewest to choose from.
+    # Four films are the fewest of which three can be read. The candidates shrink too, though which
+    # few remain depends on what Hypothesis has tried before.
     result, _ = check("LastThree")
     result.assert_outcomes(failed=1)
-    assert shown(result) == "4 2 1 {1.0}"
+    assert re.fullmatch(r"4 [2-4] 1 \{1\.0\}", shown(result))
     replayed, calls = check("LastThree", "--recsys-mode=replay")
     replayed.assert_outcomes(failed=1)
     assert shown(replayed) == shown(result)

@@ -4,11 +4,13 @@
 
 One process, one thread for the linear algebra. Pairs are lists of k out of 2k popular items, about
 half of them common. The references work pair by pair, so they are timed on a prefix of the same
-pairs; on that prefix the results are compared too. Every figure is the best of several repeats.
+pairs; on that prefix the results are compared too. Every figure is the best of several repeats. Where
+numba is installed (it is no dependency), a compiled loop is shown beside, its ratio to PyPI `rbo` too.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -66,6 +68,47 @@ def union_ranks(a: list[int], b: list[int]) -> tuple[list[int], list[int]]:
     )
 
 
+def numba_rbo() -> Callable[[Codes, Codes], NDArray[np.float64]]:
+    """Extrapolated RBO of even lists (Webber et al. 2010, eq. 30) as a compiled loop over pairs."""
+    from numba import njit
+
+    @njit(cache=False)
+    def loop(a: Codes, b: Codes) -> NDArray[np.float64]:
+        pairs, k = a.shape
+        p = 0.9
+        out = np.empty(pairs)
+        for pair in range(pairs):
+            shared, total, weight = 0, 0.0, 1.0
+            for depth in range(k):
+                for place in range(depth + 1):
+                    if a[pair, place] == b[pair, depth]:
+                        shared += 1
+                    if place < depth and b[pair, place] == a[pair, depth]:
+                        shared += 1
+                total += shared / (depth + 1) * weight
+                weight *= p
+            out[pair] = (1 - p) * total + shared / k * weight
+        return out
+
+    compiled: Callable[[Codes, Codes], NDArray[np.float64]] = loop
+    return compiled
+
+
+def compare_with_numba(a: Codes, b: Codes, k: int, speed: float) -> None:
+    """One line: a compiled loop on the same pairs, the first call (which compiles) apart."""
+    compiled = numba_rbo()
+    start = time.perf_counter()
+    compiled(a[:2], b[:2])
+    compiling = time.perf_counter() - start
+    seconds, values = best(partial(compiled, a, b))
+    gap = float(np.abs(values - rbo(a, b)).max())
+    print(
+        f"{'rbo in numba':>16} {k:>3} {len(a) / seconds:>12,.0f} {'':>12} "
+        f"{len(a) / seconds / speed:>7,.0f} {gap:>10.1e}  (after {compiling:.1f} s of compiling)",
+        flush=True,
+    )
+
+
 def main(pairs: int) -> None:
     print(f"{pairs:,} pairs; references on the first {PREFIX:,}")
     print(
@@ -82,13 +125,15 @@ def main(pairs: int) -> None:
         for kernel in (rbo, kendall, fagin, overlap, jaccard, average_overlap):
             seconds, values = best(partial(kernel, a, b))
             line = f"{kernel.__name__:>16} {k:>3} {pairs / seconds:>12,.0f}"
-            reference = references.get(kernel.__name__)
+            reference, speed = references.get(kernel.__name__), 0.0
             if reference is not None:
                 slow, expected = best(reference, repeats=3)
                 speed = PREFIX / slow
                 gap = float(np.abs(values[:PREFIX] - np.array(expected)).max())
                 line += f" {speed:>12,.0f} {pairs / seconds / speed:>7,.0f} {gap:>10.1e}"
             print(line, flush=True)
+            if kernel is rbo and importlib.util.find_spec("numba") is not None:
+                compare_with_numba(a, b, k, speed)
 
 
 if __name__ == "__main__":

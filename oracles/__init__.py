@@ -25,6 +25,7 @@ from pytest_recsys_mt.oracles.same_answer import same_answer
 from pytest_recsys_mt.oracles.same_hits import same_hits
 from pytest_recsys_mt.oracles.same_order import same_order
 from pytest_recsys_mt.oracles.same_ranking import same_ranking
+from pytest_recsys_mt.oracles.same_score import same_score
 from pytest_recsys_mt.oracles.same_set import same_set
 from pytest_recsys_mt.oracles.scores import Score
 from pytest_recsys_mt.oracles.self_agreement import self_agreement
@@ -59,6 +60,7 @@ __all__ = [
     "same_hits",
     "same_order",
     "same_ranking",
+    "same_score",
     "same_set",
     "self_agreement",
     "t_from_summary",

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles import Score, decreases, increases
+from pytest_recsys_mt.oracles import Score, decreases, increases, same_score
 from tests.oracles.support import FakeAnswers, Lists, sides
 
 POPULAR, NICHE = list("abcde"), list("vwxyz")
@@ -96,3 +96,25 @@ def test_bad_arguments_are_named(arguments: dict[str, Any], names: str) -> None:
     assert isinstance(source, FakeAnswers)
     with pytest.raises(OracleError, match=names):
         increases(source, followup, **arguments)
+
+
+def test_a_mean_may_neither_fall_nor_rise() -> None:
+    alike = sides(drawn(0.5, 200, 1), drawn(0.5, 200, 2), CONTEXT)
+    assert same_score(*alike, margin=0.3)
+    lower = sides(drawn(0.9, 100, 1), drawn(0.1, 100, 2), CONTEXT)
+    higher = sides(drawn(0.1, 100, 1), drawn(0.9, 100, 2), CONTEXT)
+    assert same_score(*lower, margin=0.3).status == same_score(*higher, margin=0.3).status
+    assert same_score(*lower, margin=0.3).status == "violated"
+
+
+def test_too_few_users_cannot_show_that_a_mean_stays() -> None:
+    few = sides(drawn(0.5, 12, 1), drawn(0.5, 12, 2), CONTEXT)
+    verdict = same_score(*few, margin=0.3)
+    assert verdict.status == "inconclusive"
+    assert "more users" in verdict.reason
+
+
+@pytest.mark.parametrize("margin", [0, -0.1, math.nan, "0.1"])
+def test_a_mean_needs_room_to_stay(margin: Any) -> None:
+    with pytest.raises(OracleError, match=r"same_score:log_popularity.*margin"):
+        same_score(*sides([[POPULAR]] * 3, [[NICHE]] * 3, CONTEXT), margin=margin)

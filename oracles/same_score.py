@@ -1,0 +1,47 @@
+"""A mean score of the answers must stay."""
+
+from __future__ import annotations
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import not_negative
+from pytest_recsys_mt.oracles.direction import score_effects
+from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.verdict import Verdict
+
+
+def same_score(
+    source: Answers,
+    followup: Answers,
+    score: str | Score = "log_popularity",
+    margin: float = 0.2,
+) -> Verdict:
+    """The mean score must stay, neither falling nor rising by more than the margin.
+
+    The effect of a user is the mean score of the follow-up's answers minus that of the source's; two
+    one-sided tests (Schuirmann 1987, J. Pharmacokinet. Biopharm. 15) show that its mean lies within
+    the margin.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the transformed ones.
+        score: ``log_popularity``, or a `Score` of your own.
+        margin: By how much the mean user's score may change, in the unit of the score, above 0.
+
+    Returns:
+        ``holds`` if the mean changes by less than the margin, ``violated`` if by more.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    named = score_named(score)
+    oracle = f"same_score:{named.name}"
+    if not_negative(oracle, "margin", margin) == 0:
+        raise OracleError(f"{oracle}: no mean is shown to stay exactly; margin must be above 0")
+    return judge_pair(
+        source,
+        followup,
+        Claim(oracle, "within", margin),
+        lambda pairs, context: score_effects(pairs, context, named, 1),
+    )

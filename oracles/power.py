@@ -13,7 +13,7 @@ from pytest_recsys_mt.oracles.kernel import Floats
 POWER = 0.8
 """Probability with which the effect or the number of users named leads to a clear verdict."""
 
-_MOST = 10_000_000
+_MOST = 20_000
 _PLANNING_DRAWS = 1_999
 
 
@@ -33,12 +33,12 @@ def outlook(
     smallest = smallest_visible(mean, effect, reach, value, alpha)
     users = len(effect)
     need = (
-        "no number of further users like these would settle it"
+        f"the mean is so near {value:g} that {_MOST:,} users like these would not settle it"
         if more is None
         else f"about {more} more {'user' if more == 1 else 'users'} like these would settle it"
     )
     seen = (
-        f"no mean could have been told from {value:g} with {users} users"
+        f"{users} users are too few to show any mean above {value:g}"
         if smallest is None
         else f"with {users} users a mean of {smallest:.3g} or more could be told from {value:g}"
     )
@@ -61,7 +61,7 @@ def further_users(
         alpha: Error rate of each bound.
 
     Returns:
-        At least 1, or None where ten million users would not do.
+        At least 1, or None where 20,000 users would not do.
     """
     distance = abs(mean.estimate - value)
     spread = float(effect.std()) * (_z(alpha) + _z(1 - POWER))

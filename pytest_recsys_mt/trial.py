@@ -102,7 +102,7 @@ class Trial:
             yield
         except (MissingAnswerError, CacheError) as error:
             # Nobody's code went wrong: the text says what is missing and what to do.
-            self.reason = one_line(str(error).partition(":\n")[0])
+            self.reason = f"{type(error).__name__}: {one_line(str(error))}"
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         except pytest.skip.Exception:
             self._fail_for(self._with_status("violated", "error"))

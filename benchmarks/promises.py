@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pytest_recsys_mt import oracles, relations, thresholds
 from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.recsys import Recsys
 from pytest_recsys_mt.relations import Transformation
-from pytest_recsys_mt.runner import Recsys
 from pytest_recsys_mt.session import Session
 from pytest_recsys_mt.settings import OPTIONS, Design, Settings
 from pytest_recsys_mt.verdict import Verdict

@@ -19,8 +19,9 @@ from pytest_recsys_mt.cases import Case
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RecsysError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.recsys import Recsys
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request
-from pytest_recsys_mt.runner import Recsys, Runner
+from pytest_recsys_mt.runner import Runner
 from pytest_recsys_mt.settings import Design
 from pytest_recsys_mt.shrinking import ddmin
 from pytest_recsys_mt.subject import Answer, Subject

@@ -18,8 +18,8 @@ from pytest_recsys_mt.collection import (
 from pytest_recsys_mt.metamorphic import MARK
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.recsys import Recsys
     from pytest_recsys_mt.report.record import Record
-    from pytest_recsys_mt.runner import Recsys
     from pytest_recsys_mt.session import Session
     from pytest_recsys_mt.trial import Trial
 
@@ -132,7 +132,7 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     """The runner: `recsys.run(*transformations)` gives the answers of all sampled users."""
     from dataclasses import replace
 
-    from pytest_recsys_mt.runner import Recsys
+    from pytest_recsys_mt.recsys import Recsys
 
     session = _session(request.config)
     trial = _trial(request.node)

@@ -12,7 +12,7 @@ import pytest
 from pytest_recsys_mt.errors import CacheError, MissingAnswerError
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.metamorphic import AnyTransformation
-from pytest_recsys_mt.runner import Recsys
+from pytest_recsys_mt.recsys import Recsys
 from pytest_recsys_mt.verdict import Status, Verdict
 
 if TYPE_CHECKING:

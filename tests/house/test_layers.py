@@ -40,11 +40,12 @@ LAYERS: dict[str, set[str]] = {
     },
     "strategies": {"datasets", "relations", "requests"},
     "shrinking": set(),
+    "recsys": {"errors", "metamorphic", "requests", "runner", "settings", "verdict"},
     "counterexample": {
-        "calls", "cases", "datasets", "errors", "metamorphic", "requests", "runner", "settings",
-        "shrinking", "subject", "verdict",
+        "calls", "cases", "datasets", "errors", "metamorphic", "recsys", "requests", "runner",
+        "settings", "shrinking", "subject", "verdict",
     },
-    "trial": {"counterexample", "errors", "llm", "metamorphic", "runner", "verdict"},
+    "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "verdict"},
     "session": {
         "cache", "cases", "datasets", "execution", "recommenders", "runner", "settings", "subject",
     },
@@ -53,7 +54,7 @@ LAYERS: dict[str, set[str]] = {
         "counterexample", "execution", "llm", "metamorphic", "requests", "session", "settings",
         "trial", "verdict",
     },
-    "plugin": {"checks", "collection", "metamorphic", "report", "runner", "session", "settings", "trial"},
+    "plugin": {"checks", "collection", "metamorphic", "recsys", "report", "session", "settings", "trial"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip
 PUBLIC = {"", "relations", "oracles"}

@@ -29,7 +29,12 @@ _MOST_WORDS = 14
 
 
 def parse(
-    text: str, request: Request, index: TitleIndex, *, truncated: bool = False
+    text: str,
+    request: Request,
+    index: TitleIndex,
+    *,
+    truncated: bool = False,
+    shown: Sequence[Sequence[str]] = (),
 ) -> tuple[Entry, ...]:
     """The entries of a text answer, best first; it never raises.
 
@@ -43,8 +48,9 @@ def parse(
         index: The titles of the catalogue.
         truncated: Whether the model was cut off; then its last entry counts only as a full title.
             Without this, a last entry that a longer title begins with is taken as cut off.
+        shown: How the prompt named each candidate, where edits changed it; see `Template.shown`.
     """
-    reader = _Reader(request, index)
+    reader = _Reader(request, index, shown)
     for piece in pieces(sanitize(text)):
         reader.read(piece)
         if len(reader.entries) >= MAX_PIECES:
@@ -60,13 +66,13 @@ class _Reader:
         entries: Those read so far.
     """
 
-    def __init__(self, request: Request, index: TitleIndex) -> None:
+    def __init__(self, request: Request, index: TitleIndex, shown: Sequence[Sequence[str]]) -> None:
         self.entries: list[Entry] = []
         self._candidates = request.candidates
         self._history = {rating.item.id for rating in request.history}
         self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
         history = [rating.item for rating in request.history]
-        self._scope = index.scope(request.candidates or (), history)
+        self._scope = index.scope(request.candidates or (), history, shown)
         self._named: set[str] = set()
         self._listed = False  # whether any piece stood in a list
         self._heading = False  # whether the last numbered piece named nothing

@@ -8,6 +8,7 @@ the end where a template gives them no place.
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from types import MappingProxyType
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.sanitize import one_line
-from pytest_recsys_mt.requests import Message, Request
+from pytest_recsys_mt.requests import Item, Message, Request
 
 FIELDS: Mapping[str, str] = MappingProxyType(
     {
@@ -95,7 +96,36 @@ class Template:
             request: What to ask.
             newest: The last year of the catalogue; without it, of the request's own items.
         """
+        content = self._content(_values(request, newest))
+        return (Message("user", _edited(content, request)),)
+
+    def shown(self, request: Request, newest: int | None = None) -> tuple[tuple[str, ...], ...]:
+        """What the edits of `request` made of each candidate, for answers that copy it.
+
+        Args:
+            request: What was asked.
+            newest: As it was rendered with.
+
+        Returns:
+            For each candidate its names as shown: the line without its number, and where they
+            still can be told, with and without the year, and the whole line where the edits broke
+            its number. Nothing without edits, and nothing where they moved lines.
+        """
+        candidates = request.candidates or ()
+        if not request.edits or not candidates:
+            return ()
         values = _values(request, newest)
+        content = self._content(values)
+        lines = _edited(content, request).split("\n")
+        if len(lines) != content.count("\n") + 1:
+            return ()
+        first = content.count("\n", 0, content.index(values["candidates"])) + 1
+        return tuple(
+            _names_shown(lines[first + at], at + 1, item) for at, item in enumerate(candidates)
+        )
+
+    def _content(self, values: Mapping[str, str]) -> str:
+        """The user's message before any edit."""
         template = self.text
         for name, line in (("candidates", _CANDIDATES), ("instruction", "{instruction}")):
             if name not in self._names(template):
@@ -105,10 +135,7 @@ class Template:
             names = self._names(line)
             if not names or any(values[name] for name in names):
                 lines.append(line.format_map(values))
-        content = "\n".join(lines)
-        for edit in request.edits:
-            content = edit(content)
-        return (Message("user", content),)
+        return "\n".join(lines)
 
     def _names(self, text: str) -> set[str]:
         names = set()
@@ -201,6 +228,30 @@ def _values(request: Request, newest: int | None) -> dict[str, str]:
         ),
         "newest": "" if newest is None else str(newest),
     }
+
+
+def _edited(content: str, request: Request) -> str:
+    for edit in request.edits:
+        content = edit(content)
+    return content
+
+
+def _names_shown(line: str, number: int, item: Item) -> tuple[str, ...]:
+    """The names of a candidate in its edited line; spaces may stand in its number and its year."""
+    marker = re.match(_spaced(f"{number}."), line)
+    name = line[marker.end() :] if marker else line
+    names = [name]
+    if marker and marker[0] != f"{number}." and any(c.isalpha() for c in name):
+        names.append(line)  # "1 0. Heat" begins with no list marker
+    year = re.search(_spaced(f"({item.year})"), name) if item.year is not None else None
+    if year:
+        names += [name[: year.end()], name[: year.start()]]
+    return tuple(names)
+
+
+def _spaced(text: str) -> str:
+    """A pattern of `text` with any white space between its characters."""
+    return r"\s*".join(map(re.escape, text))
 
 
 def _number(value: float) -> str:

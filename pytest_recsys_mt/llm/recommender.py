@@ -74,8 +74,9 @@ class LLMRecommender:
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """What the completion recommends: the first k entries that name something.
 
-        Repeats count as entries. A completion that failed, or holds no text at all, is an error; an
-        answer that names nothing (a refusal) is an empty list.
+        A candidate may also be named as the request's edits left its line in the prompt. Repeats
+        count as entries. A completion that failed, or holds no text at all, is an error; an answer
+        that names nothing (a refusal) is an empty list.
 
         Raises:
             RecommenderError: If `fit` has not been called.
@@ -90,7 +91,9 @@ class LLMRecommender:
             error = f"the model gave no text (finish_reason={completion.finish_reason!r})"
         if error is not None or text is None:
             return Recommendation((), text=text, usage=completion.usage, error=error)
-        entries = parse(text, request, self._index, truncated=completion.finish_reason == "length")
+        truncated = completion.finish_reason == "length"
+        shown = self._template.shown(request, self._newest)
+        entries = parse(text, request, self._index, truncated=truncated, shown=shown)
         items = [entry.item for entry in entries if entry.item is not None]
         return Recommendation(tuple(items[: request.k]), entries, text, completion.usage)
 

@@ -7,7 +7,7 @@ nothing speaks against it: a wrong match is a wrong verdict, a missed one is a r
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -112,12 +112,16 @@ class Scope:
     `TitleIndex.scope` makes it; it serves all entries of one answer.
     """
 
-    def __init__(self, groups: Sequence[_Group]) -> None:
+    def __init__(self, groups: Sequence[_Group], copies: Mapping[str, Item] | None = None) -> None:
         self._groups = groups
+        self._copies = copies or {}
 
     def equal(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
         """The item of an equal title, see `TitleIndex.find`; nothing misspelt matches."""
         text = text[:MAX_LENGTH]
+        copied = self._copies.get(normalise(text))
+        if copied is not None and year in (None, copied.year):
+            return copied
         title, found = split_year(text)
         item = self._equal(normalise(text), year, used)
         year = year if year is not None else found
@@ -241,11 +245,23 @@ class TitleIndex:
     def __init__(self, items: Iterable[Item]) -> None:
         self._catalogue = _Group.of(items, closed=False)
 
-    def scope(self, offered: Iterable[Item] = (), history: Iterable[Item] = ()) -> Scope:
-        """The items of one request; `offered` come first, then `history`, then the catalogue."""
-        return Scope(
-            [_Group.of(offered, closed=True), _Group.of(history, closed=True), self._catalogue]
-        )
+    def scope(
+        self,
+        offered: Sequence[Item] = (),
+        history: Iterable[Item] = (),
+        shown: Sequence[Sequence[str]] = (),
+    ) -> Scope:
+        """The items of one request; `offered` come first, then `history`, then the catalogue.
+
+        Args:
+            offered: Items that the text was asked to choose among.
+            history: Items that the text was shown.
+            shown: How each of `offered` was shown where that was not by its title. Such a name
+                counts only as a whole, and only where it is of one item and no title of another
+                that the request holds.
+        """
+        near = [_Group.of(offered, closed=True), _Group.of(history, closed=True)]
+        return Scope([*near, self._catalogue], _copies(offered, shown, Scope(near)))
 
     def find(self, text: str, year: int | None = None, offered: Iterable[Item] = ()) -> Item | None:
         """The item that `text` names, or None.
@@ -261,4 +277,15 @@ class TitleIndex:
             year: Of release, where it is known from elsewhere.
             offered: Items that the text was asked to choose among.
         """
-        return self.scope(offered).find(text, year)
+        return self.scope(tuple(offered)).find(text, year)
+
+
+def _copies(
+    offered: Sequence[Item], shown: Sequence[Sequence[str]], titles: Scope
+) -> dict[str, Item]:
+    """The items by the normal forms under which they alone were shown, less those of `titles`."""
+    owners: dict[str, list[Item]] = {}
+    for item, names in zip(offered, shown, strict=bool(shown)):
+        for key in {normalise(name) for name in names if titles.equal(name) is None} - {""}:
+            owners.setdefault(key, []).append(item)
+    return {key: items[0] for key, items in owners.items() if len(items) == 1}

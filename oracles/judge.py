@@ -232,8 +232,10 @@ def users_needed(status: Status, claim: Claim, estimate: float, reach: float, al
         alpha: The error rate of each claim.
     """
     nothing_happens = status == ("violated" if claim.promise == "at least" else "holds")
+    if not nothing_happens or claim.margin <= 0:
+        return 2
     seen = min(estimate, 0.0)
-    return enough_to_show(claim.margin - seen, reach - seen, alpha) if nothing_happens else 2
+    return enough_to_show(claim.margin - seen, reach - seen, alpha)
 
 
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:

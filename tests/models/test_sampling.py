@@ -54,5 +54,8 @@ def test_a_cold_model_is_greedy() -> None:
     assert set(draw([LOGITS], [3], steps=500, temperature=0.01)[0]) == {0}
 
 
-def test_any_seed_will_do() -> None:
-    draw([LOGITS] * 2, [2**64 + 1, 0])
+def test_any_seed_will_do_and_is_reproducible() -> None:
+    seeds = [2**64 + 1, 0]
+    once, again = (draw([LOGITS] * 2, seeds, steps=50) for _ in range(2))
+    assert once.tolist() == again.tolist()
+    assert once[0].tolist() != once[1].tolist()

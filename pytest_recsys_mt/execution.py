@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,9 @@ from pytest_recsys_mt.settings import Mode
 from pytest_recsys_mt.subject import Answer, Subject
 
 State = Literal["made", "cached", "failed"]
+
+Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
+"""How calls are put: yields positions in the calls and their answers, as they arrive."""
 
 RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
 """Where workers differ on a call, the state of the highest rank is what happened in the run."""
@@ -35,12 +38,14 @@ class Executor:
         mode: ``auto`` takes an answer from the cache, else asks; ``replay`` never asks;
             ``refresh`` always asks.
         run: Name of this run, shared by its workers: an answer made in it is fresh for all.
+        ask: How calls are put; without it, the subject asks its recommender in this process.
     """
 
-    def __init__(self, cache: AnswerCache, mode: Mode, run: str) -> None:
+    def __init__(self, cache: AnswerCache, mode: Mode, run: str, ask: Ask | None = None) -> None:
         self._cache = cache
         self._mode = mode
         self._run = run
+        self._ask: Ask = ask or (lambda subject, calls: subject.ask(calls))
         self._answers: dict[str, Answer] = {}
         self._facts: dict[str, CallFact] = {}
 
@@ -86,7 +91,7 @@ class Executor:
     def _put(self, subject: Subject, calls: Sequence[Call]) -> None:
         if not calls:
             return
-        for arrived in subject.ask(calls):
+        for arrived in self._ask(subject, calls):
             answers = [
                 (calls[position], answer if "error" in answer else {**answer, "run": self._run})
                 for position, answer in arrived

@@ -240,10 +240,14 @@ class Prompt:
         messages: The chat so far, ending with the user's message.
         seed: For a model that samples. It depends on the call alone (never on batch or worker), so
             another replicate of the same request carries another seed.
+        k: Lines that the answer should list; a model may stop after them. None for free text.
+        choices: The fixed answers of a multiple-choice question, for a model that can score them.
     """
 
     messages: tuple[Message, ...]
     seed: int = 0
+    k: int | None = None
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,6 +207,8 @@ class TextSubject:
             "seed": prompt.seed,
             "replicate": request.replicate,
             "repeat": repeat,
+            **({} if prompt.k is None else {"k": prompt.k}),
+            **({"choices": list(prompt.choices)} if prompt.choices else {}),
         }
         return Call(key_of(content), content, request, prompt)
 

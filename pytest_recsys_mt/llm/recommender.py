@@ -69,7 +69,8 @@ class LLMRecommender:
         """
         messages = self._template.render(request, self._newest)
         run = self._seed if seed is None else seed
-        return Prompt(messages, call_seed(run, messages, request.replicate))
+        drawn = call_seed(run, messages, request.replicate)
+        return Prompt(messages, drawn, k=request.k)
 
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """What the completion recommends: the first k entries that name something.

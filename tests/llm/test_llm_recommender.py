@@ -22,6 +22,7 @@ from pytest_recsys_mt.requests import (
     TextModel,
     Usage,
 )
+from pytest_recsys_mt.subject import TextSubject
 from tests.llm.world import CATALOGUE, request
 
 
@@ -145,3 +146,13 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_length_of_the_list_is_part_of_the_question_and_of_its_key(dataset: Dataset) -> None:
+    asks = TextSubject(fitted(dataset), "echo")
+    asks.fit(dataset, 0)
+    call = asks.call(request(), repeat=False)
+    assert call.prompt is not None
+    assert (call.prompt.k, call.prompt.choices) == (5, ())
+    assert call.content["k"] == 5
+    assert "choices" not in call.content

@@ -15,6 +15,7 @@ from pytest_recsys_mt.oracles.examples import pick
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated, enough_to_show
 from pytest_recsys_mt.oracles.power import outlook
+from pytest_recsys_mt.oracles.versions import with_versions
 from pytest_recsys_mt.verdict import Status, Verdict
 
 Promise = Literal["at most", "at least", "within"]
@@ -79,7 +80,8 @@ def judge_pair(
 
     def see(users: int) -> Seen:
         pairs = source.pair(followup, users)
-        return Seen(measure(pairs, context), pairs, pairs.source, pairs.followup)
+        effects = with_versions(measure(pairs, context), pairs)
+        return Seen(effects, pairs, pairs.source, pairs.followup)
 
     relation = followup.label or source.label
     users = source.applicable(followup)

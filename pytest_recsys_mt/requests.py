@@ -209,6 +209,7 @@ class Recommendation:
         text: The raw text, where there is one.
         usage: Tokens, where they are counted.
         error: Why there is no answer; such a request is an error case, never an empty list.
+        version: What answered, where the recommender says so: the model and its fingerprint.
     """
 
     items: tuple[str, ...]
@@ -216,6 +217,7 @@ class Recommendation:
     text: str | None = None
     usage: Usage | None = None
     error: str | None = None
+    version: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.items, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_recsys_mt.calls import SCHEMA, Call, key_of, plain_request
@@ -244,7 +245,9 @@ class TextSubject:
             finish_reason=answer.get("finish_reason"),
             error=answer.get("error"),
         )
-        return self._recommender.read(request, completion)
+        read = self._recommender.read(request, completion)
+        said = [answer.get(name) for name in ("model", "system_fingerprint")]
+        return replace(read, version=" ".join(map(one_line, filter(None, said))) or None)
 
 
 def _failure(error: Exception) -> Answer:

@@ -48,6 +48,17 @@ class Text:
         return answers
 
 
+class Hosted(Text):
+    """Whose host says which version answered."""
+
+    fingerprint = "hosted"
+
+    def complete(self, prompts):
+        served = pathlib.Path("served.txt").read_text()
+        answer = "1. Alien (1979)\\n2. Aliens (1986)"
+        return [Completion(answer, model="m", system_fingerprint=served) for _ in prompts]
+
+
 class Silent(Text):
     fingerprint = "silent"
 
@@ -189,3 +200,20 @@ def test_a_repeat_is_asked_again_with_the_same_seed(project: Project, workers: l
     asked = project.asked()
     assert len(asked) == record["calls"]["made"] == 48
     assert len(set(asked)) == 24
+
+
+def test_answers_from_before_a_change_of_the_model_are_not_compared_with_new_ones(
+    project: Project,
+) -> None:
+    served = project.pytester.path / "served.txt"
+    served.write_text("fp_a")
+    first = project.run("Hosted", "-k", "test_two and scale")
+    assert "the model changed" not in str(first["results"])
+    served.write_text("fp_b")
+    (row,) = project.run("Hosted", "-k", "test_two and reorder")["results"]
+    assert row["status"] == "inconclusive"
+    assert "the source by m fp_a (24) and the follow-up by m fp_b (24)" in row["reason"]
+    (anew,) = project.run("Hosted", "-k", "test_two and reorder", "--recsys-mode=refresh")[
+        "results"
+    ]
+    assert "the model changed" not in anew["reason"]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.llm.endpoint import Endpoint
+from pytest_recsys_mt.llm.pacing import UnavailableError
+from pytest_recsys_mt.llm.retries import chain
 from pytest_recsys_mt.requests import Completion, Usage
 
 _HINTS: Mapping[int, str] = {
@@ -50,21 +53,27 @@ class Dialect:
         return None
 
 
-def read(body: str) -> Completion:
+def read(body: bytes) -> Completion:
     """The answer in the body of a response.
 
     Raises:
-        ValueError: If it holds none; the text says what it holds.
+        ValueError: If it holds none, or more than one; the text says what it holds.
     """
     try:
-        answer = json.loads(body)
+        answer = json.loads(body.decode())
+    except UnicodeDecodeError:
+        raise ValueError(f"the answer is not UTF-8: {body[:80]!r}") from None
+    except RecursionError:
+        raise ValueError("the answer is JSON nested too deeply") from None
     except ValueError:
-        raise ValueError(f"the answer is not JSON: {body[:80]!r}") from None
+        raise ValueError(f"the answer is not JSON: {body[:80].decode()!r}") from None
     answer = answer if isinstance(answer, dict) else {}
     choices = answer.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
         failure = answer.get("error")
         raise ValueError(f"the answer has no choices{f': {failure}' if failure else ''}")
+    if len(choices) > 1:
+        raise ValueError(f"the answer has {len(choices)} choices, and one was asked for")
     message = choices[0].get("message")
     message = message if isinstance(message, dict) else {}
     finish = _text(choices[0].get("finish_reason"))
@@ -88,11 +97,6 @@ def describe(error: Exception, endpoint: Endpoint) -> str:
     """Why a call failed, and what to do where that is known."""
     import openai
 
-    if isinstance(error, openai.APITimeoutError):
-        return f"{endpoint.url} did not answer in time; raise timeout or lower concurrency"
-    if isinstance(error, openai.APIConnectionError):
-        cause = error.__cause__
-        return f"{endpoint.url} cannot be reached: {cause or error}"
     if isinstance(error, openai.APIStatusError):
         if 300 <= error.status_code < 400:
             said = "a redirect, which is not followed, for the key would go along"
@@ -100,9 +104,35 @@ def describe(error: Exception, endpoint: Endpoint) -> str:
             said = _complaint(error.body)
         hint = _HINTS.get(error.status_code)
         return f"HTTP {error.status_code}{f' ({hint})' if hint else ''}: {said}"
+    if isinstance(error, UnavailableError):
+        if error.asked is None:
+            return f"{error.reason}; given up for now (--recsys-max-wait)"
+        return (
+            f"{error.reason}; the server asks to wait {error.asked:.0f} s, more than "
+            f"--recsys-max-wait allows"
+        )
+    if isinstance(error, (openai.APIConnectionError, TimeoutError)):
+        return _describe_connection(error, endpoint.url)
     if isinstance(error, ValueError):
         return str(error)
     return f"{type(error).__name__}: {error}"
+
+
+def _describe_connection(error: Exception, url: str) -> str:
+    import aiohttp
+
+    causes = list(chain(error))
+    inmost = causes[-1]
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return (
+            f"{url} cannot be trusted: {inmost}; for a certificate of your own authority, name its "
+            f"file in SSL_CERT_FILE"
+        )
+    if any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
+        return f"{url} cannot be reached: {inmost}"
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return f"{url} did not answer in time; raise timeout or lower concurrency"
+    return f"{url} broke off: {inmost}"
 
 
 def _complaint(body: object) -> str:

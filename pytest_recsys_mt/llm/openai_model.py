@@ -15,6 +15,8 @@ from pytest_recsys_mt.llm import chat_api
 from pytest_recsys_mt.llm.background import BackgroundLoop
 from pytest_recsys_mt.llm.chat_api import Dialect
 from pytest_recsys_mt.llm.endpoint import Endpoint, Secret
+from pytest_recsys_mt.llm.pacing import Pace
+from pytest_recsys_mt.llm.retries import persist
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import Completion, Prompt
 
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_RETRIES = 2
-"""How often the client asks again after a dropped connection, a 408, 409, 429 or 5xx."""
+_MAX_WAIT = 120.0
+"""Seconds that an unavailable endpoint is waited for, where neither run nor spec says."""
 
 _REASON_LENGTH = 300
 """Characters of an error that are kept."""
@@ -45,8 +47,10 @@ class OpenAIModel:
         temperature: At least 0; None leaves it to the endpoint.
         max_tokens: The most tokens of one answer.
         top_p: In (0, 1]; None leaves it to the endpoint.
-        concurrency: Calls in flight at a time.
-        timeout: Seconds to wait for the server, at each step of an attempt.
+        concurrency: The most calls in flight; it starts with fewer, as `Pace` says.
+        timeout: Seconds that one attempt may take.
+        max_wait: Seconds to wait for an endpoint that is busy or away; 0 asks only once. None
+            leaves it to the run, which sets the attribute of the same name.
 
     Attributes:
         deterministic: False. Servers put the calls of many users into one batch, and answers change
@@ -66,8 +70,9 @@ class OpenAIModel:
         temperature: float | None = None,
         max_tokens: int = 1024,
         top_p: float | None = None,
-        concurrency: int = 8,
+        concurrency: int = 64,
         timeout: float = 60.0,
+        max_wait: float | None = None,
     ) -> None:
         for name, value, fits, allowed in (
             ("model", model, bool(model.strip()), "the name of a model"),
@@ -76,6 +81,7 @@ class OpenAIModel:
             ("top_p", top_p, top_p is None or 0 < top_p <= 1, "in (0, 1]"),
             ("concurrency", concurrency, 1 <= concurrency <= 256, "in 1..256"),
             ("timeout", timeout, 0 < timeout < float("inf"), "a number of seconds above 0"),
+            ("max_wait", max_wait, max_wait is None or 0 <= max_wait < float("inf"), "seconds"),
         ):
             if not fits:
                 raise RecommenderError(f"openai: {name}={value!r} must be {allowed}")
@@ -85,6 +91,7 @@ class OpenAIModel:
         self.top_p = top_p
         self.concurrency = concurrency
         self.timeout = timeout
+        self.max_wait = max_wait
         self.notes: list[str] = []
         self._loop: BackgroundLoop | None = None
 
@@ -141,11 +148,11 @@ class OpenAIModel:
         Raises:
             RecommenderError: If the address is not usable or the key is missing.
         """
-        client = self._client
+        client, pace = self._client, self._pace
         if self._loop is None:
             self._loop = BackgroundLoop(client)
         arrived: queue.SimpleQueue[tuple[int, Completion] | None] = queue.SimpleQueue()
-        calls = self._loop.submit(self._ask_all(client, tuple(prompts), arrived))
+        calls = self._loop.submit(self._ask_all(client, pace, tuple(prompts), arrived))
         calls.add_done_callback(lambda _: arrived.put(None))
         try:
             while (answer := arrived.get()) is not None:
@@ -157,7 +164,8 @@ class OpenAIModel:
     def close(self) -> None:
         """Drop the connections; asking again opens new ones."""
         loop, self._loop = self._loop, None
-        self.__dict__.pop("_client", None)
+        for held in ("_client", "_pace"):
+            self.__dict__.pop(held, None)
         if loop is not None:
             loop.close()
 
@@ -182,26 +190,30 @@ class OpenAIModel:
         return Dialect.of(self._endpoint)
 
     @cached_property
+    def _pace(self) -> Pace:
+        return Pace(self.concurrency, _MAX_WAIT if self.max_wait is None else self.max_wait)
+
+    @cached_property
     def _client(self) -> AsyncOpenAI:
         key = self._key
         import openai
 
+        from pytest_recsys_mt.llm.transport import http_client
+
+        client = http_client(self._endpoint)
         return openai.AsyncOpenAI(
             # Never nothing, or the client would look for other keys in the environment.
             api_key=key or "none",
             base_url=self._endpoint.url,
-            timeout=self.timeout,
-            max_retries=_RETRIES,
-            http_client=openai.DefaultAsyncHttpxClient(
-                follow_redirects=False,
-                # What stays on this machine does not go through a proxy.
-                trust_env=not self._endpoint.is_loopback,
-            ),
+            timeout=client.timeout,
+            max_retries=0,
+            http_client=client,
         )
 
     async def _ask_all(
         self,
         client: AsyncOpenAI,
+        pace: Pace,
         prompts: Sequence[Prompt],
         arrived: queue.SimpleQueue[tuple[int, Completion] | None],
     ) -> None:
@@ -211,33 +223,39 @@ class OpenAIModel:
 
         async def work() -> None:
             for index, prompt in waiting:
-                arrived.put((index, await self._ask(client, prompt)))
+                arrived.put((index, await self._ask(client, pace, prompt)))
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self.concurrency, len(prompts))):
                 group.create_task(work())
 
-    async def _ask(self, client: AsyncOpenAI, prompt: Prompt) -> Completion:
+    async def _ask(self, client: AsyncOpenAI, pace: Pace, prompt: Prompt) -> Completion:
+        try:
+            answer = await persist(lambda: self._attempt(client, prompt), pace, self._reason)
+        except Exception as error:  # noqa: BLE001 - one call's failure is its answer, whatever it is
+            return Completion(text=None, error=self._reason(error))
+        return self._redacted(answer)
+
+    async def _attempt(self, client: AsyncOpenAI, prompt: Prompt) -> Completion:
+        import asyncio
+
         import openai
 
         headers = {"Authorization": openai.omit} if self._key is None else {}
         dialect = self._dialect
         while True:
             try:
-                response = await client.chat.completions.with_raw_response.create(
-                    **self._arguments(prompt, dialect), extra_headers=headers
-                )
-                answer = self._redacted(chat_api.read(response.text))
-            except openai.APIStatusError as error:
-                simpler = None
-                if error.status_code in (400, 422):
-                    simpler = dialect.without_rejected(str(error.body))
+                async with asyncio.timeout(self.timeout):
+                    response = await client.chat.completions.with_raw_response.create(
+                        **self._arguments(prompt, dialect), extra_headers=headers
+                    )
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                simpler = dialect.without_rejected(str(error.body))
                 if simpler is None:
-                    return self._failure(chat_api.describe(error, self._endpoint))
+                    raise
                 dialect = simpler
-            except (openai.OpenAIError, ValueError, RecursionError) as error:
-                return self._failure(chat_api.describe(error, self._endpoint))
             else:
+                answer = chat_api.read(response.content)
                 self._learn(dialect)
                 return answer
 
@@ -277,23 +295,25 @@ class OpenAIModel:
                 _log.warning(note)
         self._dialect = dialect
 
-    def _failure(self, reason: str) -> Completion:
-        return self._redacted(Completion(text=None, error=reason))
+    def _reason(self, error: Exception) -> str:
+        """Why a call failed, in one line without secrets."""
+        said = one_line(self._without_key(chat_api.describe(error, self._endpoint)))
+        return said[:_REASON_LENGTH]
 
     def _redacted(self, answer: Completion) -> Completion:
         """`answer` without the key, should the server send it back, and its error in one line."""
-        key = self._key
-
-        def clean(text: str | None) -> str | None:
-            hidden = key is not None and len(key) >= _SECRET_LENGTH
-            return text.replace(key, "[OPENAI_API_KEY]") if text and key and hidden else text
-
-        error = clean(answer.error)
+        clean = self._without_key
         return replace(
             answer,
-            text=clean(answer.text),
-            finish_reason=clean(answer.finish_reason),
-            model=clean(answer.model),
-            system_fingerprint=clean(answer.system_fingerprint),
-            error=None if error is None else one_line(error)[:_REASON_LENGTH],
+            text=answer.text and clean(answer.text),
+            finish_reason=answer.finish_reason and clean(answer.finish_reason),
+            model=answer.model and clean(answer.model),
+            system_fingerprint=answer.system_fingerprint and clean(answer.system_fingerprint),
+            error=answer.error and one_line(clean(answer.error))[:_REASON_LENGTH],
         )
+
+    def _without_key(self, text: str) -> str:
+        key = self._key
+        if key is None or len(key) < _SECRET_LENGTH:
+            return text
+        return text.replace(key, "[OPENAI_API_KEY]")

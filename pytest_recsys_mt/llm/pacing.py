@@ -1,0 +1,196 @@
+"""How many calls an endpoint gets at a time, and when it is left alone."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+FIRST = 16
+"""Calls in flight before anything is known of an endpoint."""
+
+_SLOWER = 1.5
+"""More calls at a time are tried while answers take at most this many times the shortest time."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+"""Seconds; the pause doubles from the first to the longest while an endpoint keeps refusing."""
+
+_STRANGER = 5.0
+"""Seconds that an endpoint which never answered anything is waited for: mostly a wrong address."""
+
+
+class UnavailableError(Exception):
+    """An endpoint is not worth waiting for.
+
+    Attributes:
+        reason: What the endpoint last said.
+        asked: Seconds that it asked to be left alone, where it did and they are too many.
+        waited: Seconds that it was waited for, at most.
+    """
+
+    def __init__(self, reason: str, asked: float | None, waited: float) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.asked = asked
+        self.waited = waited
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One attempt in flight: when it began, and how many refusals had been heeded by then."""
+
+    began: float
+    refusals: int
+
+
+class Pace:
+    """Additive increase, multiplicative decrease, for the calls of one model at one endpoint.
+
+    The limit doubles with every limit-many answers up to the first refusal, later it grows by one,
+    and only while answers do not take longer than they took with fewer calls (Chiu and Jain 1989,
+    "Analysis of the increase and decrease algorithms for congestion avoidance"; Jacobson 1988 for
+    the start). A refusal halves it and lets everybody wait; the refusals of calls that were in
+    flight by then are the same event, and change nothing more than the pause.
+
+    Belongs to one event loop.
+
+    Args:
+        ceiling: The most calls in flight.
+        max_wait: Seconds that an endpoint may stay away before its calls fail at once. Every pause
+            that has run out lets a call try again nevertheless.
+        clock: Seconds, from anywhere.
+        sleep: Waits for seconds of that clock.
+        draw: A number in [0, 1), so that many clients do not come back together.
+
+    Attributes:
+        limit: Calls that may be in flight now.
+        alive: Whether the endpoint has ever answered, if only by a refusal.
+    """
+
+    def __init__(
+        self,
+        ceiling: int,
+        max_wait: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        self.limit = min(FIRST, ceiling)
+        self.alive = False
+        self.max_wait = max_wait
+        self.clock = clock
+        self.sleep = sleep
+        self.draw = draw
+        self._ceiling = ceiling
+        self._flying = 0
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._open_at = float("-inf")
+        self._refusals = 0
+        self._in_a_row = 0
+        self._failing_since: float | None = None
+        self._reason = ""
+        self._asked: float | None = None
+        self._steep = True
+        self._times: list[float] = []
+        self._shortest = float("inf")
+
+    async def enter(self) -> Turn:
+        """Wait for a place among the calls in flight; every turn is ended by `leave`.
+
+        Raises:
+            UnavailableError: If the endpoint wants to be left alone for too long, or has been away
+                for too long.
+        """
+        while True:
+            left = self._open_at - self.clock()
+            if left > 0:
+                if self._is_hopeless(left):
+                    self._wake(len(self._queue))
+                    asked = self._asked if left > self.max_wait else None
+                    raise UnavailableError(self._reason, asked, self._patience)
+                await self.sleep(left)
+            elif self._flying < self.limit:
+                self._flying += 1
+                return Turn(self.clock(), self._refusals)
+            else:
+                place = asyncio.get_running_loop().create_future()
+                self._queue.append(place)
+                await place
+
+    def leave(self) -> None:
+        """End a turn, whatever came of it."""
+        self._flying -= 1
+        self._wake(self.limit - self._flying)
+
+    def seen(self) -> None:
+        """Take note that the endpoint does its work, whatever it made of a call."""
+        self.alive = True
+        self._in_a_row = 0
+        self._failing_since = None
+
+    def answered(self, turn: Turn) -> None:
+        """Take note of an answer, and of how long it took."""
+        self.seen()
+        if turn.refusals != self._refusals:
+            return
+        self._times.append(self.clock() - turn.began)
+        if len(self._times) < self.limit:
+            return
+        usual = sum(self._times) / len(self._times)
+        self._times.clear()
+        self._shortest = min(self._shortest, usual)
+        if usual <= _SLOWER * self._shortest:
+            more = self.limit if self._steep else 1
+            self.limit = min(self._ceiling, self.limit + more)
+
+    def slow_down(self, turn: Turn) -> None:
+        """Halve the limit, once for all the calls that were in flight together."""
+        if turn.refusals == self._refusals:
+            self._refusals += 1
+            self._steep = False
+            self._times.clear()
+            self.limit = max(1, self.limit // 2)
+
+    def refused(self, turn: Turn, reason: str, asked: float | None) -> None:
+        """Leave the endpoint alone for a while.
+
+        Args:
+            turn: The attempt that was refused.
+            reason: As an error would say it.
+            asked: Seconds that the endpoint wants to be left alone; None lets us choose.
+        """
+        now = self.clock()
+        is_new = turn.refusals == self._refusals
+        self.slow_down(turn)
+        if self._failing_since is None:
+            self._failing_since = now
+        if asked is not None:
+            pause = asked + min(1.0, asked / 10) * self.draw()
+        elif is_new:
+            pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0**self._in_a_row) * (1 + self.draw()) / 2
+        else:
+            return
+        self._in_a_row += is_new
+        if now + pause > self._open_at:
+            self._open_at, self._reason, self._asked = now + pause, reason, asked
+
+    @property
+    def _patience(self) -> float:
+        return self.max_wait if self.alive else min(self.max_wait, _STRANGER)
+
+    def _is_hopeless(self, left: float) -> bool:
+        if left > self.max_wait:
+            return True
+        since = self._failing_since
+        return since is not None and self.clock() + left - since > self._patience
+
+    def _wake(self, places: int) -> None:
+        while places > 0 and self._queue:
+            place = self._queue.popleft()
+            if not place.done():
+                place.set_result(None)
+                places -= 1

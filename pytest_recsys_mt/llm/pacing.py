@@ -92,6 +92,7 @@ class Pace:
         self._refusals = 0
         self._in_a_row = 0
         self._failing_since: float | None = None
+        self._refused_at = float("-inf")
         self._reason = ""
         self._asked: float | None = None
         self._steep = True
@@ -166,6 +167,7 @@ class Pace:
         now = self.clock()
         is_new = turn.refusals == self._refusals
         self.slow_down(turn)
+        self._refused_at = now
         if self._failing_since is None:
             self._failing_since = now
         if asked is not None:
@@ -186,7 +188,7 @@ class Pace:
         if left > self.max_wait:
             return True
         since = self._failing_since
-        return since is not None and self.clock() + left - since > self._patience
+        return since is not None and self._refused_at - since + left > self._patience
 
     def _wake(self, places: int) -> None:
         while places > 0 and self._queue:

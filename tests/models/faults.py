@@ -1,6 +1,7 @@
 """A server on this machine that answers as a test says, and remembers what it was asked."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,11 +11,16 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server answers: JSON data, or bytes as they are."""
+    """What the server answers: JSON data, or bytes as they are.
+
+    `missing` is how many bytes of the body are promised and never sent; None drops the connection
+    without a word.
+    """
 
     body: Any
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    missing: int | None = 0
 
 
 def completion(content: Any = "1. Heat", **choice: Any) -> dict[str, Any]:
@@ -37,9 +43,13 @@ class _Server(ThreadingHTTPServer):
 
 
 class FaultServer:
-    """Answers every POST with `answer(payload)`."""
+    """Answers every POST with `answer(payload)`, over TLS where a context is given.
 
-    def __init__(self) -> None:
+    Attributes:
+        port: Where it listens; a server that follows another one may take its place.
+    """
+
+    def __init__(self, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
         self.answer: Callable[[dict[str, Any]], Reply] = lambda payload: Reply(completion())
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -57,17 +67,25 @@ class FaultServer:
                 body = (
                     reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
                 )
+                if reply.missing is None:
+                    self.close_connection = True
+                    return
                 headers = {"content-type": "application/json", **reply.headers}
+                headers["content-length"] = str(len(body) + reply.missing)
                 self.send_response(reply.status)
-                for name, value in {**headers, "content-length": str(len(body))}.items():
+                for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
+                self.close_connection = self.close_connection or reply.missing > 0
 
             def log_message(self, format: str, *args: Any) -> None: ...
 
-        self._server = _Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        self._server = _Server(("127.0.0.1", port), Handler)
+        self.port = self._server.server_port
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
+        self.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> Self:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))

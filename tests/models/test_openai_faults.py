@@ -1,17 +1,21 @@
 import asyncio
 import gc
+import gzip
 import json
 import logging
+import shutil
+import ssl
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.llm import openai_model
+from pytest_recsys_mt.llm import openai_model, pacing
 from pytest_recsys_mt.llm.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
 from tests.models.faults import FaultServer, Reply, completion
@@ -68,6 +72,13 @@ def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
         (Reply({"error": {"message": "quota"}}), "the answer has no choices: {'message': 'quota'}"),
         (Reply({**completion(), "choices": []}), "the answer has no choices"),
         (Reply({**completion(), "choices": "none"}), "the answer has no choices"),
+        (Reply({**completion(), "choices": completion()["choices"] * 2}), "has 2 choices"),
+        (Reply(completion("x" * 10_000_000)), "the answer has more than 2,000,000 bytes"),
+        (Reply({"error": "x" * 10_000_000}, 400), "the answer has more than 2,000,000 bytes"),
+        (Reply(gzip.compress(b"[]"), 200, {"content-encoding": "gzip"}), "packed as 'gzip'"),
+        (Reply(completion(), missing=9), "broke off"),
+        (Reply(completion(), missing=None), "broke off"),
+        (Reply(json.dumps(completion("ä"), ensure_ascii=False).encode("latin-1")), "not UTF-8"),
         (Reply(completion(message=None)), "the model wrote nothing (finish_reason 'stop')"),
         (Reply(completion("")), "the model wrote nothing"),
         (Reply(completion(["Heat"])), "the model wrote nothing"),
@@ -136,6 +147,98 @@ def test_a_redirect_is_not_followed(faulty: FaultServer, status: int) -> None:
     assert answer.error is not None
     assert f"HTTP {status}" in answer.error
     assert "redirect" in answer.error
+
+
+def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, Path]:
+    """A server's certificate for `name`, signed by itself, and its file."""
+    if shutil.which("openssl") is None:
+        pytest.skip("making a certificate needs the openssl command")
+    key, file = folder / "key.pem", folder / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    command += ["-nodes", "-days", "2", "-subj", "/CN=test", "-addext", f"subjectAltName={name}"]
+    command += ["-keyout", str(key), "-out", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(file, key)
+    return tls, file
+
+
+@pytest.mark.parametrize(
+    ("name", "is_trusted", "says"),
+    [
+        ("IP:127.0.0.1", True, None),
+        ("IP:127.0.0.1", False, "self-signed certificate"),
+        ("DNS:elsewhere.example", True, "IP address mismatch"),
+    ],
+)
+def test_a_certificate_must_be_trusted_and_bear_the_right_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, is_trusted: bool, says: str | None
+) -> None:
+    tls, file = certificate(tmp_path, name)
+    if is_trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    with FaultServer(tls) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        answer = ask(max_wait=60)
+        assert len(server.asked) == (says is None), "no key goes to a server that is not trusted"
+    if says is None:
+        assert answer.text == "1. Heat"
+    else:
+        assert answer.error is not None
+        assert "cannot be trusted" in answer.error
+        assert says in answer.error
+
+
+def test_a_server_that_dies_and_returns_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FaultServer() as first:
+        monkeypatch.setenv("OPENAI_BASE_URL", first.url)
+        model = OpenAIModel("tiny", max_wait=60)
+        assert model.complete([prompt()])[0].text == "1. Heat"
+    refused = threading.Event()
+    monkeypatch.setattr(pacing, "_FIRST_PAUSE", 0.01)
+    report = model._reason
+
+    def told(error: Exception) -> str:
+        refused.set()
+        return report(error)
+
+    monkeypatch.setattr(model, "_reason", told)
+    answers = model.complete_each([prompt(str(i)) for i in range(3)])
+    asking = threading.Thread(target=lambda: seen.extend(answers))
+    seen: list[tuple[int, Completion]] = []
+    asking.start()
+    assert refused.wait(30), "the server is gone"
+    with FaultServer(port=first.port):
+        asking.join(30)
+    assert [answer.text for _, answer in seen] == ["1. Heat"] * 3
+
+
+def test_a_quota_that_is_used_up_for_long_fails_the_rest_without_asking(
+    faulty: FaultServer,
+) -> None:
+    faulty.answer = lambda payload: Reply({"error": "slow down"}, 429, {"retry-after": "3600"})
+    answers = OpenAIModel("tiny", concurrency=1, max_wait=120).complete([prompt()] * 20)
+    assert len(faulty.asked) == 1
+    for answer in answers:
+        assert answer.error == (
+            "HTTP 429: slow down; the server asks to wait 3600 s, more than --recsys-max-wait allows"
+        )
+
+
+def test_a_storm_of_refusals_costs_time_and_no_answer(
+    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = 0
+
+    def answer(payload: dict[str, Any]) -> Reply:
+        nonlocal refused
+        refused += 1
+        return Reply({}, 429, {"retry-after-ms": "1"}) if refused % 3 else Reply(completion())
+
+    faulty.answer = answer
+    answers = OpenAIModel("tiny", max_wait=600).complete([prompt(str(i)) for i in range(30)])
+    assert [a.text for a in answers] == ["1. Heat"] * 30
+    assert len(faulty.asked) == 90
 
 
 def test_no_proxy_sees_what_stays_on_this_machine(

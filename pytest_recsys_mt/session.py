@@ -48,7 +48,10 @@ class Session:
     def recommender(self, spec: str) -> object:
         """The recommender that `spec` names; the same object every time."""
         if spec not in self._recommenders:
-            self._recommenders[spec] = resolve(spec)
+            made = resolve(spec)
+            if getattr(made, "max_wait", 0) is None:
+                made.max_wait = self.settings.max_wait  # type: ignore[union-attr]
+            self._recommenders[spec] = made
         return self._recommenders[spec]
 
     def name_of(self, recommender: object, parameter: Any) -> str:

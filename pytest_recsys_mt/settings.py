@@ -62,6 +62,7 @@ class Settings:
         mode: What a missing answer does.
         cache: Folder of the answers.
         inconclusive: Whether an inconclusive verdict fails its test or skips it.
+        max_wait: Seconds to wait for an endpoint that is busy or away.
         shrink: Calls for the smallest counterexample of each violated relation; 0 looks for none.
         error_limit: Largest share of users whose calls may fail.
         json: Where the record goes, if anywhere.
@@ -78,6 +79,7 @@ class Settings:
     mode: Mode
     cache: Path
     inconclusive: Literal["fail", "skip"]
+    max_wait: float
     shrink: int
     error_limit: float
     json: Path | None
@@ -157,6 +159,17 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return read
 
 
+def seconds(text: str) -> float:
+    """A reader of a length of time."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError("a number of seconds from 0 is needed") from None
+    if not 0 <= value < float("inf"):
+        raise ValueError("a number of seconds from 0 is needed")
+    return value
+
+
 def some_text(text: str) -> str:
     """A reader of any text but the empty one."""
     if not text.strip():
@@ -222,6 +235,14 @@ OPTIONS = (
         one_of("fail", "skip"),
         "what an inconclusive verdict does to its test (default: fail)",
         "fail|skip",
+    ),
+    Option(
+        "max-wait",
+        120.0,
+        seconds,
+        "seconds to wait for an endpoint that is busy or away; where it asks for more, its calls "
+        "fail at once (default: 120)",
+        "SECONDS",
     ),
     Option(
         "shrink",
@@ -300,6 +321,7 @@ def resolve(config: pytest.Config) -> Settings:
         mode=values["mode"],
         cache=Path(values["cache"] or default_cache()).expanduser(),
         inconclusive=values["inconclusive"],
+        max_wait=values["max-wait"],
         shrink=values["shrink"],
         error_limit=values["error-limit"],
         json=None if values["json"] is None else Path(values["json"]),

@@ -14,7 +14,8 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,23 @@ SCHEMA = "recsys-mt-answer/1"
 
 class _RefusedError(Exception):
     """A row that this package has not written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One answer, with what was asked.
+
+    Attributes:
+        key: SHA-256 of `call`.
+        call: What was asked, as plain data.
+        answer: Plain data.
+        size: Characters of its row.
+    """
+
+    key: str
+    call: Mapping[str, Any]
+    answer: Mapping[str, Any]
+    size: int
 
 
 class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
@@ -133,9 +151,11 @@ class AnswerCache:
             raise self._broken("read", error) from error
         if text is None:
             return None
-        answer = _sound_answer(text, key)
-        self.refused += answer is None
-        return answer
+        try:
+            return dict(sound_row(text, key)["answer"])
+        except ValueError:
+            self.refused += 1
+            return None
 
     def put(self, key: str, call: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         """Keep `answer` for good.
@@ -148,14 +168,8 @@ class AnswerCache:
         Raises:
             CacheError: If it cannot be written; nothing that was there before is lost.
         """
-        row = {
-            "schema": SCHEMA,
-            "call": dict(call),
-            "answer": dict(answer),
-            "sha256": _checksum(answer),
-        }
         try:
-            self._rows.set(key, canonical(row), retry=True)
+            self._rows.set(key, canonical(row_of(call, answer)), retry=True)
         except (sqlite3.Error, OSError) as error:
             raise self._broken("written", error) from error
 
@@ -165,6 +179,42 @@ class AnswerCache:
         try:
             with self._rows.transact(retry=True):
                 yield
+        except sqlite3.Error as error:
+            raise self._broken("written", error) from error
+
+    def rows(self) -> Iterator[tuple[int, Kept | None]]:
+        """All rows by their number, in the order of their keys; None for one that is refused.
+
+        Raises:
+            CacheError: If the database cannot be read.
+        """
+        # Not diskcache's own iteration, which ends at the first row that its disk refuses.
+        query = "SELECT rowid, key, raw, mode, filename, value FROM Cache ORDER BY key, raw"
+        disk = self._rows.disk
+        try:
+            with contextlib.closing(self._connection()) as connection:
+                for number, key, raw, mode, filename, value in connection.execute(query):
+                    try:
+                        text = disk.fetch(mode, filename, value, read=False)
+                        row = sound_row(text, disk.get(key, raw))
+                        kept = Kept(key, row["call"], row["answer"], len(text))
+                    except (_RefusedError, ValueError):
+                        kept = None
+                    yield number, kept
+        except sqlite3.Error as error:
+            raise self._broken("read", error) from error
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Forget rows, by the numbers that `rows` gave them; all of them or none.
+
+        Raises:
+            CacheError: If the database cannot be written.
+        """
+        try:
+            with contextlib.closing(self._connection()) as connection, connection:
+                connection.executemany(
+                    "DELETE FROM Cache WHERE rowid = ?", ((number,) for number in numbers)
+                )
         except sqlite3.Error as error:
             raise self._broken("written", error) from error
 
@@ -181,6 +231,9 @@ class AnswerCache:
         """Close the database."""
         self._rows.close()
 
+    def _connection(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.directory / "answers" / "cache.db", timeout=60)
+
     def _broken(self, what: str, error: Exception) -> CacheError:
         return CacheError(
             f"the answer database in {str(self.directory)!r} cannot be {what}: {error}; free some "
@@ -188,17 +241,61 @@ class AnswerCache:
         )
 
 
-def _sound_answer(text: str, key: str) -> dict[str, Any] | None:
+def row_of(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of one answer."""
+    return {
+        "schema": SCHEMA,
+        "call": dict(call),
+        "answer": dict(answer),
+        "sha256": _checksum(answer),
+    }
+
+
+def sound_row(text: str, key: str) -> dict[str, Any]:
+    """The row that `text` writes down, if it is whole and answers the call of `key`.
+
+    Raises:
+        ValueError: If it is not; the text says what is wrong.
+    """
     try:
         row = json.loads(text)
-        sound = (
-            row["schema"] == SCHEMA
-            and key_of(row["call"]) == key
-            and _checksum(row["answer"]) == row["sha256"]
-        )
-        return dict(row["answer"]) if sound else None
-    except (ValueError, KeyError, TypeError):
-        return None
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    if not isinstance(row, dict) or row.get("schema") != SCHEMA:
+        schema = row.get("schema") if isinstance(row, dict) else None
+        raise ValueError(f"its schema is {schema!r}, and {SCHEMA!r} is read here")
+    call, answer = row.get("call"), row.get("answer")
+    try:
+        if not isinstance(call, dict) or key_of(call) != key:
+            raise ValueError("its key is not the hash of its call: it was altered or damaged")
+        if not isinstance(answer, dict) or _checksum(answer) != row.get("sha256"):
+            raise ValueError("its checksum is not that of its answer: it was altered or damaged")
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not _is_answer(answer):
+        raise ValueError("its answer holds neither a text nor items in the form they are kept in")
+    return row
+
+
+def _is_answer(answer: Mapping[str, Any]) -> bool:
+    text, items = answer.get("text"), answer.get("items", [])
+    entries, usage = answer.get("entries", []), answer.get("usage")
+    return (
+        "error" not in answer
+        and (text is None or isinstance(text, str))
+        and isinstance(items, list)
+        and all(isinstance(item, str) for item in items)
+        and isinstance(entries, list)
+        and all(isinstance(entry, list) and len(entry) == 3 for entry in entries)
+        and (usage is None or _is_usage(usage))
+        and bool(items or text)
+    )
+
+
+def _is_usage(usage: Any) -> bool:
+    return (
+        isinstance(usage, list) and len(usage) == 2 and all(type(count) is int for count in usage)
+    )
 
 
 def _checksum(answer: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
         for spec in settings.models:
             try:
-                resolve(spec)
+                resolve(spec, exact=settings.exact)
             except RecsysError as error:
                 raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
     if config.getoption("recsys_data") is not None:

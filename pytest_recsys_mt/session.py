@@ -48,7 +48,7 @@ class Session:
     def recommender(self, spec: str) -> object:
         """The recommender that `spec` names; the same object every time."""
         if spec not in self._recommenders:
-            made = resolve(spec)
+            made = resolve(spec, exact=self.settings.exact)
             if getattr(made, "max_wait", 0) is None:
                 made.max_wait = self.settings.max_wait  # type: ignore[union-attr]
             self._recommenders[spec] = made

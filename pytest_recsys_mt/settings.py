@@ -59,6 +59,7 @@ class Settings:
         seed: Root of every random draw.
         alpha: Error rate of each one-sided claim.
         prompt: Name or path of the prompt template.
+        exact: Whether local models answer each prompt alone, in float32 and on one thread.
         mode: What a missing answer does.
         cache: Folder of the answers.
         inconclusive: Whether an inconclusive verdict fails its test or skips it.
@@ -76,6 +77,7 @@ class Settings:
     seed: int
     alpha: float
     prompt: str
+    exact: bool
     mode: Mode
     cache: Path
     inconclusive: Literal["fail", "skip"]
@@ -159,6 +161,15 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return read
 
 
+def switched(text: str) -> bool:
+    """A reader of a flag in the ini file."""
+    values = {"1": True, "true": True, "on": True, "yes": True}
+    values |= {"0": False, "false": False, "off": False, "no": False}
+    if text.casefold() not in values:
+        raise ValueError("it is one of true, false")
+    return values[text.casefold()]
+
+
 def seconds(text: str) -> float:
     """A reader of a length of time."""
     try:
@@ -219,6 +230,14 @@ OPTIONS = (
         some_text,
         "prompt template for language models (default: person)",
         "NAME",
+    ),
+    Option(
+        "exact",
+        False,
+        switched,
+        "local models (hf:) answer each prompt alone, in float32 on one thread, so that no answer "
+        "depends on its neighbours; slow",
+        flag=True,
     ),
     Option(
         "mode",
@@ -318,6 +337,7 @@ def resolve(config: pytest.Config) -> Settings:
         seed=values["seed"],
         alpha=values["alpha"],
         prompt=values["prompt"],
+        exact=values["exact"],
         mode=values["mode"],
         cache=Path(values["cache"] or default_cache()).expanduser(),
         inconclusive=values["inconclusive"],
@@ -343,9 +363,10 @@ def changed(config: pytest.Config, settings: Settings) -> list[str]:
 
 
 def _value(config: pytest.Config, option: Option) -> Any:
-    if option.flag:
+    if option.flag and (config.getoption(option.dest, False) or not option.in_ini):
         return bool(config.getoption(option.dest, False))
-    given = config.getoption(option.dest, None) if option.on_command_line else None
+    typed = option.on_command_line and not option.flag
+    given = config.getoption(option.dest, None) if typed else None
     where = option.switch
     if given is None and option.in_ini:
         given = config.getini(option.dest)

@@ -10,12 +10,19 @@ from typing import Any, Literal
 
 from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm import hf_source
-from pytest_recsys_mt.llm.hf_source import library, missing, quietly
+from pytest_recsys_mt.llm import batches, hf_source
+from pytest_recsys_mt.llm.batches import Batch, Group, Tokens
+from pytest_recsys_mt.llm.exactness import exactly
+from pytest_recsys_mt.llm.hf_network import DeviceMap, DType, LocalNetwork
+from pytest_recsys_mt.llm.hf_source import quietly
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
 
-DType = Literal["auto", "float32", "bfloat16", "float16"]
+BATCH_TOKENS = {"cpu": 16_384, "cuda": 65_536}
+"""Most tokens of a batch, answers included, by kind of device; others are taken for a CPU."""
+
+SCORING = "sum of token log-probabilities"
+"""What orders the choices of a multiple-choice question; see `choices.log_probabilities`."""
 
 
 class HFModel:
@@ -34,19 +41,28 @@ class HFModel:
         max_tokens: The most tokens of one answer.
         top_p: In (0, 1].
         dtype: Of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
-        batch: Prompts in one batch; those of like length share one.
+        batch: Most prompts in one batch; None for as many as `BATCH_TOKENS` allows. One that does
+            not fit into memory is halved.
         device: ``auto`` is a GPU where there is one; else as PyTorch names it.
+        device_map: Divides a model among several GPUs, as accelerate names it.
+        exact: Answer each prompt alone, in float32, on one thread, by deterministic algorithms.
+        stop_at_k: Whether an answer ends with the line of its k-th list entry (`Prompt.k`).
+        answer: ``choices`` answers prompts that have choices with the k most probable of them, one
+            a line, by `SCORING`; a prompt without choices is answered in words all the same.
+        trust_remote_code: Whether Python code that comes with the model may run here: with a Hub
+            model only at the full hash of a commit.
 
     Attributes:
-        deterministic: False, also at temperature 0: the order of the floating-point sums changes
-            with the shape of the batch, and a prompt's neighbours are what the cache happens to
-            lack. Below float32 that changes greedy answers often, in float32 at near ties.
+        deterministic: Whether it is exact, at temperature 0. Otherwise the order of the
+            floating-point sums changes with the shape of the batch, and a prompt's neighbours are
+            what the cache happens to lack. Below float32 that changes greedy answers often, in
+            float32 at near ties.
+        scores_choices: Whether `answer` is ``choices``.
 
     Raises:
-        RecommenderError: If an argument is out of range, or there is no such file.
+        RecommenderError: If an argument is out of range, two contradict each other, or there is no
+            such file.
     """
-
-    deterministic = False
 
     def __init__(
         self,
@@ -56,15 +72,28 @@ class HFModel:
         max_tokens: int = 256,
         top_p: float = 1.0,
         dtype: DType = "auto",
-        batch: int = 8,
+        batch: int | None = None,
         device: str = "auto",
+        device_map: DeviceMap | None = None,
+        exact: bool = False,
+        stop_at_k: bool = True,
+        answer: Literal["generate", "choices"] = "generate",
+        trust_remote_code: bool = False,
     ) -> None:
         for name, value, fits, allowed in (
             ("model", model, bool(model.strip()), "a folder, a .gguf file or a Hub repository"),
             ("temperature", temperature, 0 <= temperature < float("inf"), "at least 0"),
             ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
             ("top_p", top_p, 0 < top_p <= 1, "in (0, 1]"),
-            ("batch", batch, batch >= 1, "at least 1"),
+            ("batch", batch, batch is None or batch >= 1, "at least 1"),
+            ("batch", batch, not exact or batch in (None, 1), "1 where answers are exact"),
+            (
+                "dtype",
+                dtype,
+                not exact or dtype in ("auto", "float32"),
+                "float32 for exact answers",
+            ),
+            ("device", device, not device_map or device == "auto", "left out beside device_map"),
         ):
             if not fits:
                 raise RecommenderError(f"hf: {name}={value!r} must be {allowed}")
@@ -72,20 +101,32 @@ class HFModel:
         self.temperature = temperature
         self.max_tokens = max_tokens
         self.top_p = top_p
-        self.batch = batch
-        self._dtype = dtype
-        self._device = device
-        self._source = hf_source.find(model)
+        self.batch = 1 if exact else batch
+        self.exact = exact
+        self.stop_at_k = stop_at_k
+        self.scores_choices = answer == "choices"
+        self.deterministic = exact and temperature == 0
+        self._trust_remote_code = trust_remote_code
+        self._source = hf_source.find(model, trust_remote_code=trust_remote_code)
+        self._local = LocalNetwork(
+            self._source, "float32" if exact else dtype, device, device_map, trust_remote_code
+        )
 
     @classmethod
-    def from_spec(cls, spec: str) -> HFModel:
+    def from_spec(cls, spec: str, *, exact: bool = False) -> HFModel:
         """The model that ``hf:PATH_OR_ID[@REVISION]?temperature=0&max_tokens=64`` means.
+
+        Args:
+            spec: As above.
+            exact: What `exact` is where the spec says nothing of it.
 
         Raises:
             RecommenderError: If a parameter is unknown, a value is out of range, or there is no
                 such file.
         """
         target, given = parameters.split(spec)
+        if exact:
+            given.setdefault("exact", "true")
         model: HFModel = parameters.build(partial(cls, target.removeprefix("hf:")), given, spec)
         return model
 
@@ -103,46 +144,22 @@ class HFModel:
 
         A local model is known by the content of its files, one of the Hub by its commit.
         """
-        device, dtype = self.device, self.dtype
         return {
             "provider": "hf",
             "model": self._source.identity,
-            "dtype": dtype,
-            "device": device.partition(":")[0],
+            "dtype": self._local.dtype,
+            "device": self._local.placement,
             "engine": [f"{p} {importlib.metadata.version(p)}" for p in ("transformers", "torch")],
-            "batch": {"size": self.batch, "order": "length"},
+            "batch": "exact" if self.exact else {"size": self.batch, "tokens": self._batch_tokens},
+            "answer": SCORING if self.scores_choices else "generate",
+            "stop_at_k": self.stop_at_k,
+            "trust_remote_code": self._trust_remote_code,
             "sampling": {
                 "temperature": self.temperature,
                 "max_tokens": self.max_tokens,
                 "top_p": self.top_p,
             },
         }
-
-    @cached_property
-    def device(self) -> str:
-        """Where it runs, as PyTorch names it.
-
-        Raises:
-            RecommenderError: If PyTorch knows no such device.
-        """
-        library()
-        import torch
-
-        if self._device == "auto":
-            return "cuda" if torch.cuda.is_available() else "cpu"
-        try:
-            torch.empty(0, device=self._device)
-        except (RuntimeError, AssertionError) as error:
-            raise RecommenderError(
-                f"hf: device={self._device!r} cannot be used here: {one_line(str(error))[:200]}; "
-                f"leave it out for a GPU where there is one, else the CPU"
-            ) from error
-        return self._device
-
-    @property
-    def dtype(self) -> str:
-        """Of the weights; ``auto`` where the checkpoint decides."""
-        return "float32" if self._dtype == "auto" and self.device == "cpu" else self._dtype
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """Answers in the order of the prompts; a failed one is a `Completion` with an error.
@@ -161,118 +178,128 @@ class HFModel:
         """
         if not prompts:
             return
-        encoded = [self._encode(prompt) for prompt in prompts]
-        room = self._context - self.max_tokens
-        fitting = []
-        for index, tokens in enumerate(encoded):
-            if len(tokens) <= room:
-                fitting.append(index)
+        with self._computing():
+            encoded = [self._local.encode(prompt.messages) for prompt in prompts]
+        written = []
+        for index, prompt in enumerate(prompts):
+            if self.scores_choices and prompt.choices:
+                with self._computing():
+                    completion = self._choose(encoded[index], prompt)
+                yield index, completion
+            elif len(encoded[index]) > self._local.context - self.max_tokens:
+                yield index, self._too_long(encoded[index], self.max_tokens)
             else:
-                yield (
-                    index,
-                    Completion(
-                        text=None,
-                        error=f"the prompt has {len(tokens)} tokens, and {self.name} reads "
-                        f"{self._context} with the answer's {self.max_tokens}",
-                    ),
-                )
-        fitting.sort(key=lambda index: -len(encoded[index]))
-        for start in range(0, len(fitting), self.batch):
-            batch = fitting[start : start + self.batch]
-            seeds = [prompts[index].seed for index in batch]
-            yield from zip(
-                batch, self._generate([encoded[index] for index in batch], seeds), strict=True
-            )
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        with quietly(), self._loading():
-            tokenizer = library().AutoTokenizer.from_pretrained(
-                trust_remote_code=False, **self._source.arguments()
-            )
-        if tokenizer.pad_token_id is None:
-            tokenizer.pad_token = tokenizer.eos_token
-        return tokenizer
-
-    @cached_property
-    def _network(self) -> Any:
-        transformers = library()
-        with quietly(), self._loading():
-            network = transformers.AutoModelForCausalLM.from_pretrained(
-                dtype=self.dtype,
-                use_safetensors=True,
-                trust_remote_code=False,
-                **self._source.arguments(),
-            )
-            network = network.to(self.device).eval()
-        own = network.generation_config.eos_token_id
-        ends = {*(own if isinstance(own, list) else [own]), self._tokenizer.eos_token_id} - {None}
-        network.generation_config = transformers.GenerationConfig(
-            do_sample=False,
-            max_new_tokens=self.max_tokens,
-            eos_token_id=sorted(ends),
-            pad_token_id=self._tokenizer.pad_token_id,
-        )
-        return network
+                written.append(index)
+        chosen = [encoded[index] for index in written]
+        asked = [prompts[index] for index in written]
+        for batch in self._batches(chosen):
+            with self._computing():
+                answers = self._write(chosen, asked, batch)
+            yield from ((written[place], completion) for place, completion in answers)
 
     @property
-    def _context(self) -> int:
-        """Tokens that prompt and answer may have together."""
-        limit = getattr(self._network.config.get_text_config(), "max_position_embeddings", None)
-        return limit if isinstance(limit, int) else 2**31
+    def _batch_tokens(self) -> int:
+        return BATCH_TOKENS.get(self._local.device.partition(":")[0], BATCH_TOKENS["cpu"])
+
+    def _batches(self, prompts: Sequence[Tokens]) -> Iterator[Batch]:
+        if self.exact:
+            return iter([(Group(0, (place,)),) for place in range(len(prompts))])
+        # Where nothing is drawn, only other neighbours make repeated answers differ.
+        return batches.plan(
+            prompts,
+            self.max_tokens,
+            tokens=self._batch_tokens,
+            most=self.batch,
+            apart=self.temperature == 0,
+        )
 
     @contextmanager
-    def _loading(self) -> Iterator[None]:
-        try:
-            yield
-        except ImportError as error:
-            raise missing(error) from error
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise RecommenderError(
-                f"hf:{self.model} cannot be loaded: {one_line(str(error))[:300]}; it needs a folder "
-                f"with config.json, a tokenizer and weights in safetensors"
-            ) from error
-
-    def _encode(self, prompt: Prompt) -> list[int]:
-        """The tokens of a prompt."""
-        tokenizer = self._tokenizer
-        if tokenizer.chat_template is None:
-            text = "\n\n".join(message.content for message in prompt.messages)
-            return list(tokenizer(text)["input_ids"])
-        messages = [{"role": m.role, "content": m.content} for m in prompt.messages]
-        text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-        # The template has written the special tokens already.
-        return list(tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    def _generate(self, batch: Sequence[list[int]], seeds: Sequence[int]) -> list[Completion]:
+    def _computing(self) -> Iterator[None]:
+        """Nothing of it may last while a generator waits for its reader."""
+        hf_source.library()
         import torch
 
-        padded = self._tokenizer.pad(
-            {"input_ids": batch}, padding_side="left", return_tensors="pt"
-        ).to(self.device)
-        processors = []
-        if self.temperature > 0:
-            from pytest_recsys_mt.llm.sampling import SeededSampling
+        with torch.inference_mode(), quietly(), exactly(self.exact):
+            yield
 
-            processors.append(SeededSampling(seeds, self.temperature, self.top_p))
+    def _write(
+        self, prompts: Sequence[Tokens], asked: Sequence[Prompt], batch: Batch
+    ) -> list[tuple[int, Completion]]:
+        """The answers to a batch by position; it is halved where memory does not suffice."""
+        import torch
+
+        from pytest_recsys_mt.llm import decoding
+
+        how = decoding.Writing(
+            self.max_tokens, self._local.ends, self._local.decode, self.temperature, self.top_p
+        )
+        members = [member for group in batch for member in group.members]
+        lines = [prompt.k if self.stop_at_k else None for prompt in asked]
         try:
-            with torch.inference_mode(), quietly():
-                output = self._network.generate(**padded, logits_processor=processors)
-        except RuntimeError as error:  # Out of memory among others.
-            reason = f"generation failed: {one_line(str(error))[:200]}; a smaller batch takes less"
-            return [Completion(text=None, error=reason)] * len(batch)
-        answers = output[:, padded["input_ids"].shape[1] :].tolist()
+            answers = decoding.write(
+                self._local.network,
+                prompts,
+                batch,
+                [prompt.seed for prompt in asked],
+                lines,
+                how,
+            )
+        except torch.OutOfMemoryError as error:
+            if len(members) == 1:
+                return [(members[0], self._failed(error))]
+        except RuntimeError as error:
+            return [(member, self._failed(error)) for member in members]
+        else:
+            return [
+                (
+                    member,
+                    self._read(len(prompts[member]), answer, how.is_over(answer, lines[member])),
+                )
+                for member, answer in zip(members, answers, strict=True)
+            ]
+        # Outside the handler, whose traceback would hold the memory.
+        middle = len(members) // 2
         return [
-            self._read(len(tokens), answer) for tokens, answer in zip(batch, answers, strict=True)
+            answer
+            for half in (members[:middle], members[middle:])
+            for answer in self._write(prompts, asked, tuple(Group(0, (one,)) for one in half))
         ]
 
-    def _read(self, prompt_tokens: int, answer: list[int]) -> Completion:
-        ends = set(self._network.generation_config.eos_token_id)
-        end = next((i for i, token in enumerate(answer) if token in ends), None)
-        tokens = answer if end is None else answer[:end]
-        usage = Usage(prompt_tokens, len(tokens) + (end is not None))
-        finish = "length" if end is None else "stop"
-        text = self._tokenizer.decode(tokens, skip_special_tokens=True)
+    def _choose(self, tokens: Tokens, prompt: Prompt) -> Completion:
+        """The most probable choices."""
+        from pytest_recsys_mt.llm.choices import log_probabilities
+
+        choices = [self._local.encode_answer(choice) for choice in prompt.choices]
+        if not all(choices):
+            empty = prompt.choices[choices.index(())]
+            return Completion(None, error=f"the choice {empty!r} has no tokens")
+        longest = max(map(len, choices))
+        if len(tokens) > self._local.context - longest:
+            return self._too_long(tokens, longest)
+        try:
+            scores = log_probabilities(self._local.network, tokens, choices)
+        except RuntimeError as error:
+            return self._failed(error)
+        # Of equals the first that was offered.
+        best = sorted(range(len(choices)), key=lambda place: -scores[place])[: prompt.k or 1]
+        text = "\n".join(prompt.choices[place] for place in best)
+        return Completion(text, Usage(len(tokens), sum(map(len, choices))), "choice", self.name)
+
+    def _read(self, prompt_tokens: int, answer: Sequence[int], over: bool) -> Completion:
+        ended = answer[-1] in self._local.ends
+        text = self._local.decode(answer[:-1] if ended else answer)
+        usage = Usage(prompt_tokens, len(answer))
+        finish = "stop" if over else "length"
         if not text:
             return Completion(None, usage, finish, self.name, error="the model wrote nothing")
         return Completion(text, usage, finish, self.name)
+
+    def _too_long(self, tokens: Tokens, answer: int) -> Completion:
+        return Completion(
+            None,
+            error=f"the prompt has {len(tokens)} tokens, and {self.name} reads "
+            f"{self._local.context} with the answer's {answer}",
+        )
+
+    def _failed(self, error: RuntimeError) -> Completion:
+        return Completion(None, error=f"generation failed: {one_line(str(error))[:200]}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,6 +17,7 @@ from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.llm import weights
 from pytest_recsys_mt.llm.sanitize import one_line
 
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUB_ID = re.compile(r"([\w.-]+(?:/[\w.-]+)?)(?:@([\w./-]+))?")
 
 
@@ -43,6 +45,14 @@ class LocalModel:
                 folder = weights.plain_folder(folder)
         return {"pretrained_model_name_or_path": str(folder), "local_files_only": True}
 
+    def check_code(self) -> None:
+        """See that all code of the model lies in its folder.
+
+        Raises:
+            RecommenderError: If a part of it would come from elsewhere.
+        """
+        _refuse_foreign_code(self.name, [self.path / name for name in _NAMING_CODE])
+
 
 @dataclass(frozen=True)
 class HubModel:
@@ -67,6 +77,33 @@ class HubModel:
     def arguments(self) -> dict[str, Any]:
         """What ``from_pretrained`` is given."""
         return {"pretrained_model_name_or_path": self.id, "revision": self.commit}
+
+    def check_code(self) -> None:
+        """See that all code of the model is of its own commit.
+
+        Raises:
+            RecommenderError: If a part of it would come from another repository.
+        """
+        library()
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+        files = []
+        for name in _NAMING_CODE:
+            fetch = partial(hf_hub_download, self.id, name, revision=self.commit)
+            try:
+                try:
+                    files.append(Path(fetch(local_files_only=True)))
+                except LocalEntryNotFoundError:
+                    files.append(Path(fetch()))
+            except EntryNotFoundError:
+                continue
+            except (OSError, ValueError) as error:
+                raise RecommenderError(
+                    f"hf:{self.name}: {name} cannot be read, so nobody knows whose code it names: "
+                    f"{one_line(str(error))[:200]}"
+                ) from error
+        _refuse_foreign_code(self.name, files)
 
     @cached_property
     def commit(self) -> str:
@@ -94,13 +131,44 @@ class HubModel:
         return Path(config).parent.name
 
 
-def find(model: str) -> LocalModel | HubModel:
+_NAMING_CODE = ("config.json", "tokenizer_config.json")
+"""Files of a model that may name Python classes, as ``auto_map``."""
+
+
+def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
+    """``OTHER/REPOSITORY--module.Class`` is code of another repository, at whatever revision."""
+    for file in files:
+        if not file.is_file():
+            continue
+        try:
+            named = json.loads(file.read_text(encoding="utf-8")).get("auto_map") or {}
+        except (ValueError, AttributeError) as error:
+            raise RecommenderError(f"hf:{name}: {file.name} is no JSON object") from error
+        if "--" in json.dumps(named):
+            raise RecommenderError(
+                f"hf:{name}: {file.name} names code of another repository ({named!r}), of which no "
+                f"commit is fixed; copy the model and that code into one folder, and name that"
+            )
+
+
+def find(model: str, *, trust_remote_code: bool = False) -> LocalModel | HubModel:
     """What a name means; nothing is read or downloaded yet.
 
+    Args:
+        model: A folder, a ``.gguf`` file, or ``ID[@REVISION]``.
+        trust_remote_code: Whether Python code that comes with it may run. A folder here is known
+            by its content, and what its owner put there runs; of the Hub only a full commit hash
+            fixes the content.
+
     Raises:
-        RecommenderError: If it can be neither a path nor a name of the Hub.
+        RecommenderError: If it can be neither a path nor a name of the Hub, or code is to be
+            trusted that may change.
     """
     path = Path(model).expanduser()
+    if trust_remote_code and path.suffix == ".gguf":
+        raise RecommenderError(
+            f"hf:{model}: a GGUF file holds no code; leave trust_remote_code out"
+        )
     if path.is_dir() or (path.suffix == ".gguf" and path.is_file()):
         return LocalModel(path.resolve())
     if path.exists():
@@ -114,7 +182,14 @@ def find(model: str) -> LocalModel | HubModel:
             f"hf:{model} does not exist: name a folder, a .gguf file, or a model of the Hugging Face "
             f"Hub as ORGANISATION/NAME[@REVISION]"
         )
-    return HubModel(match[1], match[2] or "main")
+    revision = match[2] or "main"
+    if trust_remote_code and not _COMMIT.fullmatch(revision):
+        raise RecommenderError(
+            f"hf:{model}: trust_remote_code runs Python code from the Hub, and {revision!r} may be "
+            f"other code tomorrow; name the commit whose code you read by its full hash of 40 "
+            f"characters: hf:{match[1]}@HASH?trust_remote_code=true"
+        )
+    return HubModel(match[1], revision)
 
 
 def library() -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_recsys_mt.errors import RecommenderError
 
-_CONTENT = {".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt"}
+_CONTENT = {".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt", ".py"}
 """Endings of the files of a model folder that decide about its answers."""
 
 _REMEMBERED = 1 << 24

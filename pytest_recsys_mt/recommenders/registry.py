@@ -37,26 +37,27 @@ NEAR = 0.7
 names of OpenAI's models stay below 0.5."""
 
 
-def _openai(spec: str) -> TextModel:
+def _openai(spec: str, exact: bool) -> TextModel:
     from pytest_recsys_mt.llm.openai_model import OpenAIModel
 
     return OpenAIModel.from_spec(spec)
 
 
-def _hugging_face(spec: str) -> TextModel:
+def _hugging_face(spec: str, exact: bool) -> TextModel:
     from pytest_recsys_mt.llm.hf_model import HFModel
 
-    return HFModel.from_spec(spec)
+    return HFModel.from_spec(spec, exact=exact)
 
 
-PREFIXES: Mapping[str, Callable[[str], Recommender | TextModel]] = {
+PREFIXES: Mapping[str, Callable[[str, bool], Recommender | TextModel]] = {
     "openai": _openai,
     "hf": _hugging_face,
 }
-"""What reads the specs that begin with the key and a colon. It gets the whole spec."""
+"""What reads the specs that begin with the key and a colon. It gets the whole spec, and whether
+models of this process answer exactly (what answers elsewhere cannot promise it)."""
 
 
-def resolve(spec: str) -> Recommender | TextModel:
+def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
     """The recommender or text model that a spec means, not fitted yet.
 
     In this order:
@@ -70,12 +71,17 @@ def resolve(spec: str) -> Recommender | TextModel:
     Each takes parameters, ``itemknn?neighbours=10&weights=binary``, typed by the annotations of the
     class or factory.
 
+    Args:
+        spec: What stands behind ``--recsys-model``.
+        exact: Whether models of this process (``hf:``) answer each prompt alone, in float32 on one
+            thread, unless the spec itself says ``exact=false``.
+
     Raises:
         RecommenderError: If the spec means nothing or cannot be built; the text says what would.
     """
     prefix, colon, _ = spec.partition(":")
     if colon and prefix in PREFIXES:
-        return PREFIXES[prefix](spec)
+        return PREFIXES[prefix](spec, exact)
     target, given = parameters.split(spec)
     if not target.strip():
         raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
@@ -98,7 +104,7 @@ def resolve(spec: str) -> Recommender | TextModel:
             f"there is no recommender {target!r}; did you mean {near!r}? "
             f"(For an OpenAI model of that name write 'openai:{spec}'.)"
         )
-    return _openai(f"openai:{spec}")
+    return _openai(f"openai:{spec}", exact)
 
 
 def describe(recommender: Recommender | TextModel) -> str:

@@ -54,7 +54,7 @@ def test_tokens_are_counted(greedy: HFModel) -> None:
     assert word.usage is not None
     assert word.text is not None
     # The token that ends the answer counts, and is not shown.
-    assert word.usage.completion_tokens == len(greedy._tokenizer(word.text)["input_ids"]) + 1
+    assert word.usage.completion_tokens == len(greedy._local.tokenizer(word.text)["input_ids"]) + 1
 
 
 def test_a_sampled_answer_depends_on_its_seed_and_not_on_its_batch(sampling: HFModel) -> None:
@@ -67,7 +67,7 @@ def test_a_sampled_answer_depends_on_its_seed_and_not_on_its_batch(sampling: HFM
 
 
 def test_order_is_kept_and_answers_come_batch_by_batch(greedy: HFModel) -> None:
-    prompts = [prompt(LONG * n) for n in (1, 3, 2)]
+    prompts = [prompt(title * 30 * n) for n, title in ((1, "Heat "), (3, "Up "), (2, "Alien "))]
     arrived = list(greedy.complete_each(prompts))
     assert [index for index, _ in arrived] == [1, 2, 0]
     answers = greedy.complete(prompts)
@@ -85,10 +85,12 @@ def test_a_prompt_that_is_too_long_is_an_answer_with_a_reason(greedy: HFModel) -
 
 def test_a_model_without_a_chat_template_gets_plain_text(smollm_folder: Path) -> None:
     model = HFModel(str(smollm_folder), max_tokens=3, dtype="float32", device="cpu")
-    model._tokenizer.chat_template = None
+    model._local.tokenizer.chat_template = None
     (answer,) = model.complete([prompt("one two three four")])
     assert answer.usage is not None
-    assert answer.usage.prompt_tokens == len(model._tokenizer("one two three four")["input_ids"])
+    assert answer.usage.prompt_tokens == len(
+        model._local.tokenizer("one two three four")["input_ids"]
+    )
 
 
 def test_the_identity_is_that_of_the_content(smollm_folder: Path, greedy: HFModel) -> None:

@@ -64,7 +64,7 @@ class FakeModel:
     spec: str
 
     @classmethod
-    def from_spec(cls, spec: str) -> FakeModel:
+    def from_spec(cls, spec: str, *, exact: bool = False) -> FakeModel:
         return cls(spec)
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:

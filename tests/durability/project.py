@@ -1,0 +1,125 @@
+"""A project that asks a chat model, run by a real pytest in a process of its own."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.models.faults import FaultServer, Reply, completion
+
+TEST = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import reorder_history, scale_ratings
+
+@metamorphic(scale_ratings(2), reorder_history)
+def test_it(source, followup):
+    assert same_ranking(source, followup, margin=0.5)
+"""
+USERS = 24
+CALLS = USERS * 2 * 3
+"""Two replicates of the source and of two relations."""
+CONCURRENCY = 4
+
+
+def listed(payload: dict[str, Any]) -> str:
+    """An answer that depends on the question alone: the titles in it, in an order by hash."""
+    text = payload["messages"][-1]["content"]
+    titles = dict.fromkeys(re.findall(r"[\w' ]+ \(\d{4}\)", text))
+    noise = payload["seed"] % 3
+
+    def order(title: str) -> str:
+        return hashlib.sha256(f"{title.strip()} {noise}".encode()).hexdigest()
+
+    return "\n".join(f"{n}. {t.strip()}" for n, t in enumerate(sorted(titles, key=order)[:10], 1))
+
+
+def question(payload: dict[str, Any]) -> str:
+    """What a request to the server asks, to tell one call from another."""
+    messages = [[message["role"], message["content"]] for message in payload["messages"]]
+    return json.dumps([messages, payload["seed"]])
+
+
+def question_of(call: dict[str, Any]) -> str:
+    """The same, of a call as the cache keeps it."""
+    return json.dumps([call["messages"], call["seed"] % 2**31])
+
+
+class Counting:
+    """Answers after a delay, and counts every question."""
+
+    def __init__(self, server: FaultServer, delay: float = 0.0) -> None:
+        self.server = server
+        self.delay = delay
+        self.asked: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._released = threading.Event()
+        self._left: int | None = None
+        server.answer = self._answer
+
+    def answer_only(self, number: int | None) -> None:
+        """Answer so many questions from now on and leave the others waiting; None answers all."""
+        with self._lock:
+            self._left = number
+        if number is None:
+            self._released.set()
+
+    def _answer(self, payload: dict[str, Any]) -> Reply:
+        with self._lock:
+            self.asked[question(payload)] += 1
+            waits = self._left == 0
+            if self._left:
+                self._left -= 1
+        if waits:
+            self._released.wait()
+        time.sleep(self.delay)
+        return Reply(completion(listed(payload)))
+
+
+class Project:
+    """A folder with one suite, and a cache of its own."""
+
+    def __init__(self, folder: Path, url: str | None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.cache = folder / "cache"
+        self.record = folder / "record.json"
+        self.environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("OPENAI_", "PYTEST_", "COV_", "RECSYS_"))
+        }
+        if url is not None:
+            self.environment["OPENAI_BASE_URL"] = url
+        (folder / "test_it.py").write_text(TEST)
+        (folder / "pytest.ini").write_text("[pytest]\n")
+
+    def start(self, *options: str, model: str = "openai:tiny") -> subprocess.Popen[str]:
+        """Start a run, in a process group of its own."""
+        spec = f"{model}?temperature=1&concurrency={CONCURRENCY}"
+        return subprocess.Popen(
+            [
+                sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q",
+                f"--recsys-model={spec}", f"--recsys-users={USERS}",
+                f"--recsys-cache={self.cache}", f"--recsys-json={self.record}", *options,
+            ],
+            cwd=self.folder, env=self.environment, text=True, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def run(self, *options: str, **more: str) -> tuple[int, str]:
+        """The exit status and the output of a whole run."""
+        process = self.start(*options, **more)
+        output, _ = process.communicate(timeout=300)
+        return process.returncode, output
+
+    def found(self) -> dict[str, Any]:
+        """The record."""
+        return dict(json.loads(self.record.read_text()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -130,14 +131,30 @@ def look_by_look(
         see: Asks so many of them in all, always the same first ones.
     """
     *early, last = Looks(users, exact=claim.exact, single=context.deterministic)
+    before: Verdict | None = None
     for look in early:
         seen = see(look.users)
         verdict = verdict_of(claim, relation, seen, context, look)
+        if seen.tally.unasked:
+            return _cut_short(before, verdict)
         # Failures so far may be bad luck; they are final once no number of successes mends them.
         hopeless = verdict.status == "error" and verdict.errors > context.error_limit * users
         if hopeless or seen.effects.obstacle or verdict.status in ("holds", "violated"):
             return verdict
-    return verdict_of(claim, relation, see(last.users), context, last)
+        before = verdict
+    seen = see(last.users)
+    verdict = verdict_of(claim, relation, seen, context, last)
+    return _cut_short(before, verdict) if seen.tally.unasked else verdict
+
+
+def _cut_short(before: Verdict | None, verdict: Verdict) -> Verdict:
+    """The verdict of a look at which not all users were asked: with the numbers of the one before.
+
+    Bounds are for the numbers of users that were declared, which this look has not reached.
+    """
+    if before is None:
+        return verdict
+    return dataclasses.replace(before, status="inconclusive", reason=verdict.reason)
 
 
 def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: Look) -> Verdict:
@@ -153,6 +170,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
     effects, tally = seen.effects, seen.tally
     not_applicable = Counter(tally.not_applicable) + Counter(effects.not_applicable)
     errors = Counter(tally.errors) + Counter(effects.errors)
+    unasked = _counted(tally.unasked)
     users, failed = len(effects.rows), errors.total()
     failures = f"failed: {_counted(errors)}" if failed else ""
 
@@ -170,7 +188,9 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             **numbers,  # type: ignore[arg-type]
         )
 
-    if failed and (not users or failed / (users + failed) > context.error_limit):
+    if unasked and effects.mean is None:
+        return verdict("inconclusive", f"not asked: {unasked}")
+    if not unasked and failed and (not users or failed / (users + failed) > context.error_limit):
         share, failures = failed / (users + failed), ""
         return verdict(
             "error",
@@ -189,6 +209,8 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             effects, excess(claim, effects.effect), seen.source, seen.followup, context
         ),
     }
+    if unasked:
+        return verdict("inconclusive", f"not asked: {unasked}", **shown)
     if users < 2:
         return verdict("inconclusive", "one user cannot stand for all; ask at least 2", **shown)
     if effects.obstacle:

@@ -64,11 +64,13 @@ class Sample:
         asked: Users with answers, in the order they were sampled.
         not_applicable: Why users could not be asked, with how many; known of all users at once.
         errors: Why users' calls failed, with how many.
+        unasked: Why users were not asked although they could have been, with how many.
     """
 
     asked: tuple[Asked, ...]
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
+    unasked: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class Pairs:
     followup: tuple[Asked, ...]
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
+    unasked: Mapping[str, int] = field(default_factory=dict)
 
 
 class Answers(Protocol):

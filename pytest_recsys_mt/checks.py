@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,37 @@ def check_writable(option: str, path: Path) -> None:
         reason = str(error.strerror)
     if reason:
         raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
+
+
+def check_prices(settings: Settings) -> None:
+    """See that the price file can be read, and that a limit on the cost can be kept.
+
+    Raises:
+        pytest.UsageError: If it cannot, or the cost is limited and a price is not known.
+    """
+    from pytest_recsys_mt.prices import Prices
+    from pytest_recsys_mt.recommenders import resolve
+
+    try:
+        prices = Prices.load(settings.prices)
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-prices={str(settings.prices)!r}: {error}") from error
+    if settings.limits.usd is None or settings.plan or settings.list:
+        return
+    for spec in settings.models:
+        if spec.startswith("hf:"):
+            continue  # free, and its files need not be read for that
+        try:
+            found = resolve(spec)
+            identity = getattr(found, "identity", None)
+        except RecsysError:
+            continue  # told where the recommender is looked for
+        known = identity if isinstance(identity, Mapping) else {"recommender": spec}
+        if prices.of(spec, known) is None:
+            raise pytest.UsageError(
+                f"--recsys-max-usd={settings.limits.usd}: what {spec!r} costs is not known; name "
+                f"its price in a file, --recsys-prices=FILE"
+            )
 
 
 def check_named(config: pytest.Config, settings: Settings) -> None:

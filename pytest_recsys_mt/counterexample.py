@@ -119,6 +119,10 @@ class _Rationed:
             self.asked.add(call.key)
         return call
 
+    def prompt_tokens(self, call: Call) -> int | None:
+        """As of the subject."""
+        return self._subject.prompt_tokens(call)
+
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """As of the subject."""
         return self._subject.ask(calls)

@@ -8,6 +8,8 @@ The tree::
             MissingExtraError  an optional package is not installed
             MissingAnswerError replay asked for an answer that was never recorded
         CacheError             the cache cannot be used, or a row in it was tampered with
+        PriceError             a price file cannot be read
+        LimitReachedError      a limit of the run is reached, so a call was not put
         OracleError            an oracle was called with arguments it cannot serve
         RelationError          a transformation was built with arguments it cannot serve
     NotApplicable              a transformation cannot serve this one request (no failure)
@@ -36,6 +38,14 @@ class MissingAnswerError(RecommenderError):
 
 class CacheError(RecsysError):
     """The cache directory cannot be used, or a row in it is not one of ours."""
+
+
+class PriceError(RecsysError):
+    """A price file cannot be read, or holds what is no price."""
+
+
+class LimitReachedError(RecsysError):
+    """A limit of the run is reached, so a call was not put; the text names the option."""
 
 
 class OracleError(RecsysError):

@@ -18,6 +18,7 @@ from pytest_recsys_mt.collection import (
 from pytest_recsys_mt.metamorphic import MARK
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.progress import Progress
     from pytest_recsys_mt.recsys import Recsys
     from pytest_recsys_mt.report.record import Record
     from pytest_recsys_mt.session import Session
@@ -28,6 +29,8 @@ PROBLEMS: pytest.StashKey[list[str]] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 RECORD: pytest.StashKey[Record] = pytest.StashKey()
 TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
+PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
+RUNS: pytest.StashKey[set[str]] = pytest.StashKey()
 PROBLEMS_KEY = "recsys_mt_problems"
 
 
@@ -38,8 +41,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Listing needs the collection in this process, so it wants no workers."""
-    if config.getoption("recsys_list") and config.pluginmanager.hasplugin("xdist"):
+    """Listing and planning need the collection in this process, so they want no workers."""
+    stops = config.getoption("recsys_list") or config.getoption("recsys_plan")
+    if stops and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses = None
         config.option.dist = "no"
         config.option.tx = []
@@ -50,6 +54,11 @@ def pytest_configure(config: pytest.Config) -> None:
     settings = options.resolve(config)
     config.stash[SETTINGS] = settings
     config.stash[PROBLEMS] = []
+    config.stash[RUNS] = set()
+    from pytest_recsys_mt.progress import Progress, terminal
+
+    # Now, while standard error is the terminal's: tests run with a file in its place.
+    config.stash[PROGRESS] = Progress(terminal())
     config.addinivalue_line(
         "markers", f"{MARK}(*transformations): set by @metamorphic; one test a transformation"
     )
@@ -58,17 +67,32 @@ def pytest_configure(config: pytest.Config) -> None:
         "recsys_design(users, history, candidates, k, replicates, rated_above): how the requests "
         "of this test are made, in place of the options",
     )
+    if settings.plan:
+        from pytest_recsys_mt.planning import Planning
+
+        config.pluginmanager.register(Planning(_session(config), _trial), "recsys_mt_planning")
     if settings.json is not None:
         from pytest_recsys_mt.checks import check_writable
 
         check_writable("--recsys-json", settings.json)
     on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    if not on_worker and (settings.prices is not None or settings.limits.usd is not None):
+        from pytest_recsys_mt.checks import check_prices
+
+        check_prices(settings)
     if not on_worker and any(
         config.getoption(f"recsys_{name}") is not None for name in ("model", "data", "prompt")
     ):
         from pytest_recsys_mt.checks import check_named
 
         check_named(config, settings)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Let go of the terminal."""
+    progress = config.stash.get(PROGRESS, None)
+    if progress is not None:
+        progress.close()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -97,7 +121,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Take over from a worker what is wrong with the tests; all workers say the same."""
+    """Take over from a worker its run, and what is wrong with the tests; all say the same."""
+    node.config.stash[RUNS].add(node.workerinput["testrunuid"])
     text = getattr(node, "workeroutput", {}).get(PROBLEMS_KEY)
     if text is not None and not node.config.stash[PROBLEMS]:
         node.config.stash[PROBLEMS].append(text)
@@ -130,17 +155,14 @@ def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
 @pytest.fixture
 def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     """The runner: `recsys.run(*transformations)` gives the answers of all sampled users."""
-    from dataclasses import replace
-
+    from pytest_recsys_mt.planning import design_of
     from pytest_recsys_mt.recsys import Recsys
 
     session = _session(request.config)
     trial = _trial(request.node)
     parameters = getattr(getattr(request.node, "callspec", None), "params", {})
     name = session.name_of(recommender, parameters.get("recommender"))
-    design = session.settings.design
-    for mark in reversed(list(request.node.iter_markers("recsys_design"))):
-        design = replace(design, **mark.kwargs)
+    design = design_of(request.node, session.settings.design)
     trial.model = name
     trial.recsys = Recsys(
         lambda wanted: session.runner(recommender, name, wanted), design, trial.report
@@ -152,14 +174,18 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Give a metamorphic test its answers, and hold every test to its verdicts."""
     trial = pyfuncitem.stash.get(TRIAL, None)
-    if trial is None or trial.recsys is None:
+    if trial is None or trial.recsys is None or pyfuncitem.config.stash[SETTINGS].plan:
         return (yield)
     __tracebackhide__ = True
     transformation = trial.transformation
     if transformation is not None:
+        from pytest_recsys_mt.planning import ask_ahead
+
         trial.require_readable_text()
-        pyfuncitem.funcargs["source"] = trial.recsys.run()
-        pyfuncitem.funcargs["followup"] = trial.recsys.run(transformation)
+        ask_ahead(pyfuncitem, trial, _session(pyfuncitem.config))
+        source, followup = trial.recsys.run(), trial.recsys.run(transformation)
+        pyfuncitem.funcargs.update(source=source, followup=followup)
+        trial.sides = (source, followup)
     limit = pyfuncitem.config.stash[SETTINGS].shrink
     try:
         with trial.held_to_verdicts():
@@ -192,8 +218,15 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     open_session = config.stash.get(SESSION, None)
     if open_session is not None:
         open_session.close()
+    if config.stash[SETTINGS].limits and not hasattr(config, "workerinput"):
+        from pytest_recsys_mt.limits import account
+
+        for run in config.stash[RUNS]:
+            account(config.stash[SETTINGS].cache, run).unlink(missing_ok=True)
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if hasattr(config, "workerinput") or reporter is None or config.stash[SETTINGS].list:
+    if hasattr(config, "workerinput") or reporter is None:
+        return
+    if config.stash[SETTINGS].list or config.stash[SETTINGS].plan:
         return
     if config.stash[PROBLEMS]:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -225,7 +258,8 @@ def _session(config: pytest.Config) -> Session:
         from pytest_recsys_mt.session import Session
 
         run = getattr(config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
-        config.stash[SESSION] = Session(config.stash[SETTINGS], run)
+        config.stash[RUNS].add(run)
+        config.stash[SESSION] = Session(config.stash[SETTINGS], run, config.stash[PROGRESS])
     return config.stash[SESSION]
 
 

@@ -8,8 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.cases import Case, Split
-from pytest_recsys_mt.errors import NotApplicable, OracleError, RecommenderError, RelationError
+from pytest_recsys_mt.errors import (
+    LimitReachedError,
+    NotApplicable,
+    OracleError,
+    RecommenderError,
+    RelationError,
+)
 from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.relations.transformation import Transformation
@@ -29,6 +36,7 @@ class Outcome:
     asked: Asked | None = None
     error: str = ""
     not_applicable: str = ""
+    unasked: str = ""
 
 
 class Runner:
@@ -117,11 +125,16 @@ class Runner:
 
         Raises:
             RecommenderError: If a call failed.
+            LimitReachedError: If a call was not put because a limit of the run is reached.
         """
         calls = [self.subject.call(request, repeat=False) for request in requests]
+        answers = self._executor.execute(self.subject, calls)
+        unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
+        if unasked is not None:
+            raise LimitReachedError(unasked)
         read = [
             self.subject.read(call.request, answer)
-            for call, answer in zip(calls, self._executor.execute(self.subject, calls), strict=True)
+            for call, answer in zip(calls, answers, strict=True)
         ]
         for request, answer in zip(requests, read, strict=True):
             if answer.error is not None:
@@ -130,6 +143,20 @@ class Runner:
                     f"replicate {request.replicate}: {answer.error}"
                 )
         return read
+
+    def calls(
+        self, requests: dict[int, Request], first: int, repeat: bool
+    ) -> list[tuple[int, Call]]:
+        """The calls that `ask` puts for the same arguments, each with the position of its case."""
+        calls = []
+        for replicate in range(first, first + self.replicates):
+            # Each replicate meets other neighbours in its batch, so that the noise floor holds the
+            # noise of batch composition too.
+            order = generator(self.settings.seed, "order", replicate).permutation(len(self.cases))
+            for position in (int(place) for place in order if int(place) in requests):
+                request = requests[position].replace(replicate=replicate)
+                calls.append((position, self.subject.call(request, repeat)))
+        return calls
 
     def ask(self, requests: dict[int, Request], first: int, repeat: bool) -> dict[int, Outcome]:
         """Ask the requests, each once a replicate.
@@ -142,18 +169,14 @@ class Runner:
         Returns:
             What became of each, by position.
         """
-        calls = []
-        for replicate in range(first, first + self.replicates):
-            # Each replicate meets other neighbours in its batch, so that the noise floor holds the
-            # noise of batch composition too.
-            order = generator(self.settings.seed, "order", replicate).permutation(len(self.cases))
-            for position in (int(place) for place in order if int(place) in requests):
-                request = requests[position].replace(replicate=replicate)
-                calls.append((position, self.subject.call(request, repeat)))
+        calls = self.calls(requests, first, repeat)
         answers = self._executor.execute(self.subject, [call for _, call in calls])
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         outcomes = {}
         for (position, call), answer in zip(calls, answers, strict=True):
+            if "unasked" in answer:
+                outcomes[position] = Outcome(unasked=answer["unasked"])
+                continue
             try:
                 read[position].append(self.subject.read(call.request, answer))
             except NotApplicable as reason:
@@ -241,6 +264,7 @@ class RunAnswers:
             asked=tuple(outcome.asked for outcome in outcomes if outcome.asked is not None),
             not_applicable=self._requests[1] + _reasons(outcomes),
             errors=Counter(outcome.error for outcome in outcomes if outcome.error),
+            unasked=Counter(outcome.unasked for outcome in outcomes if outcome.unasked),
         )
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
@@ -254,7 +278,7 @@ class RunAnswers:
         self._ask(positions)
         partner._ask(positions)
         source, other = [], []
-        errors = Counter[str]()
+        errors, unasked = Counter[str](), Counter[str]()
         reasons = self._requests[1] + partner._requests[1]
         for position in positions:
             one, two = self._outcomes[position], partner._outcomes[position]
@@ -263,9 +287,27 @@ class RunAnswers:
                 other.append(two.asked)
             elif one.not_applicable or two.not_applicable:
                 reasons[one.not_applicable or two.not_applicable] += 1
+            elif one.unasked or two.unasked:
+                unasked[one.unasked or two.unasked] += 1
             else:
                 errors[one.error or two.error] += 1
-        return Pairs(tuple(source), tuple(other), reasons, errors)
+        return Pairs(tuple(source), tuple(other), reasons, errors, unasked)
+
+    def calls(self, followup: Answers, /, users: int | None = None) -> list[Call]:
+        """The calls of `pair` for the same arguments that are not answered yet. Asks nothing.
+
+        Raises:
+            OracleError: If `followup` was not asked of the same recommender and users.
+        """
+        partner = self._partner(followup)
+        positions = self._served(partner)[:users]
+        return [
+            call
+            for side in (self, partner)
+            for _, call in side._runner.calls(
+                side._missing(positions), side._first, side._same_seed
+            )
+        ]
 
     def _partner(self, followup: Answers) -> RunAnswers:
         if not isinstance(followup, RunAnswers) or followup._runner is not self._runner:
@@ -282,11 +324,17 @@ class RunAnswers:
             return list(ours)
         return [position for position in ours if position in partner._requests[0]]
 
-    def _ask(self, positions: Sequence[int]) -> None:
+    def _missing(self, positions: Sequence[int]) -> dict[int, Request]:
+        """The requests that have not been asked yet, by position."""
         requests, _ = self._requests
-        missing = {
-            position: requests[position] for position in positions if position not in self._outcomes
+        return {
+            position: requests[position]
+            for position in positions
+            if position not in self._outcomes or self._outcomes[position].unasked
         }
+
+    def _ask(self, positions: Sequence[int]) -> None:
+        missing = self._missing(positions)
         if missing:
             self._outcomes.update(self._runner.ask(missing, self._first, self._same_seed))
 

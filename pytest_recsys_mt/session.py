@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +10,9 @@ from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.execution import Executor
+from pytest_recsys_mt.limits import Budget, account
+from pytest_recsys_mt.prices import Prices
+from pytest_recsys_mt.progress import Progress
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.runner import Runner
 from pytest_recsys_mt.settings import Design, Settings
@@ -21,10 +25,13 @@ class Session:
     Args:
         settings: Of the run.
         run: Name of the run, the same for all its workers.
+        progress: Shown while calls are put.
     """
 
-    def __init__(self, settings: Settings, run: str) -> None:
+    def __init__(self, settings: Settings, run: str, progress: Progress | None = None) -> None:
         self.settings = settings
+        self._progress = progress
+        self._begun: set[Hashable] = set()
         self._run = run
         self._recommenders: dict[str, object] = {}
         self._subjects: dict[str, Subject] = {}
@@ -43,7 +50,22 @@ class Session:
     @cached_property
     def executor(self) -> Executor:
         """Puts the calls."""
-        return Executor(self.cache, self.settings.mode, self._run)
+        limits = self.settings.limits
+        return Executor(
+            self.cache,
+            self.settings.mode,
+            self._run,
+            prices=Prices.load(self.settings.prices),
+            budget=Budget(limits, account(self.settings.cache, self._run)) if limits else None,
+            progress=self._progress,
+        )
+
+    def begins(self, what: Hashable) -> bool:
+        """Whether this is the first time that anyone says that `what` begins."""
+        if what in self._begun:
+            return False
+        self._begun.add(what)
+        return True
 
     def recommender(self, spec: str) -> object:
         """The recommender that `spec` names; the same object every time."""

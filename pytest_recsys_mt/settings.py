@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_recsys_mt.limits import Limits
+
 Mode = Literal["auto", "replay", "refresh"]
 
 
@@ -68,6 +70,9 @@ class Settings:
         error_limit: Largest share of users whose calls may fail.
         json: Where the record goes, if anywhere.
         list: Whether to list the relations and stop.
+        plan: Whether to say what the run would ask and stop.
+        limits: What the run may spend.
+        prices: A file with the user's prices, if any.
     """
 
     models: tuple[str, ...]
@@ -86,6 +91,9 @@ class Settings:
     error_limit: float
     json: Path | None
     list: bool
+    plan: bool
+    limits: Limits
+    prices: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +176,17 @@ def switched(text: str) -> bool:
     if text.casefold() not in values:
         raise ValueError("it is one of true, false")
     return values[text.casefold()]
+
+
+def above_zero(text: str) -> float:
+    """A reader of finite numbers above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError("a number above 0 is needed") from None
+    if not 0 < value < float("inf"):
+        raise ValueError("a number above 0 is needed")
+    return value
 
 
 def seconds(text: str) -> float:
@@ -280,6 +299,30 @@ OPTIONS = (
         in_ini=False,
     ),
     Option(
+        "plan",
+        False,
+        bool,
+        "say how many calls the selected tests take, and what they cost, and stop",
+        flag=True,
+        in_ini=False,
+    ),
+    Option("max-calls", None, whole(1), "most calls of this run (default: no limit)", "N"),
+    Option(
+        "max-tokens",
+        None,
+        whole(1),
+        "most tokens of this run, prompts and answers (default: no limit)",
+        "N",
+    ),
+    Option("max-usd", None, above_zero, "most that this run may cost (default: no limit)", "X"),
+    Option(
+        "prices",
+        None,
+        some_text,
+        "TOML file with prices of models, in USD a million tokens",
+        "FILE",
+    ),
+    Option(
         "error-limit",
         0.05,
         share(0, 1, closed=True),
@@ -346,6 +389,9 @@ def resolve(config: pytest.Config) -> Settings:
         error_limit=values["error-limit"],
         json=None if values["json"] is None else Path(values["json"]),
         list=values["list"],
+        plan=values["plan"],
+        limits=Limits(values["max-calls"], values["max-tokens"], values["max-usd"]),
+        prices=None if values["prices"] is None else Path(values["prices"]).expanduser(),
     )
 
 
@@ -353,7 +399,7 @@ def changed(config: pytest.Config, settings: Settings) -> list[str]:
     """The settings that differ from their defaults, as ``name=value``; the seed always."""
     shown = [f"seed={settings.seed}"]
     for option in OPTIONS:
-        if option.name in ("seed", "list", "json"):
+        if option.name in ("seed", "list", "plan", "json"):
             continue
         value = _value(config, option)
         if value != option.default:

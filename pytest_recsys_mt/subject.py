@@ -55,6 +55,10 @@ class Subject(Protocol):
         """The call for `request`; a `repeat` is asked anew although nothing differs."""
         ...
 
+    def prompt_tokens(self, call: Call) -> int | None:
+        """The tokens of a call's prompt, by the recommender's own tokenizer; None without one."""
+        ...
+
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Put the calls; yields (position, answer), those that arrived together in one list."""
         ...
@@ -130,6 +134,10 @@ class RecommenderSubject:
             "repeat": repeat,
         }
         return Call(key_of(content), content, request)
+
+    def prompt_tokens(self, call: Call) -> int | None:
+        """None: it reads no prompt."""
+        return None
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Put the calls as one batch; if that fails, one by one, so that each answers for itself."""
@@ -212,6 +220,13 @@ class TextSubject:
             **({"choices": list(prompt.choices)} if prompt.choices else {}),
         }
         return Call(key_of(content), content, request, prompt)
+
+    def prompt_tokens(self, call: Call) -> int | None:
+        """The tokens of a call's prompt, where the model can count them."""
+        count = getattr(self._recommender.model, "prompt_tokens", None)
+        if count is None or call.prompt is None:
+            return None
+        return int(count(call.prompt))
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Put the calls, and yield each completion as it arrives where the model can tell."""

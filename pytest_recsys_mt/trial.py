@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_recsys_mt.errors import CacheError, MissingAnswerError
+from pytest_recsys_mt.errors import CacheError, LimitReachedError, MissingAnswerError
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.recsys import Recsys
+from pytest_recsys_mt.runner import RunAnswers
 from pytest_recsys_mt.verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Trial:
         model: Name of the recommender.
         verdicts: In the order they were made.
         reason: Why the test was skipped before any verdict.
+        sides: Source and follow-up of a metamorphic test, once it got them.
         counterexamples: The smallest request that shows a violated verdict, by its place.
     """
 
@@ -39,6 +41,7 @@ class Trial:
     model: str = ""
     verdicts: list[Verdict] = field(default_factory=list)
     reason: str = ""
+    sides: tuple[RunAnswers, RunAnswers] | None = None
     counterexamples: dict[int, Counterexample] = field(default_factory=dict)
     _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
     _expected: dict[int, Status] = field(default_factory=dict)
@@ -82,6 +85,16 @@ class Trial:
         # What the body asked of a runner that another fixture kept is no verdict of this test.
         self.verdicts[len(verdicts) :] = []
 
+    def unasked(self) -> list[str]:
+        """Keys of the calls that were planned and not asked: the verdict was clear without them."""
+        if self.sides is None:
+            return []
+        source, followup = self.sides
+        try:
+            return [call.key for call in source.calls(followup)]
+        except Exception:  # noqa: BLE001 - a transformation's; it has ended the test already
+            return []
+
     def require_readable_text(self) -> None:
         """Skip a relation that edits prompt text on a recommender that reads none."""
         needs: frozenset[str] = getattr(self.transformation, "needs", frozenset())
@@ -104,6 +117,13 @@ class Trial:
             # Nobody's code went wrong: the text says what is missing and what to do.
             self.reason = f"{type(error).__name__}: {one_line(str(error))}"
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
+        except LimitReachedError as limit:
+            # Asked for single answers: there is nothing to judge, and nothing went wrong.
+            verdict = self.report(Verdict("inconclusive", "", reason=f"not asked: {limit}"))
+            self._fail_for(self._with_status("violated", "error"))
+            if self.skip_inconclusive:
+                _skip(verdict)
+            self._fail_for([verdict])
         except pytest.skip.Exception:
             self._fail_for(self._with_status("violated", "error"))
             raise

@@ -161,6 +161,10 @@ class HFModel:
             },
         }
 
+    def prompt_tokens(self, prompt: Prompt) -> int:
+        """The tokens of a prompt, by the model's own tokenizer; no weights are loaded."""
+        return len(self._local.encode(prompt.messages))
+
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """Answers in the order of the prompts; a failed one is a `Completion` with an error.
 

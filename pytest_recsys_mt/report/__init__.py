@@ -18,7 +18,8 @@ def finish(config: pytest.Config, settings: Settings, reports: Iterable[Any]) ->
     """Gather what the test reports carry, and write the files that were asked for."""
     record = Record(settings, version("pytest-recsys-mt"))
     for report in reports:
-        record.add(report.recsys_mt["rows"], report.recsys_mt["calls"])
+        carried = report.recsys_mt
+        record.add(carried["rows"], carried["calls"], carried["planned"])
     if settings.json is not None:
         record.write(settings.json)
     junit = config.getoption("xmlpath", None)

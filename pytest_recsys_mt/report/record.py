@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -92,10 +93,20 @@ class Record:
         self._version = version
         self._rows: list[Row] = []
         self._calls: dict[str, list[Any]] = {}
+        self._planned: set[str] = set()
 
-    def add(self, rows: Iterable[Row], calls: Mapping[str, list[Any]]) -> None:
-        """Take in what one test report carries."""
+    def add(
+        self, rows: Iterable[Row], calls: Mapping[str, list[Any]], planned: Iterable[str] = ()
+    ) -> None:
+        """Take in what one test report carries.
+
+        Args:
+            rows: Its verdicts.
+            calls: What became of calls (`execution.CallFact`), by key.
+            planned: Keys of calls that were not asked, because a verdict was clear before.
+        """
         self._rows.extend(rows)
+        self._planned.update(planned, calls)
         for key, fact in calls.items():
             known = self._calls.get(key)
             if known is None or RANK[fact[0]] > RANK[known[0]]:
@@ -116,17 +127,18 @@ class Record:
 
     @property
     def calls(self) -> dict[str, Any]:
-        """Distinct calls by what became of them, and the tokens of those made now."""
+        """Distinct calls by what became of them, and what those made now took."""
         states = [fact[0] for fact in self._calls.values()]
         made = [fact for fact in self._calls.values() if fact[0] == "made"]
         return {
-            "planned": len(states),
+            "planned": len(self._planned),
             "cached": states.count("cached"),
             "made": states.count("made"),
             "failed": states.count("failed"),
             "prompt_tokens": sum(fact[1] for fact in made),
             "completion_tokens": sum(fact[2] for fact in made),
-            "usd": None,
+            "usd": _total([fact[3] for fact in made]),
+            "cut_off": sum(fact[4] for fact in self._calls.values()),
         }
 
     def document(self) -> dict[str, Any]:
@@ -153,6 +165,12 @@ class Record:
             stream.write(text)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
+
+
+def _total(costs: list[float | None]) -> float | None:
+    """The cost of all calls; None where that of any is not known."""
+    known = [usd for usd in costs if usd is not None]
+    return math.fsum(known) if len(known) == len(costs) else None
 
 
 def gate(rows: list[Row], alpha: float) -> dict[str, Any]:

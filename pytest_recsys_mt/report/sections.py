@@ -47,7 +47,7 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
     for row in rows:
         row["outcome"] = _outcome(report)
     calls = session.executor.drain() if session is not None and trial.recsys is not None else {}
-    report.recsys_mt = {"rows": rows, "calls": calls}
+    report.recsys_mt = {"rows": rows, "calls": calls, "planned": trial.unasked()}
     if report.failed:
         for number, verdict in enumerate(trial.verdicts):
             found = trial.counterexamples.get(number)

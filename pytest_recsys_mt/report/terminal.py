@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from pytest_recsys_mt.metamorphic import slug
+from pytest_recsys_mt.report.planned import dollars
 from pytest_recsys_mt.report.record import Record, Row
 
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
@@ -43,11 +44,8 @@ def summarise(reporter: Any, record: Record) -> None:
             reporter.write_line(f" {_numbers(row)}")
     document = record.document()
     calls = document["calls"]
-    tokens = calls["prompt_tokens"] + calls["completion_tokens"]
-    reporter.write_line(
-        f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
-        f"{calls['failed']} failed" + (f"; {tokens} tokens" if tokens else "")
-    )
+    for line in textwrap.wrap(_spent(calls), 79, subsequent_indent="    "):
+        reporter.write_line(line)
     gate = document["gate"]
     reporter.write_line(
         f"gate: {gate['status']}; {len(gate['violated'])} violated after Holm's correction, "
@@ -69,6 +67,21 @@ def summarise(reporter: Any, record: Record) -> None:
             f"{len(discovered)} violated at a false discovery rate of {settings.alpha:g} "
             f"(Benjamini-Hochberg)"
         )
+
+
+def _spent(calls: dict[str, Any]) -> str:
+    """What became of the calls, and what those made took."""
+    text = (
+        f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
+        f"{calls['failed']} failed"
+    )
+    tokens = calls["prompt_tokens"] + calls["completion_tokens"]
+    if tokens:
+        cost = "cost unknown" if calls["usd"] is None else dollars(calls["usd"])
+        text += f"; {tokens} tokens, {cost}"
+    if calls["cut_off"]:
+        text += f"; {calls['cut_off']} answers cut off at the most tokens"
+    return text
 
 
 def _name(row: Row) -> str:

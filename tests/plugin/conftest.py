@@ -12,8 +12,8 @@ import pytest
 # imported twice: so all that such runs import is imported before them.
 for _name in (
     "checks", "datasets.dataset", "datasets.mini", "llm.openai_model", "llm.recommender",
-    "oracles", "recommenders", "relations", "report.listing", "report.sections",
-    "report.terminal", "session",
+    "oracles", "planning", "progress", "recommenders", "relations", "report.listing",
+    "report.planned", "report.sections", "report.terminal", "session",
 ):  # fmt: skip
     importlib.import_module(f"pytest_recsys_mt.{_name}")
 for _name in ("scipy.special", "scipy.sparse", "scipy.stats"):

@@ -1,0 +1,198 @@
+"""Where pytest and the plan meet: ``--recsys-plan``, and the first look of all tests at once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol  # the protocol of one test, without its reports
+
+from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.metamorphic import MARK
+from pytest_recsys_mt.plan import Plan, PlannedTest, UnplannedTest
+from pytest_recsys_mt.session import Session
+from pytest_recsys_mt.settings import Design
+from pytest_recsys_mt.trial import Trial
+
+
+class Planning:
+    """A pytest plugin that plans the selected tests in place of running them.
+
+    Fixtures are set up as in a run, since they may give the recommender or its address; the body of
+    a test is not run.
+
+    Args:
+        session: Of the run.
+        trial_of: Gives the trial of an item.
+    """
+
+    def __init__(self, session: Session, trial_of: Callable[[pytest.Item], Trial]) -> None:
+        self.plan = Plan(session)
+        self._trial_of = trial_of
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Leave out the tests that ask no recommender."""
+        others = [item for item in items if not {"recsys", "recommender"} & _fixtures(item)]
+        items[:] = [item for item in items if item not in others]
+        if others:
+            config.hook.pytest_deselected(items=others)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Plan every test, and print the plan."""
+        from pytest_recsys_mt.report.planned import print_plan
+
+        if session.testsfailed and not session.config.option.continue_on_collection_errors:
+            raise session.Interrupted(f"{session.testsfailed} errors during collection")
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            reports = runtestprotocol(item, log=False, nextitem=following)
+            wrong = next((each for each in reports if each.failed or each.skipped), None)
+            if wrong is not None:
+                self.plan.unplanned.append(UnplannedTest(item.nodeid, _reason(wrong)))
+        print_plan(session.config, self.plan)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
+        """Plan a test in place of running its body."""
+        trial = self._trial_of(pyfuncitem)
+        trial.require_readable_text()
+        note = self._unplanned(pyfuncitem, trial)
+        if note:
+            self.plan.unplanned.append(UnplannedTest(pyfuncitem.nodeid, note))
+        if (
+            trial.transformation is not None
+            and trial.recsys is not None
+            and not _is_drawn(pyfuncitem)
+        ):
+            self.plan.tests.append(
+                PlannedTest(
+                    pyfuncitem.nodeid, suite_of(pyfuncitem), trial.recsys, trial.transformation
+                )
+            )
+        return True
+
+    def _unplanned(self, item: pytest.Function, trial: Trial) -> str:
+        """What of a test's calls is not planned, if anything."""
+        if trial.recsys is None:
+            return "asks the recommender itself: no bound is known"
+        runner = trial.recsys.runner
+        bound = f"at most {len(runner.cases) * runner.replicates} calls each recsys.run()"
+        if _is_drawn(item):
+            return f"@given draws what it asks: {bound}, and as many examples as hypothesis takes"
+        if trial.transformation is None:
+            return f"asks in its body: {bound}"
+        if "recsys" in inspect.signature(item.obj).parameters:
+            return f"may ask more in its body than its two sides: {bound}"
+        return ""
+
+
+def ask_ahead(item: pytest.Function, trial: Trial, session: Session) -> None:
+    """Ask the first look of all selected tests of a recommender as one batch, before the first.
+
+    What goes wrong here is told by the test that needs the answer.
+
+    Args:
+        item: The first test of the recommender whose body is about to run.
+        trial: Of the test.
+        session: Of the run.
+    """
+    key = recommender_of(item)
+    if trial.recsys is None or key is None or not session.begins(key):
+        return
+    recsys, runner = trial.recsys, trial.recsys.runner
+    subject = runner.subject
+    # Answers that only this process has would be asked for again by each worker. What reads no
+    # prompt and keeps nothing runs in this process anyway, and gains nothing by a larger batch.
+    on_worker = hasattr(item.config, "workerinput")
+    if not subject.durable and (on_worker or not subject.reads_text):
+        return
+    if session.settings.mode == "replay":
+        return
+    calls = []
+    for other in item.session.items:
+        if recommender_of(other) != key or not _asks_two_sides(other) or _may_skip(other):
+            continue
+        try:
+            transformation = getattr(other, "callspec").params["followup"]  # noqa: B009 - not typed
+            needs: frozenset[str] = getattr(transformation, "needs", frozenset())
+            if "text" in needs and not subject.reads_text:
+                continue
+            own = recsys.using(**_fields(design_of(other, session.settings.design)))
+            calls += PlannedTest(other.nodeid, suite_of(other), own, transformation).first_look()
+        except Exception:  # noqa: BLE001, S112 - anybody's transformation; its own test tells it
+            continue
+    try:
+        if session.executor.affords(subject, calls):
+            session.executor.execute(subject, calls)
+    except RecsysError:
+        return
+
+
+def design_of(item: pytest.Item, design: Design) -> Design:
+    """How the requests of a test are made: the options, and the marks ``recsys_design`` on it."""
+    for mark in reversed(list(item.iter_markers("recsys_design"))):
+        design = replace(design, **mark.kwargs)
+    return design
+
+
+def suite_of(item: pytest.Item) -> str:
+    """The name of the folder that a test lies in."""
+    return Path(item.path).parent.name
+
+
+def recommender_of(item: pytest.Item) -> Hashable:
+    """What is the same for tests of one recommender before any fixture is set up, else None.
+
+    Two tests have one recommender if the same fixture gives it, with the same parameters.
+    """
+    info = getattr(item, "_fixtureinfo", None)  # pytest offers no public way to a test's fixtures
+    fixtures = getattr(info, "name2fixturedefs", {}).get("recommender")
+    if not fixtures:
+        return None
+    parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    given = tuple(repr(parameters.get(name)) for name in ("recommender", "recsys_model"))
+    return (id(fixtures[-1]), *given)
+
+
+def _fields(design: Design) -> dict[str, Any]:
+    return {name: getattr(design, name) for name in Design.__dataclass_fields__}
+
+
+def _fixtures(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
+
+
+def _asks_two_sides(item: pytest.Item) -> bool:
+    return item.get_closest_marker(MARK) is not None and not _is_drawn(item)
+
+
+def _is_drawn(item: pytest.Item) -> bool:
+    """Whether hypothesis draws what a test asks."""
+    return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+
+
+def _may_skip(item: pytest.Item) -> bool:
+    marks: Iterator[pytest.Mark] = item.iter_markers()
+    return any(
+        mark.name in ("skip", "skipif")
+        or (mark.name == "xfail" and not mark.kwargs.get("run", True))
+        for mark in marks
+    )
+
+
+def _reason(report: pytest.TestReport) -> str:
+    """Why a test cannot be planned, in one line."""
+    if isinstance(report.longrepr, tuple):
+        return f"skipped: {report.longrepr[2].removeprefix('Skipped: ')}"
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = report.longreprtext if crash is None else crash.message
+    lines = text.strip().splitlines() or ["no reason given"]
+    return f"cannot be planned: {lines[0]}"

@@ -1,0 +1,121 @@
+"""How far the calls are, on the terminal and nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+STANDARD_ERROR = 2
+SHOWN_AFTER = 1.0
+"""Seconds before a batch of calls shows how far it is; shorter ones need not."""
+
+
+def terminal(descriptor: int = STANDARD_ERROR) -> TextIO | None:
+    """A stream of its own to the terminal behind a file descriptor; None where there is none.
+
+    pytest puts files in the place of standard error while tests run. What is written to a copy of
+    the descriptor, made while it is still the terminal's, is captured by nobody.
+    """
+    try:
+        if not os.isatty(descriptor):
+            return None
+        return open(os.dup(descriptor), "w", encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+class Progress:
+    """Counts the calls of a run, and shows each batch of them while it is put.
+
+    Args:
+        stream: Of a terminal; None shows nothing.
+        after: Seconds before a batch is shown.
+    """
+
+    def __init__(self, stream: TextIO | None, after: float = SHOWN_AFTER) -> None:
+        self._stream = stream
+        self._after = after
+        self._bar: tqdm[Any] | None = None
+        self._cached = 0
+        self._failed = 0
+        self._tokens = 0
+        self._usd: float | None = 0.0
+
+    @contextlib.contextmanager
+    def batch(self, name: str, calls: int) -> Iterator[None]:
+        """Show so many calls to a recommender while they are put inside."""
+        if self._stream is None:
+            yield
+            return
+        from tqdm import tqdm
+
+        with tqdm(
+            total=calls,
+            desc=f"calls to {name}",
+            file=_OwnLine(self._stream),  # pyright: ignore[reportArgumentType] - tqdm only writes
+            unit="call",
+            delay=self._after,
+            leave=False,
+            dynamic_ncols=True,
+            smoothing=0.1,
+        ) as bar:
+            self._bar = bar
+            try:
+                yield
+            finally:
+                self._bar = None
+
+    def found(self) -> None:
+        """Count an answer from the cache."""
+        self._cached += 1
+
+    def add(self, answer: Mapping[str, Any], usd: float | None) -> None:
+        """Count an answer that has arrived."""
+        self._failed += "error" in answer
+        self._tokens += sum(answer.get("usage") or ())
+        self._usd = None if usd is None or self._usd is None else self._usd + usd
+        if self._bar is not None:
+            self._bar.set_postfix_str(self._sofar, refresh=False)
+            self._bar.update()
+
+    @property
+    def _sofar(self) -> str:
+        parts = [f"{self._cached} cached", f"{self._failed} failed", f"{self._tokens} tokens"]
+        if self._usd:
+            parts.append(f"${self._usd:.2f}")
+        return ", ".join(parts)
+
+    def close(self) -> None:
+        """Let go of the terminal."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+
+class _OwnLine:
+    """A stream that begins on a line of its own: pytest's line of dots is left as it is."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._begun = False
+        self.encoding = stream.encoding
+
+    def write(self, text: str) -> int:
+        if not self._begun and text:
+            self._begun = True
+            self._stream.write("\n")
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def isatty(self) -> bool:
+        return True

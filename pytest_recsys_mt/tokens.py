@@ -1,0 +1,57 @@
+"""How many tokens a call will take: counted where its tokenizer is known, else estimated."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.requests import Prompt
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls import Call
+    from pytest_recsys_mt.subject import Answer, Subject
+
+CHARACTERS = 4
+"""Characters of English in a token, by the rule of thumb of OpenAI's help pages; titles in other
+scripts take fewer."""
+
+PER_MESSAGE = 4
+"""Tokens that a chat format puts around each message, about."""
+
+
+def estimated(prompt: Prompt) -> int:
+    """The tokens of `prompt`, by its characters."""
+    return sum(
+        PER_MESSAGE + math.ceil(len(message.content) / CHARACTERS) for message in prompt.messages
+    )
+
+
+def prompt_tokens(subject: Subject, call: Call) -> tuple[int, bool]:
+    """The tokens of a call's prompt, and whether they were counted rather than estimated.
+
+    A call without a prompt has none.
+    """
+    if call.prompt is None:
+        return 0, True
+    counted = subject.prompt_tokens(call)
+    return (estimated(call.prompt), False) if counted is None else (counted, True)
+
+
+def most_output(call: Call) -> int | None:
+    """The most tokens that the answer to a call may have; None where its model names no limit."""
+    if call.prompt is None:
+        return 0
+    sampling = call.content["model"].get("sampling")
+    limit = sampling.get("max_tokens") if isinstance(sampling, dict) else None
+    return limit if isinstance(limit, int) else None
+
+
+def spent(call: Call, answer: Answer) -> int:
+    """The tokens that a call took: as its answer reports them, else estimated by the characters."""
+    usage = answer.get("usage")
+    if usage is not None:
+        return sum(usage)
+    text = answer.get("text")
+    if call.prompt is None or not isinstance(text, str):
+        return 0
+    return estimated(call.prompt) + math.ceil(len(text) / CHARACTERS)

@@ -237,7 +237,8 @@ class AnswerCache:
     def _broken(self, what: str, error: Exception) -> CacheError:
         return CacheError(
             f"the answer database in {str(self.directory)!r} cannot be {what}: {error}; free some "
-            f"space, mend the folder's permissions, or name another folder with --recsys-cache"
+            f"space, mend the folder's permissions, or, if it is damaged, move the folder away; or "
+            f"name another folder with --recsys-cache"
         )
 
 

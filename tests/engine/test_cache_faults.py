@@ -1,0 +1,173 @@
+"""A cache on a bad disk: a clear error or a call asked again, never a wrong answer."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pytest_recsys_mt.cache import AnswerCache
+from pytest_recsys_mt.calls import key_of
+from pytest_recsys_mt.errors import CacheError
+
+CALLS = [{"messages": [["user", f"film {number}? " + "x" * 300]]} for number in range(60)]
+ANSWERS = {key_of(call): {"text": f"{number}. Alien"} for number, call in enumerate(CALLS)}
+
+
+def fill(folder: Path) -> Path:
+    cache = AnswerCache(folder)
+    for call in CALLS:
+        cache.put(key_of(call), call, ANSWERS[key_of(call)])
+    cache.close()
+    database = folder / "answers" / "cache.db"
+    assert not database.with_name("cache.db-wal").exists(), "all is in the one file"
+    return database
+
+
+def read_all(folder: Path) -> tuple[int, int]:
+    """How many answers are there, and how many reads failed; each other one is missing."""
+    try:
+        cache = AnswerCache(folder)
+    except CacheError:
+        return 0, 1
+    found = failed = 0
+    for key, answer in ANSWERS.items():
+        try:
+            there = cache.get(key)
+        except CacheError:
+            failed += 1
+            continue
+        assert there in (None, answer)
+        found += there is not None
+    cache.close()
+    return found, failed
+
+
+def test_a_damaged_database_gives_no_wrong_answer(tmp_path: Path) -> None:
+    whole = fill(tmp_path / "whole").read_bytes()
+    rng = np.random.default_rng(0)
+    outcomes = []
+    for number in range(40):
+        damaged = bytearray(whole)
+        for start in rng.integers(0, len(whole), size=rng.integers(1, 9)):
+            length = len(damaged[start : start + int(rng.choice([1, 1, 600]))])
+            damaged[start : start + length] = rng.integers(32, 127, length, "uint8").tobytes()
+        folder = tmp_path / str(number)
+        folder.mkdir(mode=0o700)
+        (folder / "answers").mkdir()
+        (folder / "answers" / "cache.db").write_bytes(damaged)
+        outcomes.append(read_all(folder))
+    assert any(found < len(ANSWERS) and not failed for found, failed in outcomes)
+    assert any(failed for _, failed in outcomes)
+
+
+def test_a_database_cut_off_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    database = fill(tmp_path)
+    os.truncate(database, database.stat().st_size // 2)
+    with pytest.raises(CacheError, match=r"malformed.*move the folder away"):  # noqa: PT012
+        cache = AnswerCache(tmp_path)
+        for key in ANSWERS:
+            cache.get(key)
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from pytest_recsys_mt.cache import AnswerCache
+from pytest_recsys_mt.errors import CacheError
+from tests.engine.test_cache_faults import CALLS, ANSWERS
+from pytest_recsys_mt.calls import key_of
+
+cache = AnswerCache(Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+for number, call in enumerate(CALLS):
+    try:
+        cache.put(key_of(call), call, ANSWERS[key_of(call)])
+    except CacheError as error:
+        print(number, error)
+        break
+"""
+
+
+def run_python(code: str, *arguments: object) -> subprocess.Popen[str]:
+    root = Path(__file__).resolve().parents[2]
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=root, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are of POSIX")
+def test_on_a_full_disk_what_was_kept_stays_and_the_rest_is_an_error(tmp_path: Path) -> None:
+    output, _ = run_python(LIMITED, tmp_path).communicate()
+    number, _, text = output.partition(" ")
+    assert 0 < int(number) < len(CALLS)
+    assert "cannot be written" in text
+    assert "--recsys-cache" in text
+    assert read_all(tmp_path) == (int(number), 0)
+    fill(tmp_path)
+    assert read_all(tmp_path) == (len(CALLS), 0)
+
+
+@pytest.fixture
+def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A user whom permissions bind, in a folder that he may read."""
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(0o755)
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    yield
+    os.seteuid(0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of folders are of POSIX")
+def test_a_read_only_folder_is_an_error_that_says_what_to_do(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    database = fill(tmp_path / "cache")
+    database.chmod(0o444)
+    database.parent.chmod(0o555)
+    (tmp_path / "cache").chmod(0o555)
+    request.getfixturevalue("nobody")
+    with pytest.raises(CacheError, match=r"cannot be opened: .*--recsys-cache"):
+        AnswerCache(Path("cache"))
+    with pytest.raises(CacheError, match=r"Permission denied.*--recsys-cache"):
+        AnswerCache(Path("cache/below"))
+
+
+WRITING = """
+import sys
+from pathlib import Path
+from pytest_recsys_mt.cache import AnswerCache
+from pytest_recsys_mt.calls import key_of
+
+cache = AnswerCache(Path(sys.argv[1]))
+for number in range(1_000_000):
+    call = {"messages": [["user", f"film {number}?"]]}
+    cache.put(key_of(call), call, {"text": f"{number}. Alien " + "x" * (number * 37 % 9000)})
+    print(key_of(call), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is of POSIX")
+def test_what_was_put_before_a_kill_is_there_and_whole(tmp_path: Path) -> None:
+    for wanted in (1, 50, 333):
+        process = run_python(WRITING, tmp_path / str(wanted))
+        assert process.stdout is not None
+        acknowledged = [process.stdout.readline().strip() for _ in range(wanted)]
+        process.send_signal(signal.SIGKILL)
+        acknowledged += [line.strip() for line in process.stdout if line.endswith("\n")]
+        process.wait()
+        process.stdout.close()
+        cache = AnswerCache(tmp_path / str(wanted))
+        rows = [kept for _, kept in cache.rows()]
+        cache.close()
+        assert None not in rows
+        assert set(acknowledged) <= {row.key for row in rows if row is not None}
+        assert len(rows) - len(acknowledged) in (0, 1)

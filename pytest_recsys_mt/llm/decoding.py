@@ -146,7 +146,7 @@ def write(
     return answers
 
 
-class _Over(StoppingCriteria):
+class Over(StoppingCriteria):
     """Ends each row of ``generate`` as `Writing.is_over` says."""
 
     def __init__(self, start: int, lines: Sequence[int | None], how: Writing) -> None:
@@ -178,7 +178,7 @@ def _generated(
         input_ids=torch.tensor(tokens, device=network.device),
         attention_mask=torch.tensor(mask, device=network.device),
         logits_processor=[] if sampling is None else [sampling],
-        stopping_criteria=[_Over(longest, lines, how)],
+        stopping_criteria=[Over(longest, lines, how)],
     )
     answers = []
     for row, answer in enumerate(output[:, longest:].tolist()):

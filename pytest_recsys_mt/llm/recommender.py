@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.parser import parse
 from pytest_recsys_mt.llm.prompts import template
-from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.llm.sanitize import one_line, sanitize
 from pytest_recsys_mt.llm.titles import TitleIndex
 from pytest_recsys_mt.requests import (
     Completion,
@@ -37,6 +37,8 @@ class LLMRecommender:
 
     Attributes:
         deterministic: As the model declares.
+
+    A model with a true ``scores_choices`` gets the candidates of a request as the prompt's choices.
 
     Raises:
         RecommenderError: If there is no such template.
@@ -70,7 +72,8 @@ class LLMRecommender:
         messages = self._template.render(request, self._newest)
         run = self._seed if seed is None else seed
         drawn = call_seed(run, messages, request.replicate)
-        return Prompt(messages, drawn, k=request.k)
+        scored = bool(getattr(self.model, "scores_choices", False))
+        return Prompt(messages, drawn, request.k, self._choices(request) if scored else ())
 
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """What the completion recommends: the first k entries that name something.
@@ -97,6 +100,13 @@ class LLMRecommender:
         entries = parse(text, request, self._index, truncated=truncated, shown=shown)
         items = [entry.item for entry in entries if entry.item is not None]
         return Recommendation(tuple(items[: request.k]), entries, text, completion.usage)
+
+    def _choices(self, request: Request) -> tuple[str, ...]:
+        """The candidates as the prompt names them, each name once."""
+        shown = self._template.shown(request, self._newest)
+        plain = [one_line(item.label) for item in request.candidates or ()]
+        names = [names[0].strip() for names in shown] or plain
+        return tuple(dict.fromkeys(name or own for name, own in zip(names, plain, strict=True)))
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """Ask the model all requests in one batch and read its answers."""

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 import pytest
@@ -156,3 +157,25 @@ def test_the_length_of_the_list_is_part_of_the_question_and_of_its_key(dataset: 
     assert (call.prompt.k, call.prompt.choices) == (5, ())
     assert call.content["k"] == 5
     assert "choices" not in call.content
+
+
+def test_candidates_are_the_choices_of_a_model_that_scores_them(dataset: Dataset) -> None:
+    class Chooser(Echo):
+        scores_choices = True
+
+    recommender = fitted(dataset, Chooser("Fargo (1996)\nHeat (1995)"))
+    asked = request()
+    choices = recommender.render(asked).choices
+    content = recommender.render(asked).messages[0].content
+    assert len(choices) == len(asked.candidates or ())
+    assert all(f". {choice}\n" in f"{content}\n" for choice in choices)
+    assert recommender.recommend([asked])[0].items == ("fargo", "heat")
+    assert recommender.render(asked.replace(candidates=None)).choices == ()
+    edited = recommender.render(asked.replace(edits=(Upper(),)))
+    assert edited.choices == tuple(choice.upper() for choice in choices)
+
+
+@dataclass(frozen=True)
+class Upper:
+    def __call__(self, text: str, /) -> str:
+        return text.upper()

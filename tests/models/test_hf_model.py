@@ -162,3 +162,13 @@ def test_a_model_of_the_hub_is_known_by_its_commit(smollm_folder: Path, tmp_path
 def test_an_unknown_device_says_what_to_do(smollm_folder: Path) -> None:
     with pytest.raises(RecommenderError, match="leave it out"):
         HFModel(str(smollm_folder), device="abacus").complete([prompt()])
+
+
+def test_exact_answers_do_not_depend_on_their_neighbours(smollm_folder: Path) -> None:
+    exact = HFModel(str(smollm_folder), max_tokens=3, device="cpu", exact=True)
+    films = ("Heat", "Alien", "Brazil", "Up", "Fargo")
+    asked = [prompt(f"Name {n} films like {film}.") for n in range(1, 11) for film in films]
+    together = texts(exact.complete(asked))
+    assert texts([exact.complete([one])[0] for one in asked]) == together
+    assert texts(exact.complete(asked[::-1]))[::-1] == together
+    assert len(set(together)) > 5

@@ -7,6 +7,7 @@ import pytest
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.llm import weights
 from pytest_recsys_mt.llm.hf_model import HFModel
+from pytest_recsys_mt.recommenders import resolve
 
 
 @pytest.fixture
@@ -107,3 +108,13 @@ def test_a_damaged_memory_of_digests_is_made_anew(
     memo.write_text(damage)
     assert weights.digest(file) == first
     assert json.loads(memo.read_text())[-1] == first
+
+
+def test_the_option_makes_models_exact_unless_the_spec_says_otherwise() -> None:
+    assert not HFModel.from_spec("hf:org/name").exact
+    for exact in (resolve("hf:org/name", exact=True), HFModel.from_spec("hf:org/name?exact=true")):
+        assert isinstance(exact, HFModel)
+        assert (exact.exact, exact.batch, exact.deterministic) == (True, 1, True)
+    drawn = HFModel.from_spec("hf:org/name?temperature=1", exact=True)
+    assert (drawn.exact, drawn.deterministic) == (True, False)
+    assert not HFModel.from_spec("hf:org/name?exact=false", exact=True).exact

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pytest_recsys_mt.settings import changed, resolve
 from tests.plugin.conftest import record_of
 
 TEST = """
@@ -103,3 +104,27 @@ def test_the_list_names_promises_and_needs_and_runs_nothing(
         ["scale_ratings(2)  (needs ratings)", "*in *::test_it", "1 relations"]
     )
     result.assert_outcomes()
+
+
+@pytest.mark.parametrize(
+    ("argument", "ini", "exact"),
+    [
+        ("", "", False),
+        ("--recsys-exact", "", True),
+        ("", "recsys_exact = true", True),
+        ("--recsys-exact", "recsys_exact = no", True),
+    ],
+)
+def test_a_flag_has_an_ini_twin(
+    pytester: pytest.Pytester, argument: str, ini: str, exact: bool
+) -> None:
+    pytester.makeini(f"[pytest]\n{ini}\n")
+    config = pytester.parseconfig(*argument.split())
+    assert resolve(config).exact is exact
+    assert ("exact=True" in changed(config, resolve(config))) is exact
+
+
+def test_a_flag_in_the_ini_file_is_true_or_false(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nrecsys_exact = maybe\n")
+    with pytest.raises(pytest.UsageError, match=r"recsys_exact='maybe'.*true, false"):
+        resolve(pytester.parseconfig())

@@ -141,16 +141,36 @@ def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> 
             if isinstance(row, str):
                 imported.refused.append(f"{path}:{number}: {row}")
                 continue
-            there = cache.get(row["key"])
-            if there is not None:
-                same = {**there, "run": None} == {**row["answer"], "run": None}
-                imported.known += same
-                imported.differing += not same
-                if same or not replace:
-                    continue
-            imported.added += there is None
-            cache.put(row["key"], row["call"], row["answer"])
+            kept = row["key"], row["call"], row["answer"]
+            take(cache, imported, kept, replace=replace)
     return imported
+
+
+def take(
+    cache: AnswerCache,
+    imported: Imported,
+    row: tuple[str, dict[str, Any], dict[str, Any]],
+    *,
+    replace: bool,
+) -> None:
+    """Take one answer into `cache`, and count it.
+
+    Args:
+        cache: Where it goes.
+        imported: Counts it.
+        row: The key, the call and the answer.
+        replace: Whether it replaces another answer to the call.
+    """
+    key, call, answer = row
+    there = cache.get(key)
+    if there is not None:
+        same = {**there, "run": None} == {**answer, "run": None}
+        imported.known += same
+        imported.differing += not same
+        if same or not replace:
+            return
+    imported.added += there is None
+    cache.put(key, call, answer)
 
 
 def keys_in(path: Path) -> set[str]:

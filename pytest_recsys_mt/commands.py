@@ -50,6 +50,10 @@ def _parser() -> argparse.ArgumentParser:
     by_model.add_argument(
         "--model", metavar="PATTERN", help="only answers of models of this name: gpt-4o*"
     )
+    replacing = argparse.ArgumentParser(add_help=False)
+    replacing.add_argument(
+        "--replace", action="store_true", help="where the cache holds another answer, replace it"
+    )
 
     cache = groups.add_parser("cache", help="move, count and remove answers")
     actions = cache.add_subparsers(metavar="COMMAND", required=True)
@@ -61,13 +65,10 @@ def _parser() -> argparse.ArgumentParser:
     export.set_defaults(command=_export)
 
     take = actions.add_parser(
-        "import", parents=[common], help="take answers from files that export wrote"
+        "import", parents=[common, replacing], help="take answers from files that export wrote"
     )
     take.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    take.add_argument(
-        "--replace", action="store_true", help="where the cache holds another answer, replace it"
-    )
-    take.set_defaults(command=_import)
+    take.set_defaults(command=_import, batch=None)
 
     stats = actions.add_parser("stats", parents=[common], help="what the cache holds, by model")
     stats.set_defaults(command=_stats)
@@ -85,6 +86,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     prune.add_argument("--dry-run", action="store_true", help="count, and remove nothing")
     prune.set_defaults(command=_prune, parser=prune)
+
+    batch = groups.add_parser("batch", help="answers of OpenAI's Batch API")
+    takes = batch.add_subparsers(metavar="COMMAND", required=True)
+    answers = takes.add_parser(
+        "import",
+        parents=[common, replacing],
+        help="take answers from output files of a batch that --recsys-batch wrote",
+    )
+    answers.add_argument("files", type=Path, nargs="+", metavar="OUTPUT")
+    answers.add_argument(
+        "--batch", type=Path, required=True, metavar="FILE", help="as given to --recsys-batch"
+    )
+    answers.set_defaults(command=_import)
 
     return parser
 
@@ -116,13 +130,18 @@ def _export(given: argparse.Namespace) -> int:
 
 
 def _import(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.batch_api import calls_file, import_batch
     from pytest_recsys_mt.cache_files import import_answers
 
     cache = _open(given, make=True)
     refused = 0
     try:
         for path in given.files:
-            done = import_answers(cache, path, replace=given.replace)
+            done = (
+                import_answers(cache, path, replace=given.replace)
+                if given.batch is None
+                else import_batch(cache, path, calls_file(given.batch), replace=given.replace)
+            )
             verb = "replaced" if given.replace else "left as the cache has them"
             print(
                 f"{path}: {done.added:,} answers added, {done.known:,} were there, "

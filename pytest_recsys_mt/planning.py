@@ -32,6 +32,7 @@ class Planning:
 
     def __init__(self, session: Session, trial_of: Callable[[pytest.Item], Trial]) -> None:
         self.plan = Plan(session)
+        self._batch = session.settings.batch
         self._trial_of = trial_of
 
     @pytest.hookimpl(trylast=True)
@@ -57,6 +58,8 @@ class Planning:
             if wrong is not None:
                 self.plan.unplanned.append(UnplannedTest(item.nodeid, _reason(wrong)))
         print_plan(session.config, self.plan)
+        if self._batch is not None:
+            self._write_batch(session.config, self._batch)
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -78,6 +81,26 @@ class Planning:
                 )
             )
         return True
+
+    def _write_batch(self, config: pytest.Config, path: Path) -> None:
+        """Write the calls to make as files of the Batch API."""
+        from pytest_recsys_mt.batch_api import calls_file, write_batch
+
+        planned = self.plan.to_make()
+        try:
+            files = write_batch(path, planned)
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-batch={str(path)!r}: {error}") from error
+        reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        count = sum(len(pairs) for pairs in planned.values())
+        reporter.write_line(
+            f"{count:,} calls written to {', '.join(map(str, files)) or 'no file'}; their content "
+            f"to {calls_file(path)}"
+        )
+        if files:
+            reporter.write_line(
+                f"when the batch is done: recsys-mt batch import OUTPUT --batch {path}"
+            )
 
     def _unplanned(self, item: pytest.Function, trial: Trial) -> str:
         """What of a test's calls is not planned, if anything."""

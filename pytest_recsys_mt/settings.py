@@ -63,6 +63,7 @@ class Settings:
         prompt: Name or path of the prompt template.
         exact: Whether local models answer each prompt alone, in float32 and on one thread.
         mode: What a missing answer does.
+        executor: Where calls are put.
         cache: Folder of the answers.
         inconclusive: Whether an inconclusive verdict fails its test or skips it.
         max_wait: Seconds to wait for an endpoint that is busy or away.
@@ -71,6 +72,7 @@ class Settings:
         json: Where the record goes, if anywhere.
         list: Whether to list the relations and stop.
         plan: Whether to say what the run would ask and stop.
+        batch: Where `plan` writes the calls to make as a file of OpenAI's Batch API, if anywhere.
         limits: What the run may spend.
         prices: A file with the user's prices, if any.
     """
@@ -84,6 +86,7 @@ class Settings:
     prompt: str
     exact: bool
     mode: Mode
+    executor: Literal["local", "ray"]
     cache: Path
     inconclusive: Literal["fail", "skip"]
     max_wait: float
@@ -92,6 +95,7 @@ class Settings:
     json: Path | None
     list: bool
     plan: bool
+    batch: Path | None
     limits: Limits
     prices: Path | None
 
@@ -266,6 +270,14 @@ OPTIONS = (
         "else ask; replay: never ask; refresh: always ask (default: auto)",
         "MODE",
     ),
+    Option(
+        "executor",
+        "local",
+        one_of("local", "ray"),
+        "where calls are put: local: in this process; ray: on the Ray cluster that RAY_ADDRESS or "
+        "this machine names (default: local)",
+        "local|ray",
+    ),
     Option("cache", None, some_text, "folder of the answers (default: in the user's cache)", "DIR"),
     Option(
         "inconclusive",
@@ -304,6 +316,14 @@ OPTIONS = (
         bool,
         "say how many calls the selected tests take, and what they cost, and stop",
         flag=True,
+        in_ini=False,
+    ),
+    Option(
+        "batch",
+        None,
+        some_text,
+        "with --recsys-plan: write the calls to make as a JSONL file for OpenAI's Batch API",
+        "FILE",
         in_ini=False,
     ),
     Option("max-calls", None, whole(1), "most calls of this run (default: no limit)", "N"),
@@ -369,6 +389,10 @@ def resolve(config: pytest.Config) -> Settings:
     except ValueError as error:
         raise pytest.UsageError(f"recsys-mt: {error}") from None
     models: tuple[str, ...] = values["model"]
+    if values["batch"] is not None and not values["plan"]:
+        raise pytest.UsageError(
+            f"--recsys-batch={values['batch']!r} writes what is planned; give --recsys-plan with it"
+        )
     twice = sorted({model for model in models if models.count(model) > 1})
     if twice:
         raise pytest.UsageError(f"--recsys-model names {twice[0]!r} twice; name each model once")
@@ -382,6 +406,7 @@ def resolve(config: pytest.Config) -> Settings:
         prompt=values["prompt"],
         exact=values["exact"],
         mode=values["mode"],
+        executor=values["executor"],
         cache=Path(values["cache"] or default_cache()).expanduser(),
         inconclusive=values["inconclusive"],
         max_wait=values["max-wait"],
@@ -390,6 +415,7 @@ def resolve(config: pytest.Config) -> Settings:
         json=None if values["json"] is None else Path(values["json"]),
         list=values["list"],
         plan=values["plan"],
+        batch=None if values["batch"] is None else Path(values["batch"]).expanduser(),
         limits=Limits(values["max-calls"], values["max-tokens"], values["max-usd"]),
         prices=None if values["prices"] is None else Path(values["prices"]).expanduser(),
     )
@@ -399,7 +425,7 @@ def changed(config: pytest.Config, settings: Settings) -> list[str]:
     """The settings that differ from their defaults, as ``name=value``; the seed always."""
     shown = [f"seed={settings.seed}"]
     for option in OPTIONS:
-        if option.name in ("seed", "list", "plan", "json"):
+        if option.name in ("seed", "list", "plan", "batch", "json"):
             continue
         value = _value(config, option)
         if value != option.default:

@@ -228,6 +228,11 @@ class TextSubject:
             return None
         return int(count(call.prompt))
 
+    def request_body(self, call: Call) -> dict[str, Any] | None:
+        """What a Chat Completions endpoint is sent for a call; None for a model without one."""
+        body = getattr(self._recommender.model, "body", None)
+        return None if body is None or call.prompt is None else dict(body(call.prompt))
+
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Put the calls, and yield each completion as it arrives where the model can tell."""
         prompts = [call.prompt for call in calls if call.prompt is not None]
@@ -238,7 +243,7 @@ class TextSubject:
             if each is not None:
                 for position, completion in each(prompts):
                     waiting.discard(position)
-                    yield [(position, _plain_completion(completion))]
+                    yield [(position, plain_completion(completion))]
                 return
             completions = model.complete(prompts)
             if len(completions) != len(prompts):
@@ -249,7 +254,7 @@ class TextSubject:
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
             yield [(position, {"error": describe_failure(error)}) for position in sorted(waiting)]
             return
-        yield list(enumerate(map(_plain_completion, completions)))
+        yield list(enumerate(map(plain_completion, completions)))
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         """The answer, parsed."""
@@ -294,7 +299,8 @@ def _plain_recommendation(recommendation: Recommendation) -> Answer:
     }
 
 
-def _plain_completion(completion: Completion) -> Answer:
+def plain_completion(completion: Completion) -> Answer:
+    """A completion as plain JSON data; a failed one is ``{"error": reason}``."""
     if not isinstance(completion, Completion):
         return {"error": f"complete() returns Completion objects, got {type(completion).__name__}"}
     if completion.text is None:

@@ -161,6 +161,10 @@ class OpenAIModel:
         finally:
             calls.cancel()
 
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """What the endpoint is sent for `prompt`, as a batch file holds it."""
+        return self._arguments(prompt, self._dialect)
+
     def close(self) -> None:
         """Drop the connections; asking again opens new ones."""
         loop, self._loop = self._loop, None

@@ -34,8 +34,12 @@ LAYERS: dict[str, set[str]] = {
     "cache": {"errors", "calls"},
     "files": set(),
     "cache_files": {"cache", "calls", "errors", "files"},
-    "commands": {"cache", "cache_files", "errors", "llm", "settings"},
+    "batch_api": {
+        "cache", "cache_files", "calls", "errors", "files", "llm", "subject",
+    },
+    "commands": {"batch_api", "cache", "cache_files", "errors", "llm", "settings"},
     "subject": {"errors", "requests", "calls", "datasets", "llm"},
+    "remote": {"calls", "datasets", "errors", "llm", "subject"},
     "tokens": {"calls", "requests", "subject"},
     "prices": {"errors", "recommenders"},
     "progress": set(),
@@ -56,17 +60,17 @@ LAYERS: dict[str, set[str]] = {
     },
     "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "runner", "verdict"},
     "session": {
-        "cache", "cases", "datasets", "execution", "limits", "prices", "progress", "recommenders",
-        "runner", "settings", "subject",
+        "cache", "cases", "datasets", "execution", "limits", "parameters", "prices", "progress",
+        "recommenders", "remote", "requests", "runner", "settings", "subject",
     },
     "plan": {
         "calls", "metamorphic", "oracles", "prices", "recsys", "runner", "session", "subject",
         "tokens",
     },
     "planning": {
-        "errors", "metamorphic", "plan", "report", "session", "settings", "trial",
+        "batch_api", "errors", "metamorphic", "plan", "report", "session", "settings", "trial",
     },
-    "checks": {"datasets", "errors", "llm", "prices", "recommenders", "settings"},
+    "checks": {"datasets", "errors", "llm", "prices", "recommenders", "remote", "settings"},
     "report": {
         "counterexample", "execution", "llm", "metamorphic", "plan", "requests", "session",
         "settings", "tokens", "trial", "verdict",

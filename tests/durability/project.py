@@ -103,7 +103,8 @@ class Project:
 
     def start(self, *options: str, model: str = "openai:tiny") -> subprocess.Popen[str]:
         """Start a run, in a process group of its own."""
-        spec = f"{model}?temperature=1&concurrency={CONCURRENCY}"
+        joint = "&" if "?" in model else "?"
+        spec = f"{model}{joint}temperature=1&concurrency={CONCURRENCY}"
         return subprocess.Popen(
             [
                 sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q",

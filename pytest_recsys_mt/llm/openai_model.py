@@ -47,7 +47,8 @@ class OpenAIModel:
         temperature: At least 0; None leaves it to the endpoint.
         max_tokens: The most tokens of one answer.
         top_p: In (0, 1]; None leaves it to the endpoint.
-        concurrency: The most calls in flight; it starts with fewer, as `Pace` says.
+        concurrency: Calls in flight at a time; fewer while the endpoint refuses. None begins with 8
+            and finds out how many more it answers as fast, up to 64.
         timeout: Seconds that one attempt may take.
         max_wait: Seconds to wait for an endpoint that is busy or away; 0 asks only once. None
             leaves it to the run, which sets the attribute of the same name.
@@ -70,7 +71,7 @@ class OpenAIModel:
         temperature: float | None = None,
         max_tokens: int = 1024,
         top_p: float | None = None,
-        concurrency: int = 64,
+        concurrency: int | None = None,
         timeout: float = 60.0,
         max_wait: float | None = None,
     ) -> None:
@@ -79,7 +80,12 @@ class OpenAIModel:
             ("temperature", temperature, temperature is None or 0 <= temperature <= 2, "in [0, 2]"),
             ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
             ("top_p", top_p, top_p is None or 0 < top_p <= 1, "in (0, 1]"),
-            ("concurrency", concurrency, 1 <= concurrency <= 256, "in 1..256"),
+            (
+                "concurrency",
+                concurrency,
+                concurrency is None or 1 <= concurrency <= 256,
+                "in 1..256",
+            ),
             ("timeout", timeout, 0 < timeout < float("inf"), "a number of seconds above 0"),
             ("max_wait", max_wait, max_wait is None or 0 <= max_wait < float("inf"), "seconds"),
         ):
@@ -230,7 +236,7 @@ class OpenAIModel:
                 arrived.put((index, await self._ask(client, pace, prompt)))
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(self.concurrency, len(prompts))):
+            for _ in range(min(pace.ceiling, len(prompts))):
                 group.create_task(work())
 
     async def _ask(self, client: AsyncOpenAI, pace: Pace, prompt: Prompt) -> Completion:

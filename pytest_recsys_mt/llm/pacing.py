@@ -9,10 +9,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-FIRST = 16
-"""Calls in flight before anything is known of an endpoint."""
+FIRST, MOST = 8, 64
+"""Calls in flight before anything is known of an endpoint, and the most that are tried unasked."""
 
-_SLOWER = 1.5
+_SLOWER = 2.0
 """More calls at a time are tried while answers take at most this many times the shortest time."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
@@ -58,7 +58,8 @@ class Pace:
     Belongs to one event loop.
 
     Args:
-        ceiling: The most calls in flight.
+        ceiling: The most calls in flight; it begins with them. None begins with `FIRST` and finds
+            out, up to `MOST`.
         max_wait: Seconds that an endpoint may stay away before its calls fail at once. Every pause
             that has run out lets a call try again nevertheless.
         clock: Seconds, from anywhere.
@@ -67,25 +68,26 @@ class Pace:
 
     Attributes:
         limit: Calls that may be in flight now.
+        ceiling: The most that this can become.
         alive: Whether the endpoint has ever answered, if only by a refusal.
     """
 
     def __init__(
         self,
-        ceiling: int,
+        ceiling: int | None,
         max_wait: float,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        self.limit = min(FIRST, ceiling)
+        self.limit = FIRST if ceiling is None else ceiling
         self.alive = False
         self.max_wait = max_wait
         self.clock = clock
         self.sleep = sleep
         self.draw = draw
-        self._ceiling = ceiling
+        self.ceiling = MOST if ceiling is None else ceiling
         self._flying = 0
         self._queue: deque[asyncio.Future[None]] = deque()
         self._open_at = float("-inf")
@@ -146,7 +148,7 @@ class Pace:
         self._shortest = min(self._shortest, usual)
         if usual <= _SLOWER * self._shortest:
             more = self.limit if self._steep else 1
-            self.limit = min(self._ceiling, self.limit + more)
+            self.limit = min(self.ceiling, self.limit + more)
 
     def slow_down(self, turn: Turn) -> None:
         """Halve the limit, once for all the calls that were in flight together."""

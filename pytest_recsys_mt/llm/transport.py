@@ -16,7 +16,7 @@ _CONNECT = 10.0
 """Seconds for a connection to come about."""
 
 
-class UnreadableError(Exception):
+class UnreadableError(ValueError):
     """A response whose body is not read to its end; the text says why."""
 
 

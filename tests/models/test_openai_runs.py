@@ -1,0 +1,115 @@
+"""Whole runs of pytest against endpoints that misbehave."""
+
+import importlib
+import itertools
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.models.faults import FaultServer, Reply, completion
+from tests.plugin.conftest import record_of
+
+# Runs inside this process cannot import aiohttp and httpx anew; the module above sees to the rest.
+importlib.import_module("pytest_recsys_mt.llm.transport")
+
+TEST = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_set
+from pytest_recsys_mt.relations import change_case
+
+@metamorphic(change_case("upper"))
+def test_case(source, followup):
+    assert same_set(source, followup, margin=0.3)
+"""
+
+FAULTS = {
+    "HTTP 500": Reply({"error": {"message": "overloaded"}}, 500),
+    "HTTP 400": Reply({"error": {"message": "bad"}}, 400),
+    "is not JSON": Reply(b"<html>"),
+    "is not UTF-8": Reply(b'{"choices": "\xff"}'),
+    "broke off": Reply(completion(), missing=5),
+    "has no choices": Reply({**completion(), "choices": []}),
+    "has 2 choices": Reply({**completion(), "choices": completion()["choices"] * 2}),
+    "wrote nothing": Reply(completion(None)),
+    "refused": Reply(completion(message={"content": None, "refusal": "I won't"})),
+    "more than 2,000,000 bytes": Reply(completion("x" * 10_000_000)),
+    "a redirect": Reply(b"", 307, {"location": "http://127.0.0.1:1/v1/chat/completions"}),
+}
+
+
+def first_candidates(payload: dict[str, Any]) -> Reply:
+    """An answer that copies the first candidates, as a model that reads nothing else would."""
+    shown = re.findall(r"^\d+\. .*$", payload["messages"][-1]["content"], re.MULTILINE)
+    return Reply(completion("\n".join(shown[:10])))
+
+
+def faulty_for_some(faults: list[Reply]) -> Callable[[dict[str, Any]], Reply]:
+    """The first users that are asked for meet one fault each, whatever is asked of them."""
+    number, met = itertools.count(), dict[str, int]()
+    lock = threading.Lock()
+
+    def answer(payload: dict[str, Any]) -> Reply:
+        user = re.search(r"the user (\S+)", payload["messages"][-1]["content"], re.IGNORECASE)
+        assert user is not None
+        with lock:
+            which = met[user[1]] if user[1] in met else met.setdefault(user[1], next(number))
+        return faults[which] if which < len(faults) else first_candidates(payload)
+
+    return answer
+
+
+def run(
+    project: pytest.Pytester, model: str = "openai:tiny?max_wait=0", *arguments: str
+) -> tuple[pytest.RunResult, dict[str, Any]]:
+    project.makepyfile(TEST)
+    done = project.runpytest_inprocess(
+        "-p", "no:cacheprovider", f"--recsys-model={model}", "--recsys-users=40",
+        "--recsys-json=record.json", *arguments,
+    )  # fmt: skip
+    return done, record_of(project.path / "record.json")
+
+
+def test_faults_beyond_the_limit_make_the_verdict_an_error(
+    faulty: FaultServer, pytester: pytest.Pytester
+) -> None:
+    faulty.answer = faulty_for_some(list(FAULTS.values()))
+    done, record = run(pytester)
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    (row,) = record["results"]
+    assert row["status"] == "error"
+    assert row["errors"] == len(FAULTS)
+    shown = done.stdout.str()
+    assert [reason for reason in FAULTS if reason not in shown] == []
+    assert row["users"] > 0, "the rest go on"
+
+
+def test_faults_within_the_limit_leave_the_verdict_to_the_others(
+    faulty: FaultServer, pytester: pytest.Pytester
+) -> None:
+    faulty.answer = faulty_for_some([FAULTS["broke off"]])
+    done, record = run(pytester)
+    assert done.ret == pytest.ExitCode.OK
+    (row,) = record["results"]
+    assert (row["status"], row["errors"], row["users"]) == ("holds", 1, 19)
+
+
+def test_an_answer_in_another_language_is_an_answer_and_no_failure(
+    faulty: FaultServer, pytester: pytest.Pytester
+) -> None:
+    titles = "\n".join(f"{i}. 影片第{i}号" for i in range(1, 11))
+    faulty.answer = lambda payload: Reply(completion(titles))
+    (row,) = run(pytester)[1]["results"]
+    assert (row["errors"], row["users"]) == (0, 20)
+
+
+def test_a_run_says_how_long_a_server_wants_to_be_left_alone(
+    faulty: FaultServer, pytester: pytest.Pytester
+) -> None:
+    faulty.answer = lambda payload: Reply({"error": "slow down"}, 429, {"retry-after": "900"})
+    done, record = run(pytester, "openai:tiny", "--recsys-max-wait=100")
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    assert "asks to wait 900 s" in str(record["results"])
+    assert len(faulty.asked) <= 16

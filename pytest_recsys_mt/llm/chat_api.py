@@ -28,10 +28,12 @@ class Dialect:
     Attributes:
         limits: Names for the most tokens of an answer that are still to be tried, best first.
         seed: Whether a seed may be sent.
+        json: Whether answers may be held to JSON.
     """
 
     limits: tuple[str, ...]
     seed: bool = True
+    json: bool = True
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> Dialect:
@@ -50,6 +52,13 @@ class Dialect:
             return replace(self, limits=self.limits[1:])
         if self.seed and re.search(r"\bseed\b", complaint):
             return replace(self, seed=False)
+        # OpenAI names the field also where the prompt does not ask for JSON, which is the prompt's mistake.
+        if (
+            self.json
+            and re.search(r"\bresponse_format\b", complaint)
+            and "must contain the word" not in complaint
+        ):
+            return replace(self, json=False)
         return None
 
 

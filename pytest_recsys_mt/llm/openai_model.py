@@ -47,6 +47,8 @@ class OpenAIModel:
         temperature: At least 0; None leaves it to the endpoint.
         max_tokens: The most tokens of one answer.
         top_p: In (0, 1]; None leaves it to the endpoint.
+        json: Whether answers must be JSON (``response_format``). The prompt has to ask for JSON too,
+            which no built-in template does.
         concurrency: Calls in flight at a time; fewer while the endpoint refuses. None begins with 8
             and finds out how many more it answers as fast, up to 64.
         timeout: Seconds that one attempt may take.
@@ -71,6 +73,7 @@ class OpenAIModel:
         temperature: float | None = None,
         max_tokens: int = 1024,
         top_p: float | None = None,
+        json: bool = False,
         concurrency: int | None = None,
         timeout: float = 60.0,
         max_wait: float | None = None,
@@ -95,6 +98,7 @@ class OpenAIModel:
         self.temperature = temperature
         self.max_tokens = max_tokens
         self.top_p = top_p
+        self.json = json
         self.concurrency = concurrency
         self.timeout = timeout
         self.max_wait = max_wait
@@ -181,11 +185,13 @@ class OpenAIModel:
 
     @property
     def _sampling(self) -> dict[str, float | int | None]:
-        return {
+        sampling: dict[str, float | int | None] = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "top_p": self.top_p,
         }
+        # Left out unless it is asked for: the keys of answers depend on what stands here.
+        return {**sampling, "json": True} if self.json else sampling
 
     @cached_property
     def _endpoint(self) -> Endpoint:
@@ -281,6 +287,8 @@ class OpenAIModel:
             arguments["temperature"] = self.temperature
         if self.top_p is not None:
             arguments["top_p"] = self.top_p
+        if self.json and dialect.json:
+            arguments["response_format"] = {"type": "json_object"}
         if dialect.seed:
             # Servers differ in how wide a seed may be; all of them take 31 bits.
             arguments["seed"] = prompt.seed % 2**31
@@ -294,6 +302,10 @@ class OpenAIModel:
             (
                 f"{self._endpoint.url} takes no seed, so answers cannot be asked for again",
                 self._dialect.seed and not dialect.seed,
+            ),
+            (
+                f"{self._endpoint.url} takes no response_format, so nothing holds answers to JSON",
+                self._dialect.json and not dialect.json,
             ),
             (
                 f"{self._endpoint.url} takes {dialect.limits[0]}, not {self._dialect.limits[0]}",

@@ -95,6 +95,7 @@ def test_a_spec_gives_the_sampling_parameters(spec: str) -> None:
     model = OpenAIModel.from_spec(spec)
     assert model.identity["sampling"] == {"temperature": 0.0, "max_tokens": 9, "top_p": None}
     assert model.name == "m"
+    assert OpenAIModel.from_spec(f"{spec}&json=true").identity["sampling"]["json"] is True
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,7 @@ def test_a_spec_gives_the_sampling_parameters(spec: str) -> None:
         ("openai:m?max_tokens=0", "max_tokens=0 must be"),
         ("openai:m?top_p=0", "top_p=0.0 must be"),
         ("openai:m?concurrency=0", "concurrency=0 must be"),
+        ("openai:m?max_wait=-1", "max_wait=-1.0 must be"),
         ("openai:m?timeout=0", "timeout=0.0 must be"),
         ("openai:", "the name of a model"),
     ],

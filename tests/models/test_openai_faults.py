@@ -312,6 +312,23 @@ def test_what_an_endpoint_rejects_is_left_out_and_remembered(
     assert caplog.messages == model.notes
 
 
+def test_answers_are_held_to_json_where_the_endpoint_can(faulty: FaultServer) -> None:
+    assert ask(json=True).text == "1. Heat"
+    assert faulty.asked[-1]["response_format"] == {"type": "json_object"}
+    faulty.answer = rejecting("response_format")
+    model = OpenAIModel("tiny", json=True)
+    assert model.complete([prompt()])[0].text == "max_tokens messages model seed"
+    assert model.notes == [
+        f"{faulty.url} takes no response_format, so nothing holds answers to JSON"
+    ]
+
+
+def test_a_prompt_that_does_not_ask_for_json_is_told_so(faulty: FaultServer) -> None:
+    says = "'messages' must contain the word 'json' to use 'response_format'"
+    faulty.answer = lambda payload: Reply({"error": {"message": says}}, 400)
+    assert ask(json=True).error == f"HTTP 400: {says}"
+
+
 def test_fields_that_a_schema_forbids_are_left_out(faulty: FaultServer) -> None:
     detail = [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "not permitted"}]
     faulty.answer = lambda payload: (

@@ -156,6 +156,7 @@ class Over(StoppingCriteria):
         self._over = [False] * len(lines)
 
     def __call__(self, input_ids: torch.Tensor, scores: object = None, **kwargs: object) -> Any:
+        """Which rows are over, `(rows,)`, for tokens `(rows, length)`."""
         for row, answer in enumerate(input_ids[:, self._start :].tolist()):
             self._over[row] = self._over[row] or self._how.is_over(answer, self._lines[row])
         return torch.tensor(self._over, device=input_ids.device)

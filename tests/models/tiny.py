@@ -14,9 +14,8 @@ def tokenizer() -> Any:
     raw = Tokenizer(models.BPE({name: i for i, name in enumerate(names)}, []))
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(
-        tokenizer_object=raw, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
-    )
+    make: Any = PreTrainedTokenizerFast
+    return make(tokenizer_object=raw, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
 
 
 def save(folder: Path, kind: str = "llama", seed: int = 0, **sizes: Any) -> Path:
@@ -53,6 +52,7 @@ def save(folder: Path, kind: str = "llama", seed: int = 0, **sizes: Any) -> Path
     )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+        make: Any = AutoModelForCausalLM.from_config
+        make(config).save_pretrained(folder)
     words.save_pretrained(folder)
     return folder

@@ -238,6 +238,13 @@ def _missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:
     ]
     if len(calls) > len(shown):
         shown.append(f"  and {len(calls) - len(shown)} more")
+    model = calls[0].content.get("model")
+    host = model.get("host") if isinstance(model, Mapping) else None
+    if host is not None:
+        shown.append(
+            f"  (looked for under {host}; if they were recorded elsewhere, set OPENAI_BASE_URL as it "
+            f"was then)"
+        )
     return MissingAnswerError(
         f"{len(calls)} answers of {subject.name} are not recorded, and --recsys-mode=replay asks "
         f"nothing; record them once with --recsys-mode=auto and the same options:\n"

@@ -14,6 +14,8 @@ STANDARD_ERROR = 2
 SHOWN_AFTER = 1.0
 """Seconds before a batch of calls shows how far it is; shorter ones need not."""
 
+SHOWN_EVERY = 0.2
+
 
 def terminal(descriptor: int = STANDARD_ERROR) -> TextIO | None:
     """A stream of its own to the terminal behind a file descriptor; None where there is none.
@@ -35,10 +37,14 @@ class Progress:
     Args:
         stream: Of a terminal; None shows nothing.
         after: Seconds before a batch is shown.
+        every: Seconds from one picture of it to the next.
     """
 
-    def __init__(self, stream: TextIO | None, after: float = SHOWN_AFTER) -> None:
+    def __init__(
+        self, stream: TextIO | None, after: float = SHOWN_AFTER, every: float = SHOWN_EVERY
+    ) -> None:
         self._stream = stream
+        self._every = every
         self._after = after
         self._bar: tqdm[Any] | None = None
         self._cached = 0
@@ -60,6 +66,8 @@ class Progress:
             file=_OwnLine(self._stream),  # pyright: ignore[reportArgumentType] - tqdm only writes
             unit="call",
             delay=self._after,
+            mininterval=self._every,
+            miniters=1,
             leave=False,
             dynamic_ncols=True,
             smoothing=0.1,

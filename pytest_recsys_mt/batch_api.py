@@ -140,15 +140,15 @@ def _asked(path: Path) -> dict[str, dict[str, Any]]:
     for number, line in _lines(path):
         try:
             row = json.loads(line)
-            sound = key_of(row["call"]) == row["key"]
+            key, call = row["key"], row["call"]
+            if key_of(call) != key:
+                raise ValueError(key)
         except (ValueError, KeyError, TypeError, RecursionError):
-            sound = False
-        if not sound:
             raise CacheError(
                 f"{path}:{number}: this call was altered or damaged; write the batch again with "
                 f"--recsys-plan --recsys-batch, which gives unanswered calls the same ids"
-            )
-        calls[row["key"]] = row["call"]
+            ) from None
+        calls[key] = call
     return calls
 
 

@@ -60,6 +60,20 @@ def check_prices(settings: Settings) -> None:
             )
 
 
+def check_executor(settings: Settings) -> None:
+    """See that what puts the calls is installed.
+
+    Raises:
+        pytest.UsageError: If it is not.
+    """
+    from pytest_recsys_mt.remote import require_ray
+
+    try:
+        require_ray()
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-executor={settings.executor}: {error}") from error
+
+
 def check_named(config: pytest.Config, settings: Settings) -> None:
     """See that the recommenders, the dataset and the prompt named on the command line exist.
 

@@ -13,6 +13,9 @@ from pytest_recsys_mt.errors import RecommenderError
 
 _BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
+RESOURCES = {"cpus": 0.01, "gpus": 0.0}
+"""Parameters of every spec that its recommender never sees, with the least of each."""
+
 
 def split(spec: str) -> tuple[str, dict[str, str]]:
     """The spec without its parameters, and the parameters as text.
@@ -32,6 +35,36 @@ def split(spec: str) -> tuple[str, dict[str, str]]:
         twice = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
         raise RecommenderError(f"{spec!r} gives the parameter {twice!r} twice")
     return target, given
+
+
+def resources(spec: str) -> tuple[str, dict[str, float]]:
+    """The spec without ``cpus`` and ``gpus``, and these two, as far as they are given.
+
+    They say what each Ray actor takes, and are no parameters of the recommender.
+
+    Raises:
+        RecommenderError: If one is given twice, or is no number; the cores must be above 0.
+    """
+    target, mark, query = spec.partition("?")
+    found: dict[str, float] = {}
+    kept = []
+    for part in query.split("&"):
+        name, _, text = part.partition("=")
+        if name not in RESOURCES:
+            kept.append(part)
+            continue
+        if name in found:
+            raise RecommenderError(f"{spec!r} gives the parameter {name!r} twice")
+        try:
+            found[name] = float(text)
+        except ValueError:
+            found[name] = -1.0
+        if not RESOURCES[name] <= found[name] < float("inf"):
+            raise RecommenderError(
+                f"{spec!r}: {name}={text!r} is not a number from {RESOURCES[name]:g}; it says how "
+                f"many {'cores' if name == 'cpus' else 'GPUs'} each Ray actor takes"
+            )
+    return target + (mark + "&".join(kept) if kept else ""), found
 
 
 def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> Any:

@@ -80,6 +80,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_recsys_mt.checks import check_prices
 
         check_prices(settings)
+    if not on_worker and settings.executor == "ray" and settings.mode != "replay":
+        from pytest_recsys_mt.checks import check_executor
+
+        check_executor(settings)
     if not on_worker and any(
         config.getoption(f"recsys_{name}") is not None for name in ("model", "data", "prompt")
     ):

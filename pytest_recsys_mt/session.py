@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.limits import Budget, account
+from pytest_recsys_mt.parameters import resources
 from pytest_recsys_mt.prices import Prices
 from pytest_recsys_mt.progress import Progress
 from pytest_recsys_mt.recommenders import resolve
+from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.runner import Runner
 from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.subject import Subject, subject
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.remote import Needs, RayCalls, Recipe
+
+
+def made_from(spec: str, exact: bool, max_wait: float) -> Recommender | TextModel:
+    """The recommender that `spec` names, with what the options say of all recommenders."""
+    made = resolve(spec, exact=exact)
+    if getattr(made, "max_wait", 0) is None:
+        made.max_wait = max_wait  # type: ignore[union-attr]
+    return made
 
 
 class Session:
@@ -55,10 +68,30 @@ class Session:
             self.cache,
             self.settings.mode,
             self._run,
+            None if self._ray is None else self._ray.ask,
             prices=Prices.load(self.settings.prices),
             budget=Budget(limits, account(self.settings.cache, self._run)) if limits else None,
             progress=self._progress,
         )
+
+    @cached_property
+    def _ray(self) -> RayCalls | None:
+        """Puts the calls where they go to a Ray cluster; None where they stay in this process."""
+        if self.settings.executor == "local" or self.settings.mode == "replay":
+            return None
+        from pytest_recsys_mt.remote import RayCalls
+
+        return RayCalls(lambda: self.split.training)
+
+    def _recipe(self, recommender: object, name: str) -> tuple[Recipe, object, Needs]:
+        """How an actor makes `recommender`, and what it needs: by its spec, where it has one."""
+        from pytest_recsys_mt.remote import Needs, Recipe, itself
+
+        prompt, seed = self.settings.prompt, self.settings.seed
+        if self._recommenders.get(name) is not recommender:
+            return Recipe(name, partial(itself, recommender), prompt, seed), recommender, Needs()
+        make = partial(made_from, name, self.settings.exact, self.settings.max_wait)
+        return Recipe(name, make, prompt, seed), None, Needs(**resources(name)[1])
 
     def begins(self, what: Hashable) -> bool:
         """Whether this is the first time that anyone says that `what` begins."""
@@ -70,10 +103,7 @@ class Session:
     def recommender(self, spec: str) -> object:
         """The recommender that `spec` names; the same object every time."""
         if spec not in self._recommenders:
-            made = resolve(spec, exact=self.settings.exact)
-            if getattr(made, "max_wait", 0) is None:
-                made.max_wait = self.settings.max_wait  # type: ignore[union-attr]
-            self._recommenders[spec] = made
+            self._recommenders[spec] = made_from(spec, self.settings.exact, self.settings.max_wait)
         return self._recommenders[spec]
 
     def name_of(self, recommender: object, parameter: Any) -> str:
@@ -92,6 +122,8 @@ class Session:
         if known is None:
             if isinstance(recommender, type):
                 recommender = recommender()
+            if self._ray is not None:
+                self._ray.know(*self._recipe(recommender, name))
             known = subject(recommender, name, self.settings.prompt)
             known.fit(self.split.training, self.settings.seed)
             self._subjects[name] = known
@@ -106,7 +138,9 @@ class Session:
         return self._runners[key]
 
     def close(self) -> None:
-        """Let go of the cache and of the recommenders that hold anything."""
+        """Let go of the cache, the actors and the recommenders that hold anything."""
+        if self.__dict__.get("_ray") is not None:
+            self.__dict__["_ray"].close()
         if "cache" in self.__dict__:
             self.cache.close()
         for recommender in self._recommenders.values():

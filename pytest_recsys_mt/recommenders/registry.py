@@ -69,7 +69,7 @@ def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
       recommender's (``openai:itemkn`` insists).
 
     Each takes parameters, ``itemknn?neighbours=10&weights=binary``, typed by the annotations of the
-    class or factory.
+    class or factory. ``cpus`` and ``gpus`` are for ``--recsys-executor=ray`` alone, and left out.
 
     Args:
         spec: What stands behind ``--recsys-model``.
@@ -79,6 +79,7 @@ def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
     Raises:
         RecommenderError: If the spec means nothing or cannot be built; the text says what would.
     """
+    spec, _ = parameters.resources(spec)
     prefix, colon, _ = spec.partition(":")
     if colon and prefix in PREFIXES:
         return PREFIXES[prefix](spec, exact)

@@ -29,6 +29,7 @@ from pytest_recsys_mt.oracles.same_score import same_score
 from pytest_recsys_mt.oracles.same_set import same_set
 from pytest_recsys_mt.oracles.scores import Score
 from pytest_recsys_mt.oracles.self_agreement import self_agreement
+from pytest_recsys_mt.oracles.sign_flips import sign_flip_test
 
 __all__ = [
     "Score",
@@ -63,5 +64,6 @@ __all__ = [
     "same_score",
     "same_set",
     "self_agreement",
+    "sign_flip_test",
     "t_from_summary",
 ]

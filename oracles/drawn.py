@@ -7,8 +7,10 @@ come from the same draws and agree (see `bounds.Mean`).
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_recsys_mt.oracles.kernel import Floats
 
@@ -124,8 +126,7 @@ class SignFlips(_Drawn):
     """
 
     def __init__(self, differences: Floats, low: float, high: float, draws: int = DRAWS) -> None:
-        rng = np.random.default_rng(_SEED)
-        flipped = rng.random((draws, len(differences))) < 0.5
+        flipped = _flips(draws, len(differences))
         sizes = flipped.sum(axis=1)
         sums = flipped @ differences
         # The pattern without any flip is the observed one: as extreme as itself for every value.
@@ -133,6 +134,13 @@ class SignFlips(_Drawn):
         np.divide(sums, sizes, out=below, where=sizes > 0)
         np.divide(sums, sizes, out=above, where=sizes > 0)
         super().__init__(float(differences.mean()), below, above, low, high)
+
+
+@lru_cache(maxsize=4)
+def _flips(draws: int, users: int) -> NDArray[np.bool_]:
+    """Which users are flipped in each draw, ``(draws, users)``; the same for all relations."""
+    flipped: NDArray[np.bool_] = np.random.default_rng(_SEED).random((draws, users)) < 0.5
+    return flipped
 
 
 def _rank(alpha: float, draws: int) -> int:

@@ -48,6 +48,10 @@ class Runner:
         design: How requests are made.
         settings: Of the run.
         executor: Puts the calls.
+
+    Attributes:
+        source_outcomes: What became of the unchanged requests, by position of their case: each
+            answer is read once, however many tests compare theirs with it.
     """
 
     def __init__(
@@ -61,6 +65,7 @@ class Runner:
         self.subject = subject
         self.design = design
         self.settings = settings
+        self.source_outcomes: dict[int, Outcome] = {}
         self._split = split
         self._executor = executor
 
@@ -208,7 +213,7 @@ class RunAnswers:
         self._transformations = tuple(transformations)
         self._same_seed = _same_seed(self._transformations)
         self._first = 0 if self._same_seed else block * runner.replicates
-        self._outcomes: dict[int, Outcome] = {}
+        self._outcomes = {} if self._transformations else runner.source_outcomes
         self._context = context
 
     @property

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.popularity_metrics import (
-    gini,
+from pytest_recsys_mt.oracles import (
     gini_difference,
-    herfindahl,
     herfindahl_difference,
     log_popularity_difference,
     popularity_lift,
     popularity_rank_correlation,
 )
+from pytest_recsys_mt.oracles.gini import gini
+from pytest_recsys_mt.oracles.herfindahl import herfindahl
 
 SCORES = st.lists(st.integers(1, 10_000), min_size=1, max_size=12)
 ON_SCORES = (log_popularity_difference, popularity_lift, gini_difference, herfindahl_difference)

@@ -25,6 +25,7 @@ from pytest_recsys_mt.oracles.not_lifted import not_lifted
 from pytest_recsys_mt.oracles.not_worse import not_worse
 from pytest_recsys_mt.oracles.overlap import overlap
 from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
+from pytest_recsys_mt.oracles.popularity_fit import PopularityFit, popularity_fit
 from pytest_recsys_mt.oracles.popularity_lift import popularity_lift
 from pytest_recsys_mt.oracles.popularity_rank_correlation import popularity_rank_correlation
 from pytest_recsys_mt.oracles.rbo import rbo
@@ -40,6 +41,7 @@ from pytest_recsys_mt.oracles.self_agreement import self_agreement
 from pytest_recsys_mt.oracles.sign_flips import sign_flip_test
 
 __all__ = [
+    "PopularityFit",
     "Score",
     "at_least",
     "at_most",
@@ -66,6 +68,7 @@ __all__ = [
     "only_candidates",
     "overlap",
     "paper_t_test",
+    "popularity_fit",
     "popularity_lift",
     "popularity_rank_correlation",
     "rate_interval",

@@ -1,4 +1,7 @@
-"""Benchmark values: the mean score of the answers against a threshold."""
+"""Benchmark values: the mean score of the answers against a threshold.
+
+The value is of interest whatever the verdict, so all users are asked for it.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,7 @@ def _judge(
     oracle: str, answers: Answers, score: str | Score, promise: Promise, threshold: float
 ) -> Verdict:
     named = score_named(score)
-    claim = Claim(f"{oracle}:{named.name}", promise, threshold)
+    claim = Claim(f"{oracle}:{named.name}", promise, threshold, whole=True)
     verdict = judge_sample(
         answers, claim, lambda sample, context: score_values(sample, context, named)
     )

@@ -152,7 +152,7 @@ class ShareSplit(Split):
         found = {}
         for user, items in frame[frame["user"].isin(chosen)].groupby("user")["item"]:
             number = max(1, min(len(items) - 1, round(self.share * len(items))))
-            draw = generator(self.seed, "held out", user).permutation(len(items))[:number]
+            draw = generator(self.seed, "held out", str(user)).permutation(len(items))[:number]
             found[str(user)] = frozenset(items.iloc[draw])
         return found
 

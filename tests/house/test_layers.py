@@ -48,7 +48,8 @@ LAYERS: dict[str, set[str]] = {
     },
     "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "verdict"},
     "session": {
-        "cache", "cases", "datasets", "execution", "recommenders", "runner", "settings", "subject",
+        "cache", "cases", "datasets", "execution", "recommenders", "requests", "runner", "settings",
+        "subject",
     },
     "checks": {"datasets", "errors", "llm", "recommenders", "settings"},
     "report": {

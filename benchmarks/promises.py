@@ -124,19 +124,30 @@ def recsys_of(recommender: object, name: str, seed: int, users: int, cache: Path
         users: Most users to ask.
         cache: A folder that nothing durable is written to here.
     """
-    facts = {
-        **{option.name.replace("-", "_"): option.default for option in OPTIONS},
-        "models": (),
-        "models_given": False,
-        "design": Design(users=users),
-        "seed": seed,
-        "cache": cache,
-    }
-    names = {field.name for field in fields(Settings)}
-    settings = Settings(**{name: value for name, value in facts.items() if name in names})
+    settings = settings_of(Design(users=users), seed, cache)
     session = Session(settings, run="promises")
     return Recsys(
         lambda design: session.runner(recommender, name, design),
         settings.design,
         lambda verdict: verdict,
     )
+
+
+def settings_of(design: Design, seed: int, cache: Path) -> Settings:
+    """The settings of a run without any option but these.
+
+    Args:
+        design: How requests are made.
+        seed: Of the run.
+        cache: Folder of the answers.
+    """
+    facts = {
+        **{option.name.replace("-", "_"): option.default for option in OPTIONS},
+        "models": (),
+        "models_given": False,
+        "design": design,
+        "seed": seed,
+        "cache": cache,
+    }
+    names = {field.name for field in fields(Settings)}
+    return Settings(**{name: value for name, value in facts.items() if name in names})

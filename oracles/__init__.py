@@ -1,24 +1,33 @@
 """The judgements: functions of source and follow-up answers that return a verdict."""
 
 from pytest_recsys_mt.oracles.average_overlap import average_overlap
+from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
 from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
 from pytest_recsys_mt.oracles.fagin import fagin
 from pytest_recsys_mt.oracles.faults import complete_list, no_repeats, only_candidates
+from pytest_recsys_mt.oracles.gini import (
+    gini_difference,
+    gini_ratio,
+    gini_relative_difference,
+)
+from pytest_recsys_mt.oracles.herfindahl import (
+    herfindahl_difference,
+    herfindahl_ratio,
+    herfindahl_relative_difference,
+)
 from pytest_recsys_mt.oracles.intervals import cluster_bootstrap, rate_interval
 from pytest_recsys_mt.oracles.jaccard import jaccard
 from pytest_recsys_mt.oracles.kendall import kendall
+from pytest_recsys_mt.oracles.log_popularity_difference import log_popularity_difference
+from pytest_recsys_mt.oracles.not_increased import not_increased
 from pytest_recsys_mt.oracles.not_lifted import not_lifted
 from pytest_recsys_mt.oracles.not_worse import not_worse
 from pytest_recsys_mt.oracles.overlap import overlap
 from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
-from pytest_recsys_mt.oracles.popularity_metrics import (
-    gini_difference,
-    herfindahl_difference,
-    log_popularity_difference,
-    popularity_lift,
-    popularity_rank_correlation,
-)
+from pytest_recsys_mt.oracles.popularity_fit import PopularityFit, popularity_fit
+from pytest_recsys_mt.oracles.popularity_lift import popularity_lift
+from pytest_recsys_mt.oracles.popularity_rank_correlation import popularity_rank_correlation
 from pytest_recsys_mt.oracles.rbo import rbo
 from pytest_recsys_mt.oracles.rbo_bounds import rbo_min, rbo_residual
 from pytest_recsys_mt.oracles.same_answer import same_answer
@@ -32,7 +41,10 @@ from pytest_recsys_mt.oracles.self_agreement import self_agreement
 from pytest_recsys_mt.oracles.sign_flips import sign_flip_test
 
 __all__ = [
+    "PopularityFit",
     "Score",
+    "at_least",
+    "at_most",
     "average_overlap",
     "cluster_bootstrap",
     "complete_list",
@@ -40,17 +52,23 @@ __all__ = [
     "different_ranking",
     "fagin",
     "gini_difference",
+    "gini_ratio",
+    "gini_relative_difference",
     "herfindahl_difference",
+    "herfindahl_ratio",
+    "herfindahl_relative_difference",
     "increases",
     "jaccard",
     "kendall",
     "log_popularity_difference",
     "no_repeats",
+    "not_increased",
     "not_lifted",
     "not_worse",
     "only_candidates",
     "overlap",
     "paper_t_test",
+    "popularity_fit",
     "popularity_lift",
     "popularity_rank_correlation",
     "rate_interval",
@@ -66,4 +84,5 @@ __all__ = [
     "self_agreement",
     "sign_flip_test",
     "t_from_summary",
+    "within",
 ]

@@ -15,7 +15,7 @@ def share(oracle: str, name: str, value: Any) -> float:
     Raises:
         OracleError: If it is anything else.
     """
-    number = _number(oracle, name, value)
+    number = finite(oracle, name, value)
     if not 0 < number < 1:
         raise OracleError(
             f"{oracle}: {name} must lie between 0 and 1, both excluded, got {value!r}; 0.05 lets "
@@ -30,7 +30,7 @@ def not_negative(oracle: str, name: str, value: Any) -> float:
     Raises:
         OracleError: If it is anything else.
     """
-    number = _number(oracle, name, value)
+    number = finite(oracle, name, value)
     if number < 0:
         raise OracleError(f"{oracle}: {name} must be at least 0, got {value!r}")
     return number
@@ -66,7 +66,12 @@ def two_sides(oracle: str, source: Any, followup: Any) -> None:
         )
 
 
-def _number(oracle: str, name: str, value: Any) -> float:
+def finite(oracle: str, name: str, value: Any) -> float:
+    """A finite number.
+
+    Raises:
+        OracleError: If it is anything else.
+    """
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -10,7 +10,7 @@ from pytest_recsys_mt.oracles.bounds import mean_difference_of
 from pytest_recsys_mt.oracles.difference import Unscored, paired_differences
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
-from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.oracles.scores import Score, mean_score, score_named, width
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -83,26 +83,19 @@ def score_effects(pairs: Pairs, context: Context, score: Score, sign: int) -> Ef
 
     def difference(source: Asked, followup: Asked) -> float:
         nonlocal left_out
-        before, missing_before = _mean_score(source, context, score)
-        after, missing_after = _mean_score(followup, context, score)
+        before, missing_before = mean_score(source, context, score)
+        after, missing_after = mean_score(followup, context, score)
         left_out += missing_before + missing_after
         if before is None or after is None:
             raise Unscored(f"no recommended item has a {score.name}")
         return sign * (after - before)
 
-    low, high = score.span(context)
-    effects = paired_differences(pairs, difference, high - low, mean_difference_of)
+    reach = max((width(score.span(asked, context)) for asked in pairs.source), default=0.0)
+    effects = paired_differences(pairs, difference, reach, mean_difference_of)
     if left_out:
         note = f"{left_out} recommended items without {score.name} left out"
         return dataclasses.replace(effects, note=note)
     return effects
-
-
-def _mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
-    scored = [score.of(answer, asked, context) for answer in asked.answers]
-    values = [value for value, _ in scored if value is not None]
-    missing = sum(count for _, count in scored)
-    return (sum(values) / len(values) if values else None), missing
 
 
 def _judge(

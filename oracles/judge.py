@@ -34,12 +34,15 @@ class Claim:
         margin: In the unit of the effects.
         exact: Whether the effects are shares of faulty answers, whose error rate is kept for
             certain (see `looks.Looks.level`).
+        whole: Whether all users are asked at once, however clear the verdict may be earlier, because
+            the mean itself is wanted: an early stop leaves it too far from the margin.
     """
 
     oracle: str
     promise: Promise
     margin: float
     exact: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,8 @@ def look_by_look(
         users: That can be asked.
         see: Asks so many of them in all, always the same first ones.
     """
-    *early, last = Looks(users, exact=claim.exact, single=context.deterministic)
+    single = context.deterministic or claim.whole
+    *early, last = Looks(users, exact=claim.exact, single=single)
     before: Verdict | None = None
     for look in early:
         seen = see(look.users)

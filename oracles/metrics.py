@@ -49,11 +49,11 @@ def metric_named(name: str) -> Metric:
         OracleError: If there is none of that name; the text gives the choice and the nearest match.
     """
     kind, at, depth = str(name).partition("@")
-    if kind not in _METRICS:
-        raise OracleError(f"there is no metric {name!r}; {choices(kind, _METRICS)}, with @k or not")
+    if kind not in METRICS:
+        raise OracleError(f"there is no metric {name!r}; {choices(kind, METRICS)}, with @k or not")
     if at and not (depth.isascii() and depth.isdigit() and int(depth) > 0):
         raise OracleError(f"the depth of a metric is a number of at least 1, got {name!r}")
-    return Metric(str(name), int(depth) if at else None, _METRICS[kind])
+    return Metric(str(name), int(depth) if at else None, METRICS[kind])
 
 
 def _hit(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
@@ -71,6 +71,6 @@ def _ndcg(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
     return math.fsum(gain) / math.fsum(ideal)
 
 
-_METRICS: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = MappingProxyType(
+METRICS: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = MappingProxyType(
     {"hit": _hit, "ndcg": _ndcg, "mrr": _mrr}
 )

@@ -1,14 +1,15 @@
-"""Scores of an answer for directional promises."""
+"""Scores: a number for an answer, for directional promises and for benchmark values."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles import popularity_scores, validity_scores
+from pytest_recsys_mt.oracles.metrics import METRICS, metric_named
 from pytest_recsys_mt.oracles.similarities import choices
 from pytest_recsys_mt.requests import Recommendation
 
@@ -21,12 +22,12 @@ class Score:
         name: As reports print it.
         of: The score of one answer and how many of its items it had to leave out; a score of None
             where nothing is left to score.
-        span: The smallest and the largest score there can be in this run.
+        span: The smallest and the largest score there can be for a user in this run.
     """
 
     name: str
     of: Callable[[Recommendation, Asked, Context], tuple[float | None, int]]
-    span: Callable[[Context], tuple[float, float]]
+    span: Callable[[Asked, Context], tuple[float, float]]
 
 
 def score_named(score: str | Score) -> Score:
@@ -37,28 +38,54 @@ def score_named(score: str | Score) -> Score:
     """
     if isinstance(score, Score):
         return score
-    if score not in SCORES:
-        raise OracleError(f"there is no score {score!r}; {choices(score, SCORES)}")
-    return SCORES[score]
+    name = str(score)
+    if name in SCORES:
+        return SCORES[name]
+    if name.partition("@")[0] in METRICS:
+        metric = metric_named(name)
+        return Score(
+            name,
+            lambda answer, asked, context: (metric.of(answer, asked), 0),
+            lambda asked, context: (0.0, 1.0),
+        )
+    raise OracleError(f"there is no score {score!r}; {choices(name, [*SCORES, *METRICS])}")
 
 
-def _log_popularity(
-    answer: Recommendation, asked: Asked, context: Context
-) -> tuple[float | None, int]:
-    """Mean ln of the training interactions of the items; those without any have no logarithm."""
-    items = list(dict.fromkeys(answer.items))[: asked.request.k]
-    logs = [math.log(count) for item in items if (count := context.popularity.get(item, 0)) > 0]
-    value = math.fsum(logs) / len(logs) if logs else None
-    return value, len(items) - len(logs)
+def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
+    """The mean score of a user's answers, and how many items were left out of them.
+
+    Args:
+        asked: One user's answers.
+        context: Knows what scores need.
+        score: Of one answer.
+
+    Returns:
+        The mean over the answers that have a score; None where none has.
+    """
+    scored = [score.of(answer, asked, context) for answer in asked.answers]
+    values = [value for value, _ in scored if value is not None]
+    missing = sum(count for _, count in scored)
+    return (sum(values) / len(values) if values else None), missing
 
 
-def _log_popularity_span(context: Context) -> tuple[float, float]:
-    counts = [count for count in context.popularity.values() if count > 0]
-    return (math.log(min(counts)), math.log(max(counts))) if counts else (0.0, 0.0)
+def width(span: tuple[float, float]) -> float:
+    """How far apart two scores can be."""
+    return span[1] - span[0]
 
 
 SCORES: Mapping[str, Score] = MappingProxyType(
-    {"log_popularity": Score("log_popularity", _log_popularity, _log_popularity_span)}
+    {
+        name: Score(name, of, span)
+        for name, (of, span) in {**popularity_scores.SCORES, **validity_scores.SCORES}.items()
+    }
 )
-"""``log_popularity``: mean natural logarithm of popularity over an answer's items. Differences of
-it do not depend on how many interactions there are in all."""
+"""Besides them, the accuracy metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores.
+
+* ``log_popularity``: mean natural logarithm of popularity over an answer's items. Differences of it
+  do not depend on how many interactions there are in all.
+* ``log_popularity_difference``, ``absolute_log_popularity_difference``, ``popularity_lift``,
+  ``gini_difference``, ``herfindahl_difference``, ``popularity_rank_correlation``: the answer's items
+  against the user's history.
+* ``invalid``: entries of the first k that are no valid recommendation; ``malformed``,
+  ``already_seen``, ``unknown_title`` and ``outside_catalogue`` are its parts.
+"""

@@ -15,10 +15,10 @@ from pytest_recsys_mt.settings import Design
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One user's request and the item held out for them, which no recommender sees."""
+    """One user's request and the items held out for them, which no recommender sees."""
 
     request: Request
-    held_out: str
+    held_out: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,14 @@ class Split:
     seed: int
 
     @cached_property
-    def held_out(self) -> Mapping[str, str]:
+    def held_out(self) -> Mapping[str, frozenset[str]]:
         """The latest item of every user with more than one interaction, by user."""
         frame = self.dataset.interactions
         latest = frame[frame.duplicated("user", keep="first") & ~frame.duplicated("user", "last")]
-        return dict(zip(latest["user"], latest["item"], strict=True))
+        return {
+            user: frozenset({item})
+            for user, item in zip(latest["user"], latest["item"], strict=True)
+        }
 
     @cached_property
     def training(self) -> Dataset:
@@ -101,7 +104,13 @@ class Split:
     def _candidates(self, user: str, seen: set[str], design: Design) -> tuple[Item, ...] | None:
         if not design.candidates:
             return None
-        wanted = design.candidates - 1
+        wanted = design.candidates - len(self.held_out[user])
+        if wanted < 0:
+            raise DataError(
+                f"{len(self.held_out[user])} items of user {user!r} are held out, and a request "
+                f"has {design.candidates} candidates; raise --recsys-candidates (0 is the whole "
+                f"catalogue)"
+            )
         draw = generator(self.seed, "candidates", user)
         unseen = [item for item in self._catalogue if item not in seen]
         if len(unseen) < wanted:
@@ -110,8 +119,42 @@ class Split:
                 f"not seen, {wanted} are needed beside the held-out one; lower --recsys-candidates"
             )
         chosen = [unseen[place] for place in draw.permutation(len(unseen))[:wanted]]
-        chosen.append(self.held_out[user])
+        chosen += sorted(self.held_out[user])
         return tuple(self.dataset.items[chosen[place]] for place in draw.permutation(len(chosen)))
+
+
+@dataclass(frozen=True)
+class ShareSplit(Split):
+    """A share of the interactions of some users is held out at random, the rest is for training.
+
+    The users are dealt into folds; those of one fold are asked, all others are for training alone.
+
+    Attributes:
+        fold: Whose users are asked, from 0.
+        folds: How many there are.
+        share: Of each user's interactions, in (0, 1); at least one, and at most all but one.
+        most: Users of one fold at most.
+    """
+
+    fold: int = 0
+    folds: int = 5
+    share: float = 0.2
+    most: int = 1000
+
+    @cached_property
+    def held_out(self) -> Mapping[str, frozenset[str]]:
+        """The items held out of every user of the fold with more than one interaction, by user."""
+        frame = self.dataset.interactions
+        counts = frame["user"].value_counts()
+        users = sorted(counts.index[counts > 1])
+        order = generator(self.seed, "folds").permutation(len(users))[self.fold :: self.folds]
+        chosen = {users[place] for place in order[: self.most]}
+        found = {}
+        for user, items in frame[frame["user"].isin(chosen)].groupby("user")["item"]:
+            number = max(1, min(len(items) - 1, round(self.share * len(items))))
+            draw = generator(self.seed, "held out", str(user)).permutation(len(items))[:number]
+            found[str(user)] = frozenset(items.iloc[draw])
+        return found
 
 
 def _histories(dataset: Dataset, frame: object) -> dict[str, tuple[Rating, ...]]:

@@ -96,7 +96,7 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
         if settings.data not in NAMES and not Path(settings.data).expanduser().exists():
             raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
-    if config.getoption("recsys_prompt") is not None:
+    if config.getoption("recsys_prompt") is not None and settings.prompt is not None:
         from pytest_recsys_mt.llm.prompts import template
 
         try:

@@ -12,13 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
-EntryKind = Literal["candidate", "history", "catalogue", "unknown", "duplicate", "unparsed"]
+EntryKind = Literal[
+    "candidate", "history", "catalogue", "outside", "unknown", "duplicate", "unparsed"
+]
 """What one entry of a text answer turned out to be.
 
 * ``candidate``: an item the request offered (with no candidates: any unseen item of the catalogue)
 * ``history``: an item the user already has in the request
 * ``catalogue``: an item of the catalogue that the request did not offer
-* ``unknown``: a title, but of no item in the catalogue
+* ``outside``: a title that exists, but of no item in the catalogue
+* ``unknown``: a title, but of no item that is known
 * ``duplicate``: an item that this answer has already named
 * ``unparsed``: text that names nothing
 """

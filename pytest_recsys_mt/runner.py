@@ -193,7 +193,7 @@ class Runner:
             if errors:
                 outcomes[position] = Outcome(error=errors[0])
                 continue
-            held_out = frozenset({self.cases[position].held_out})
+            held_out = self.cases[position].held_out
             asked = Asked(requests[position], tuple(recommendations), held_out)
             outcomes[position] = Outcome(asked)
         return outcomes

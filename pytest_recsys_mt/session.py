@@ -17,7 +17,7 @@ from pytest_recsys_mt.progress import Progress
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.runner import Runner
-from pytest_recsys_mt.settings import Design, Settings
+from pytest_recsys_mt.settings import PROMPT, Design, Settings
 from pytest_recsys_mt.subject import Subject, subject
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Session:
         self._begun: set[Hashable] = set()
         self._run = run
         self._recommenders: dict[str, object] = {}
-        self._subjects: dict[str, Subject] = {}
+        self._subjects: dict[tuple[str, str], Subject] = {}
         self._runners: dict[tuple[str, Design], Runner] = {}
 
     @cached_property
@@ -83,11 +83,11 @@ class Session:
 
         return RayCalls(lambda: self.split.training)
 
-    def _recipe(self, recommender: object, name: str) -> tuple[Recipe, object, Needs]:
+    def _recipe(self, recommender: object, name: str, prompt: str) -> tuple[Recipe, object, Needs]:
         """How an actor makes `recommender`, and what it needs: by its spec, where it has one."""
         from pytest_recsys_mt.remote import Needs, Recipe, itself
 
-        prompt, seed = self.settings.prompt, self.settings.seed
+        seed = self.settings.seed
         if self._recommenders.get(name) is not recommender:
             return Recipe(name, partial(itself, recommender), prompt, seed), recommender, Needs()
         make = partial(made_from, name, self.settings.exact, self.settings.max_wait)
@@ -116,24 +116,33 @@ class Session:
             name = getattr(recommender, "__name__", None) or type(recommender).__name__
         return f"fixture:{name}" if parameter is None else f"fixture:{name}[{parameter}]"
 
-    def subject(self, recommender: object, name: str) -> Subject:
-        """`recommender`, fitted and wrapped."""
-        known = self._subjects.get(name)
+    def subject(self, recommender: object, name: str, prompt: str | None = None) -> Subject:
+        """`recommender`, fitted and wrapped.
+
+        Args:
+            recommender: Under test.
+            name: As reports know it.
+            prompt: The template for a text model where the settings name none.
+        """
+        template = ""
+        if isinstance(recommender, TextModel):
+            template = self.settings.prompt or prompt or PROMPT
+        known = self._subjects.get((name, template))
         if known is None:
             if isinstance(recommender, type):
                 recommender = recommender()
+            known = subject(recommender, name, template or PROMPT)
             if self._ray is not None:
-                self._ray.know(*self._recipe(recommender, name))
-            known = subject(recommender, name, self.settings.prompt)
+                self._ray.know(known, *self._recipe(recommender, name, template or PROMPT))
             known.fit(self.split.training, self.settings.seed)
-            self._subjects[name] = known
+            self._subjects[name, template] = known
         return known
 
     def runner(self, recommender: object, name: str, design: Design) -> Runner:
         """The runner of one recommender and one design; the same object every time."""
         key = (name, design)
         if key not in self._runners:
-            known = self.subject(recommender, name)
+            known = self.subject(recommender, name, design.prompt)
             self._runners[key] = Runner(known, self.split, design, self.settings, self.executor)
         return self._runners[key]
 

@@ -14,6 +14,9 @@ from pytest_recsys_mt.limits import Limits
 
 Mode = Literal["auto", "replay", "refresh"]
 
+PROMPT = "person"
+"""The template for text models where nothing names another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Design:
@@ -26,6 +29,7 @@ class Design:
         k: Length of the answer.
         replicates: Calls a side for a recommender that is not deterministic.
         rated_above: Only interactions rated above this count as history; None takes all.
+        prompt: The template for text models where ``--recsys-prompt`` names none; None is `PROMPT`.
     """
 
     users: int = 100
@@ -34,6 +38,7 @@ class Design:
     k: int = 10
     replicates: int = 2
     rated_above: float | None = None
+    prompt: str | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("users", 2), ("history", 1), ("candidates", 0), ("k", 1)):
@@ -60,7 +65,7 @@ class Settings:
         design: How requests are made.
         seed: Root of every random draw.
         alpha: Error rate of each one-sided claim.
-        prompt: Name or path of the prompt template.
+        prompt: Name or path of the prompt template; None leaves it to the tests' designs.
         exact: Whether local models answer each prompt alone, in float32 and on one thread.
         mode: What a missing answer does.
         executor: Where calls are put.
@@ -83,7 +88,7 @@ class Settings:
     design: Design
     seed: int
     alpha: float
-    prompt: str
+    prompt: str | None
     exact: bool
     mode: Mode
     executor: Literal["local", "ray"]
@@ -249,9 +254,9 @@ OPTIONS = (
     Option("alpha", 0.05, share(0, 0.5), "error rate of each claim (default: 0.05)", "A"),
     Option(
         "prompt",
-        "person",
+        None,
         some_text,
-        "prompt template for language models (default: person)",
+        f"prompt template for language models (default: the suite's, else {PROMPT})",
         "NAME",
     ),
     Option(

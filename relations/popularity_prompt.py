@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.instructions import POPULARITY as INSTRUCTION_ON
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import POPULARITY
 from pytest_recsys_mt.relations.transformation import Transformation, call_name
@@ -12,19 +13,6 @@ from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-
-INSTRUCTIONS = {
-    "mitigate": (
-        "Match the average popularity of your recommendations to that of the user's history: to a "
-        "user who mostly chose blockbusters recommend blockbusters as well, to a user who chose "
-        "lesser-known titles recommend niche ones."
-    ),
-    "minimize": (
-        "Recommend independent, niche or lesser-known titles only and stay away from mainstream "
-        "blockbusters."
-    ),
-}
-"""Both in the substance of section 4.5, in our words."""
 
 _PROMISES = {
     "mitigate": "The popularity of the recommendations moves towards that of the history.",
@@ -61,10 +49,10 @@ def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
     Raises:
         RelationError: If `mode` is neither.
     """
-    plain = arguments.choice("popularity_prompt", "mode", mode, tuple(INSTRUCTIONS))
+    plain = arguments.choice("popularity_prompt", "mode", mode, tuple(INSTRUCTION_ON))
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
-        added = INSTRUCTIONS[plain]
+        added = INSTRUCTION_ON[plain]
         if added in request.instruction:
             raise NotApplicable("the request has this instruction already")
         return request.replace(instruction=f"{request.instruction} {added}".strip())

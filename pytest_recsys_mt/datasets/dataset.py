@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -138,10 +138,15 @@ class Dataset:
             )
         return {user: tuple(ratings) for user, ratings in rows.items()}
 
-    def without(self, held_out: Mapping[str, str]) -> Dataset:
-        """This dataset less one interaction a user: the item held out for that user, by user."""
+    def without(self, held_out: Mapping[str, Collection[str]]) -> Dataset:
+        """This dataset less some interactions.
+
+        Args:
+            held_out: The items to take out, by user.
+        """
         frame = self.interactions
-        hidden = frame["user"].map(held_out) == frame["item"]
+        pairs = [(user, item) for user, items in held_out.items() for item in items]
+        hidden = pd.MultiIndex.from_frame(frame[["user", "item"]]).isin(pairs)
         return Dataset(self.name, self.items, frame[~hidden], self.scale, self.users)
 
 

@@ -8,14 +8,19 @@ The facts become attributes of the items, so that `Dataset.digest` differs betwe
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
+
+_DISAMBIGUATED = re.compile(r"\s\((?:\d{4} )?film\)$")
+"""What Wikidata puts behind a title to tell it from a book: ``Faust (2011 film)``."""
 
 
 def imdb_id(number: int) -> str:
@@ -54,6 +59,24 @@ def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[s
     return {key: _joined(item, facts.get(links.get(key, ""))) for key, item in items.items()}
 
 
+def films() -> tuple[Item, ...]:
+    """All films of the database, by IMDb identifier and with their directors; none without the extra.
+
+    Raises:
+        DataError: If the database cannot be read.
+    """
+    path = database()
+    if path is None:
+        return ()
+    query = "SELECT imdbID, Title, Year, Director FROM omdb WHERE Title <> '' ORDER BY ID"
+    return tuple(
+        Item(
+            imdb or "", _DISAMBIGUATED.sub("", title), year, {"directors": _names(directors or "")}
+        )
+        for imdb, title, year, directors in _rows(path, query)
+    )
+
+
 def _joined(item: Item, facts: Mapping[str, tuple[str, ...]] | None) -> Item:
     if facts is None:
         return item
@@ -64,18 +87,21 @@ def _joined(item: Item, facts: Mapping[str, tuple[str, ...]] | None) -> Item:
 def _facts(path: Path) -> dict[str, dict[str, tuple[str, ...]]]:
     """Directors, cast and genres, those that are known, by IMDb identifier."""
     query = "SELECT imdbID, Director, \"Cast\", Genre FROM omdb WHERE imdbID <> '' ORDER BY ID"
+    names = ("directors", "cast", "genres")
+    return {
+        imdb: {name: _names(text) for name, text in zip(names, texts, strict=True) if text}
+        for imdb, *texts in _rows(path, query)
+    }
+
+
+def _rows(path: Path, query: str) -> list[tuple[Any, ...]]:
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-            rows = connection.execute(query).fetchall()
+            return connection.execute(query).fetchall()
     except sqlite3.Error as problem:
         raise DataError(
             f"the film facts {str(path)!r} cannot be read ({problem}); reinstall bokeh_sampledata"
         ) from problem
-    names = ("directors", "cast", "genres")
-    return {
-        imdb: {name: _names(text) for name, text in zip(names, texts, strict=True) if text}
-        for imdb, *texts in rows
-    }
 
 
 def _names(text: str) -> tuple[str, ...]:

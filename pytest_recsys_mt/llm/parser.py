@@ -8,7 +8,7 @@ linearly with the answer up to `layout.MAX_CHARACTERS` and `layout.MAX_PIECES`, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pytest_recsys_mt.llm import comments, enumerations
 from pytest_recsys_mt.llm.layout import MAX_PIECES, Piece, pieces
@@ -35,10 +35,12 @@ def parse(
     *,
     truncated: bool = False,
     shown: Sequence[Sequence[str]] = (),
+    exists: Callable[[str, int], bool] = lambda title, year: False,
 ) -> tuple[Entry, ...]:
     """The entries of a text answer, best first; it never raises.
 
-    A list entry that names no item is an ``unknown`` title, prose is ``unparsed``. Plain numbers
+    A list entry that names no item is a title ``outside`` the catalogue where one of its year
+    `exists`, otherwise an ``unknown`` one; prose is ``unparsed``. Plain numbers
     stand for the candidates, which every prompt numbers from 1. Of an answer in sentences, without
     any list, the titles in it count, but not those of the history, which it may only mention.
 
@@ -49,8 +51,10 @@ def parse(
         truncated: Whether the model was cut off; then its last entry counts only as a full title.
             Without this, a last entry that a longer title begins with is taken as cut off.
         shown: How the prompt named each candidate, where edits changed it; see `Template.shown`.
+        exists: Whether there is a title of that year; see `KnownFilms.hold`. It is asked only about
+            titles that name no item.
     """
-    reader = _Reader(request, index, shown)
+    reader = _Reader(request, index, shown, exists)
     for piece in pieces(sanitize(text)):
         reader.read(piece)
         if len(reader.entries) >= MAX_PIECES:
@@ -66,8 +70,15 @@ class _Reader:
         entries: Those read so far.
     """
 
-    def __init__(self, request: Request, index: TitleIndex, shown: Sequence[Sequence[str]]) -> None:
+    def __init__(
+        self,
+        request: Request,
+        index: TitleIndex,
+        shown: Sequence[Sequence[str]],
+        exists: Callable[[str, int], bool],
+    ) -> None:
         self.entries: list[Entry] = []
+        self._exists = exists
         self._candidates = request.candidates
         self._history = {rating.item.id for rating in request.history}
         self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
@@ -154,7 +165,7 @@ class _Reader:
             self._loose.append(len(self.entries))
             self._prose(piece.text)
         elif title:
-            self.entries.append(self._unknown(piece.text, title))
+            self.entries.append(self._unknown(piece.text, title, piece.year))
         else:
             self._prose(piece.text)
 
@@ -324,9 +335,14 @@ class _Reader:
         self._named.add(item.id)
         self.entries.append(Entry(text.strip(), kind, item.id))
 
-    def _unknown(self, text: str, title: str) -> Entry:
-        name = UNKNOWN_PREFIX + normalise(comments.unrated(title) or title)
+    def _unknown(self, text: str, title: str, year: int | None = None) -> Entry:
+        title = comments.unrated(title) or title
+        name = UNKNOWN_PREFIX + normalise(title)
+        bare, found = split_year(title)
+        year = year or found or _year(text) or split_year(text)[1]
         kind: EntryKind = "duplicate" if name in self._named else "unknown"
+        if kind == "unknown" and year is not None and self._exists(bare, year):
+            kind = "outside"
         self._named.add(name)
         return Entry(text.strip(), kind, name)
 

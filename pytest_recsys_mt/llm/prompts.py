@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.instructions import POPULARITY
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import Item, Message, Request
 
@@ -161,7 +162,16 @@ class Template:
 
 
 _BUILT_IN: Mapping[str, Template] = MappingProxyType(
-    {"person": Template("person", _PERSON), "wok": Template("wok", _WOK)}
+    {
+        "person": Template("person", _PERSON),
+        "wok": Template("wok", _WOK),
+        **{
+            f"wok-{mode}": Template(
+                f"wok-{mode}", _WOK.replace("- {instruction}", f"- {said}\n- {{instruction}}")
+            )
+            for mode, said in POPULARITY.items()
+        },
+    }
 )
 
 NAMES = tuple(_BUILT_IN)
@@ -170,6 +180,8 @@ NAMES = tuple(_BUILT_IN)
 * ``person``: the "person pattern" of the metamorphic paper, its Table 1
 * ``wok``: the prompt of "Large Language Models as Recommender Systems: A Study of Popularity
   Bias", its Code Listing 1
+* ``wok-mitigate``, ``wok-minimize``: the same with the instruction of section 4.5 of that paper to
+  match, or to avoid, what is popular
 """
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.known_films import KnownFilms
 from pytest_recsys_mt.llm.parser import parse
 from pytest_recsys_mt.llm.prompts import template
 from pytest_recsys_mt.llm.sanitize import one_line, sanitize
@@ -52,12 +53,14 @@ class LLMRecommender:
         self.deterministic = bool(getattr(model, "deterministic", False))
         self._template = template(prompt)
         self._index: TitleIndex | None = None
+        self._known = KnownFilms(())
         self._newest: int | None = None
         self._seed = 0
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn the titles of the catalogue; no interaction is looked at."""
         self._index = TitleIndex(dataset.items.values())
+        self._known = KnownFilms(dataset.items.values())
         years = (item.year for item in dataset.items.values() if item.year is not None)
         self._newest = max(years, default=None)
         self._seed = seed
@@ -97,7 +100,9 @@ class LLMRecommender:
             return Recommendation((), text=text, usage=completion.usage, error=error)
         truncated = completion.finish_reason == "length"
         shown = self._template.shown(request, self._newest)
-        entries = parse(text, request, self._index, truncated=truncated, shown=shown)
+        entries = parse(
+            text, request, self._index, truncated=truncated, shown=shown, exists=self._known.hold
+        )
         items = [entry.item for entry in entries if entry.item is not None]
         return Recommendation(tuple(items[: request.k]), entries, text, completion.usage)
 

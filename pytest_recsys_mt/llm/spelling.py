@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import lru_cache
 
 MIN_LENGTH = 8
@@ -43,6 +43,17 @@ _ROMAN = {
 
 _SHORT_FORMS = {**_ROMAN, "vol": "volume", "pt": "part", "vs": "versus"}
 
+_PARTS = frozenset(("part", "volume", "episode", "chapter"))
+
+_CARDINALS = {
+    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
+    "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "thirteen": "13",
+}  # fmt: skip
+
+_WIDE_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
+
+_DOUBLED = re.compile(r"(.)\1+")
+
 MAX_LENGTH = 400
 """Characters of a text that can be part of a title; whatever follows is no title any more."""
 
@@ -79,7 +90,7 @@ def normalise(title: str) -> str:
 def split_year(text: str) -> tuple[str, int | None]:
     """A text without the year of release at its end, ``Heat (1995)``, and that year."""
     text = text.strip()
-    match = _YEAR.search(text)
+    match = _YEAR.search(text.translate(_WIDE_DIGITS))
     if match is None or not text[: match.start()].strip():
         return text, None
     return text[: match.start()].strip(), int(match[1] or match[2])
@@ -112,10 +123,29 @@ def _opening(text: str) -> int:
 
 
 def words(title: str) -> tuple[str, ...]:
-    """The words of a title as they are compared: folded, articles gone, numerals as digits."""
+    """The words of a title as they are compared: folded, articles gone, numerals as digits.
+
+    ``Part II``, ``Vol. 2`` and ``2`` are one word, but not at the beginning.
+    """
     found: list[str] = re.findall(r"\w+", _fold(_uninvert(title)).replace("'", "").replace("’", ""))
-    kept = [word for word in found if word not in ("a", "an", "the")]
-    return tuple(_SHORT_FORMS.get(w, w) if i else w for i, w in enumerate(kept))
+    kept: list[str] = []
+    for word in found:
+        if word in ("a", "an", "the"):
+            continue
+        word = _SHORT_FORMS.get(word, word) if kept else word
+        if len(kept) > 1 and kept[-1] in _PARTS and (word == "i" or word.isdigit()):
+            kept[-1] = "1" if word == "i" else word
+        else:
+            kept.append(word)
+    return tuple(kept)
+
+
+def in_digits(title: Sequence[str]) -> tuple[str, ...]:
+    """Words with the numbers up to thirteen as digits: ``Ocean's Eleven`` as ``Ocean's 11``.
+
+    A number that is all of a title stays: ``Nine`` and ``9`` are two films of one year.
+    """
+    return tuple(_CARDINALS.get(word, word) for word in title) if len(title) > 1 else tuple(title)
 
 
 def is_foreign(text: str) -> bool:
@@ -123,28 +153,46 @@ def is_foreign(text: str) -> bool:
     return any(c.isalpha() and ord(c) > 0x36F for c in text)
 
 
-def is_misspelling(written: Sequence[str], title: Sequence[str]) -> bool:
+def is_misspelling(
+    written: Sequence[str],
+    title: Sequence[str],
+    *,
+    known: Container[str] = frozenset(),
+    dated: bool = False,
+) -> bool:
     """Whether these words can only be the words of that title, misspelt.
 
     Most titles one letter apart are two films (Alien and Aliens, Contact and Contract, Julie and
     Julia), so: as many words; numbers and short words equal; one edit a word, inside it; and either
     a long word is equal too, or the misspelt one is long.
+
+    Args:
+        written: Words of a text.
+        title: Words of a title.
+        known: Words that are spelt rightly, since titles hold them; none of them is a misspelling
+            of another (Good Will Haunting).
+        dated: Whether the text gives the year of that title. Then a letter too many or too few
+            beside a long word that is equal counts in shorter words too, whether or not that makes
+            another word (Forest Gump), and a doubled letter in the shortest.
     """
     from rapidfuzz.distance import OSA
 
     if len(written) != len(title):
         return False
     edited = [(a, b) for a, b in zip(written, title, strict=True) if a != b]
-    anchored = any(len(a) >= 4 and a == b for a, b in zip(written, title, strict=True))
-    anchored = anchored and sum(map(len, title)) >= 12
+    beside = any(len(a) >= 4 and a == b for a, b in zip(written, title, strict=True))
+    anchored = beside and sum(map(len, title)) >= 12
     if not 1 <= len(edited) <= (2 if anchored else 1):
         return False
     for a, b in edited:
-        short = min(len(a), len(b))
-        if short < (5 if anchored else MIN_LENGTH) or any(c.isdigit() for c in a + b):
+        slip = dated and beside and len(a) != len(b)
+        least = 5 if anchored or slip else MIN_LENGTH
+        if dated and _DOUBLED.sub(r"\1", a) == _DOUBLED.sub(r"\1", b):
+            least = 3 if beside else 5
+        if min(len(a), len(b)) < least or any(c.isdigit() for c in a + b):
             return False
         if a[0] != b[0] or a[-1] != b[-1] or OSA.distance(a, b, score_cutoff=1) > 1:
             return False
-        if {a[-3:], b[-3:]} == {"man", "men"}:
+        if {a[-3:], b[-3:]} == {"man", "men"} or (a in known and not slip):
             return False
     return True

@@ -31,12 +31,13 @@ class RayCalls:
         require_ray()
         self._training = training
         self._sent: Any = None
-        self._known: dict[str, tuple[bytes | RecommenderError, Needs]] = {}
+        self._known: dict[int, tuple[bytes | RecommenderError, Needs]] = {}
         self._pool: Pool | None = None
+        self._served: Subject | None = None
         self._connected = False
 
-    def know(self, recipe: Recipe, recommender: object, needs: Needs) -> None:
-        """Learn how to make a recommender, before it is fitted here.
+    def know(self, subject: Subject, recipe: Recipe, recommender: object, needs: Needs) -> None:
+        """Learn how to make the recommender of a subject, before it is fitted here.
 
         One that cannot be sent is an error when it is asked: its answers may all be cached.
         """
@@ -44,7 +45,7 @@ class RayCalls:
             packed: bytes | RecommenderError = pack_recipe(recipe, recommender)
         except RecommenderError as error:
             packed = error
-        self._known[recipe.name] = (packed, needs)
+        self._known[id(subject)] = (packed, needs)
 
     def ask(self, subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Put the calls; yields as `Subject.ask` does.
@@ -53,12 +54,13 @@ class RayCalls:
             RecommenderError: If there is no cluster or no room, or the recommender cannot be sent
                 or made there.
         """
-        recipe, needs = self._known[subject.name]
+        recipe, needs = self._known[id(subject)]
         if isinstance(recipe, RecommenderError):
             raise recipe
         self._connected = connect() or self._connected
-        if self._pool is None or self._pool.name != subject.name:
+        if self._pool is None or self._served is not subject:
             self._let_go()
+            self._served = subject
             self._pool = Pool(subject.name, recipe, self._training_there(), needs)
         try:
             yield from self._pool.ask(calls)
@@ -87,4 +89,4 @@ class RayCalls:
     def _let_go(self) -> None:
         if self._pool is not None:
             self._pool.close()
-            self._pool = None
+            self._pool = self._served = None

@@ -96,3 +96,34 @@ def test_most_films_of_ml_latest_small_have_facts(movielens: Dataset) -> None:
     assert sum("directors" in item.attributes for item in movielens.items.values()) == 7588
     assert sum("cast" in item.attributes for item in movielens.items.values()) == 7228
     assert movielens.interactions["item"].isin(list(known)).mean() == pytest.approx(0.942, abs=5e-4)
+
+
+def test_all_films_have_their_title_year_and_directors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "movies.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE omdb (ID, imdbID, Title, Year, Director)")
+        connection.executemany(
+            "INSERT INTO omdb VALUES (?, ?, ?, ?, ?)",
+            [
+                (2, None, "Quai d'Orsay (film)", 2013, None),
+                (1, "tt1", "Faust (2011 film)", 2011, "A, B"),
+                (3, "tt3", "", 2011, "A"),
+                (4, "tt4", "I Am Curious (Yellow)", 1967, ""),
+            ],
+        )
+    connection.close()
+    monkeypatch.setattr(metadata, "database", lambda: path)
+    assert metadata.films() == (
+        Item("tt1", "Faust", 2011, {"directors": ("A", "B")}),
+        Item("", "Quai d'Orsay", 2013, {"directors": ()}),
+        Item("tt4", "I Am Curious (Yellow)", 1967, {"directors": ()}),
+    )
+
+
+@needs_facts
+def test_the_database_is_of_films_from_1940_to_2014() -> None:
+    films = metadata.films()
+    assert len(films) == 17_472
+    assert {film.year for film in films} == set(range(1940, 2015))

@@ -223,7 +223,7 @@ def held_out_ranks(mini: Dataset, spec: str, candidates: int) -> npt.NDArray[np.
             drawn.append(held_out[user])
             chosen = tuple(drawn[i] for i in rng.permutation(candidates))
         requests.append(Request(user, history[:-1], mini.scale, chosen, k=10))
-    train = mini.without({user: item.id for user, item in held_out.items()})
+    train = mini.without({user: [item.id] for user, item in held_out.items()})
     answers = fitted(spec, train).recommend(requests)
     targets = [held_out[request.user].id for request in requests]
     return np.array(

@@ -18,15 +18,15 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.oracles.popularity_metrics import (
-    gini,
+from pytest_recsys_mt.oracles import (
     gini_difference,
-    herfindahl,
     herfindahl_difference,
     log_popularity_difference,
     popularity_lift,
     popularity_rank_correlation,
 )
+from pytest_recsys_mt.oracles.gini import gini
+from pytest_recsys_mt.oracles.herfindahl import herfindahl
 
 Slate = tuple[int, ...]
 Metric = Callable[[Slate, Slate], float]

@@ -73,7 +73,9 @@ def test_users_without_a_score_are_errors() -> None:
 
 def test_a_score_of_your_own() -> None:
     length = Score(
-        "length", lambda answer, asked, context: (len(answer.items), 0), lambda c: (0, 5)
+        "length",
+        lambda answer, asked, context: (len(answer.items), 0),
+        lambda asked, context: (0, 5),
     )
     verdict = decreases(
         *sides([[POPULAR]] * 30, [[POPULAR[:2]]] * 30, CONTEXT), score=length, margin=1

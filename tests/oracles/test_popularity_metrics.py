@@ -9,15 +9,19 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.popularity_metrics import (
-    gini,
+from pytest_recsys_mt.oracles import (
     gini_difference,
-    herfindahl,
+    gini_ratio,
+    gini_relative_difference,
     herfindahl_difference,
+    herfindahl_ratio,
+    herfindahl_relative_difference,
     log_popularity_difference,
     popularity_lift,
     popularity_rank_correlation,
 )
+from pytest_recsys_mt.oracles.gini import gini
+from pytest_recsys_mt.oracles.herfindahl import herfindahl
 
 SCORES = st.lists(st.integers(1, 10_000), min_size=1, max_size=12)
 ON_SCORES = (log_popularity_difference, popularity_lift, gini_difference, herfindahl_difference)
@@ -80,3 +84,33 @@ def test_rank_correlation_wants_one_rank_and_one_popularity_an_item() -> None:
         popularity_rank_correlation("aba", "ab", {"a": 1, "b": 2})
     with pytest.raises(OracleError, match="'b' has no popularity"):
         popularity_rank_correlation("ab", "ab", {"a": 1})
+
+
+@pytest.mark.parametrize("metric", ON_SCORES)
+def test_items_without_interactions_need_a_policy(metric: Callable[..., float]) -> None:
+    with pytest.raises(OracleError, match=r"zero='drop'.*zero='plus-one'"):
+        metric([3, 0], [2, 1])
+    assert metric([3, 0, 5], [2, 1], zero="drop") == metric([3, 5], [2, 1])
+    assert metric([3, 0, 5], [2, 1], zero="plus-one") == metric([4, 1, 6], [3, 2])
+    with pytest.raises(OracleError, match="one item at least"):
+        metric([0], [1], zero="drop")
+    with pytest.raises(OracleError, match="got 'ignore'"):
+        metric([1], [1], zero="ignore")
+
+
+def test_one_more_interaction_for_all_makes_the_unit_matter() -> None:
+    plus_one = [
+        log_popularity_difference([10 * c] * 3, [c, 2 * c, 3 * c, 4 * c], zero="plus-one")
+        for c in (1, 7)
+    ]
+    assert plus_one == pytest.approx([1.201022, 1.451222], abs=1e-6)
+
+
+def test_relative_variants_are_those_of_the_differences() -> None:
+    ours, theirs = [5, 1, 1, 1, 1], [1, 2, 3, 4]
+    assert gini_relative_difference(ours, theirs) == pytest.approx((16 / 45 - 0.25) / 0.25)
+    assert gini_ratio(ours, theirs) == pytest.approx(16 / 45 / 0.25)
+    assert herfindahl_relative_difference([10] * 3, theirs) == pytest.approx(1 / 9)
+    assert herfindahl_ratio([10] * 3, theirs) == pytest.approx(10 / 9)
+    assert gini_ratio(ours, [2, 2]) is None
+    assert gini_relative_difference(ours, [2, 2]) is None

@@ -34,7 +34,7 @@ def test_neighbours_find_the_last_film_more_often_than_popularity_and_popularity
     movielens: Dataset,
 ) -> None:
     last = {user: history[-1].item.id for user, history in movielens.histories.items()}
-    train = movielens.without(last)
+    train = movielens.without({user: [item] for user, item in last.items()})
     asked = [
         Request(user, history, train.scale, None, 50) for user, history in train.histories.items()
     ]

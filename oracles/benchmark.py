@@ -1,0 +1,151 @@
+"""Benchmark values: the mean score of the answers against a threshold.
+
+The value is of interest whatever the verdict, so all users are asked for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Context, Sample
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import finite, not_negative
+from pytest_recsys_mt.oracles.bounds import Mean, Rate, mean_difference_of
+from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects
+from pytest_recsys_mt.oracles.judge import Claim, Promise, judge_sample
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.scores import Score, mean_score, score_named
+from pytest_recsys_mt.verdict import Verdict
+
+
+def at_least(answers: Answers, score: str | Score, threshold: float) -> Verdict:
+    """The mean score over users must reach the threshold.
+
+    Args:
+        answers: Of either side.
+        score: A name of `oracles.scores.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score` of
+            your own.
+        threshold: The least mean, in the unit of the score.
+
+    Returns:
+        A verdict with `metric`, `value`, `interval` and `threshold`: ``holds`` if the lower bound of
+        the mean reaches the threshold, ``violated`` if the upper bound is below it. Users whose
+        answers have no such score are not applicable.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    return _judge(
+        "at_least", answers, score, "at least", finite("at_least", "threshold", threshold)
+    )
+
+
+def at_most(answers: Answers, score: str | Score, threshold: float) -> Verdict:
+    """The mean score over users must stay below the threshold.
+
+    Args:
+        answers: As of `at_least`.
+        score: As of `at_least`.
+        threshold: The largest mean, in the unit of the score.
+
+    Returns:
+        As of `at_least`: ``holds`` if the upper bound is below the threshold, ``violated`` if the
+        lower one is above.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    return _judge("at_most", answers, score, "at most", finite("at_most", "threshold", threshold))
+
+
+def within(answers: Answers, score: str | Score, threshold: float) -> Verdict:
+    """The mean score over users must be near 0, the best value of a bias, on either side.
+
+    Args:
+        answers: As of `at_least`.
+        score: As of `at_least`; ``log_popularity_difference``, for one.
+        threshold: The largest mean either way, above 0, in the unit of the score.
+
+    Returns:
+        As of `at_least`: ``holds`` if both bounds are nearer to 0 than the threshold (two one-sided
+        tests), ``violated`` if the mean is farther away.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    if not_negative("within", "threshold", threshold) == 0:
+        raise OracleError("within: no mean is shown to be 0 exactly; threshold must be above 0")
+    return _judge("within", answers, score, "within", float(threshold))
+
+
+def _judge(
+    oracle: str, answers: Answers, score: str | Score, promise: Promise, threshold: float
+) -> Verdict:
+    named = score_named(score)
+    claim = Claim(f"{oracle}:{named.name}", promise, threshold, whole=True)
+    verdict = judge_sample(
+        answers, claim, lambda sample, context: score_values(sample, context, named)
+    )
+    return answers.context.report(
+        dataclasses.replace(
+            verdict,
+            estimate=None,
+            margin=None,
+            metric=named.name,
+            value=verdict.estimate,
+            threshold=threshold,
+        )
+    )
+
+
+def score_values(sample: Sample, context: Context, score: Score) -> Effects:
+    """The mean score of each user's answers.
+
+    Args:
+        sample: The answers.
+        context: Knows what scores need.
+        score: Of one answer.
+
+    Returns:
+        One value a user with a scored answer; users without any recommendation are errors, those
+        whose answers have no such score are not applicable.
+    """
+    rows: list[int] = []
+    values: list[float] = []
+    lows, highs = [0.0], [0.0]
+    left_out = 0
+    unscored, silent = Counter[str](), Counter[str]()
+    for row, asked in enumerate(sample.asked):
+        if not any(answer.items or answer.entries for answer in asked.answers):
+            silent[NO_ANSWER] += 1
+            continue
+        value, missing = mean_score(asked, context, score)
+        left_out += missing
+        if value is None:
+            unscored[f"the answer has no {score.name}"] += 1
+            continue
+        low, high = score.span(asked, context)
+        rows.append(row)
+        values.append(value)
+        lows.append(low)
+        highs.append(high)
+    effect = np.array(values, np.float64)
+    reach = (min(lows), max(highs))
+    return Effects(
+        rows=np.array(rows, np.intp),
+        effect=effect,
+        mean=_mean_of(effect, reach) if rows else None,
+        reach=reach,
+        not_applicable=unscored,
+        errors=silent,
+        note=f"{left_out} recommended items without {score.name} left out" if left_out else "",
+    )
+
+
+def _mean_of(values: Floats, reach: tuple[float, float]) -> Mean:
+    if reach == (0.0, 1.0) and np.isin(values, (0.0, 1.0)).all():
+        return Rate(int(values.sum()), len(values))
+    return mean_difference_of(values, *reach)

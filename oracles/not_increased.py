@@ -1,0 +1,40 @@
+"""A mean score of the answers must not rise."""
+
+from __future__ import annotations
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.arguments import not_negative
+from pytest_recsys_mt.oracles.direction import score_effects
+from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.verdict import Verdict
+
+
+def not_increased(
+    source: Answers, followup: Answers, score: str | Score, margin: float = 0.05
+) -> Verdict:
+    """The mean score must not rise by more than the margin; it may fall as far as it likes.
+
+    The effect of a user is the mean score of the follow-up's answers minus that of the source's.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the transformed ones.
+        score: A name of `oracles.scores.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score` of
+            your own.
+        margin: By how much the mean user's score may rise, in the unit of the score, 0 or more.
+
+    Returns:
+        ``holds`` if the mean difference is below the margin, ``violated`` if it is above.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    named = score_named(score)
+    oracle = f"not_increased:{named.name}"
+    return judge_pair(
+        source,
+        followup,
+        Claim(oracle, "at most", not_negative(oracle, "margin", margin)),
+        lambda pairs, context: score_effects(pairs, context, named, 1),
+    )

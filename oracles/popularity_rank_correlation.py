@@ -1,0 +1,50 @@
+"""Popularity rank correlation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pytest_recsys_mt.errors import OracleError
+
+
+def popularity_rank_correlation(
+    recommended: Sequence[str], consumed: Sequence[str], popularity: Mapping[str, float]
+) -> float | None:
+    """Spearman correlation of popularity and rank, over the items that are in both lists.
+
+    Source:
+        Zhu et al. (2021, WSDM), as in section 3.2 of https://arxiv.org/abs/2406.01285.
+
+    Args:
+        recommended: Item ids, best first (rank 1), without repeats.
+        consumed: Item ids of the user, in any order.
+        popularity: By item id.
+
+    Returns:
+        From -1 (the most popular first) to 1; None where it is undefined: fewer than two items in
+        both lists, or all of them equally popular. So it says nothing about a recommender that
+        never repeats the history, as most are told to.
+
+    Raises:
+        OracleError: If `recommended` repeats an item, or a shared item has no popularity.
+    """
+    if len(set(recommended)) != len(recommended):
+        raise OracleError(
+            f"popularity_rank_correlation: an item has one rank, got repeats in {recommended!r}"
+        )
+    own = set(consumed)
+    shared = [item for item in recommended if item in own]
+    missing = [item for item in shared if item not in popularity]
+    if missing:
+        raise OracleError(f"popularity_rank_correlation: {missing[0]!r} has no popularity")
+    scores = np.array([popularity[item] for item in shared], np.float64)
+    if len(scores) < 2 or (scores == scores[0]).all():
+        return None
+    from scipy.stats import rankdata
+
+    ranks = rankdata(scores) - (len(scores) + 1) / 2
+    places = np.arange(len(scores)) - (len(scores) - 1) / 2
+    return float(ranks @ places / math.sqrt((ranks @ ranks) * (places @ places)))

@@ -1,0 +1,78 @@
+"""Recommendations that are none: malformed, already seen, unknown or outside the catalogue.
+
+The popularity paper counts them together as invalid (section 4.3 of
+https://arxiv.org/abs/2406.01285); here each class has a score of its own, and ``invalid`` is their
+sum. Repeats are none of these: `no_repeats` finds them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
+
+Of = Callable[[Recommendation, Asked, Context], tuple[float | None, int]]
+Span = Callable[[Asked, Context], tuple[float, float]]
+
+_CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
+    {
+        "unparsed": "malformed",
+        "history": "already_seen",
+        "unknown": "unknown_title",
+        "outside": "outside_catalogue",
+        # Of the catalogue, but not of the candidates that the request was to choose from.
+        "catalogue": "outside_catalogue",
+    }
+)
+
+
+def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> Counter[str]:
+    """How many of the first k entries are invalid, by class.
+
+    An answer without entries, as recommenders give that write no text, is judged by its items.
+
+    Args:
+        answer: To judge.
+        asked: Knows the request.
+        context: Knows the catalogue.
+    """
+    k = asked.request.k
+    if answer.entries:
+        kinds = [entry.kind for entry in answer.entries[:k]]
+        return Counter(_CLASS_OF[kind] for kind in kinds if kind in _CLASS_OF)
+    candidates = asked.request.candidates
+    offer = context.items.keys() if candidates is None else {item.id for item in candidates}
+    history = {rating.item.id for rating in asked.request.history}
+    found = Counter[str]()
+    for item in answer.items[:k]:
+        if item.startswith(UNKNOWN_PREFIX):
+            found["unknown_title"] += 1
+        elif item in history:
+            found["already_seen"] += 1
+        elif item not in offer:
+            found["outside_catalogue"] += 1
+    return found
+
+
+def _count(name: str) -> Of:
+    def of(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
+        return float(invalid_entries(answer, asked, context)[name]), 0
+
+    return of
+
+
+def _all(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
+    return float(invalid_entries(answer, asked, context).total()), 0
+
+
+def _span(asked: Asked, context: Context) -> tuple[float, float]:
+    return 0.0, float(asked.request.k)
+
+
+SCORES: Mapping[str, tuple[Of, Span]] = MappingProxyType(
+    {"invalid": (_all, _span)}
+    | {name: (_count(name), _span) for name in dict.fromkeys(_CLASS_OF.values())}
+)

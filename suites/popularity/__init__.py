@@ -1,0 +1,1 @@
+"""How popular a recommender's answers are, against what its users watch."""

@@ -1,0 +1,130 @@
+"""Benchmark values: the mean of a score over users, with its interval, against a threshold."""
+
+import math
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles import at_least, at_most, not_increased, rate_interval, within
+from pytest_recsys_mt.requests import Entry, EntryKind, Item, Rating, Recommendation, Request, Scale
+from tests.oracles.support import FakeAnswers, ask, sides
+
+POPULARITY = {"a": 64, "b": 16, "c": 4, "d": 1, "new": 0}
+CONTEXT = Context(popularity=POPULARITY, items={name: Item(name) for name in POPULARITY})
+
+
+def answers(
+    lists: list[list[str]], history: str = "c", relevant: str = "", k: int = 2
+) -> FakeAnswers:
+    """One answer a user, all with one history."""
+    seen = tuple(Rating(Item(name), 5, 0) for name in history)
+    asked = [
+        Asked(
+            Request(f"u{place}", seen, Scale(), None, k),
+            (Recommendation(tuple(items)),),
+            frozenset(relevant),
+        )
+        for place, items in enumerate(lists)
+    ]
+    return FakeAnswers(asked, CONTEXT)
+
+
+def test_a_rate_has_the_exact_interval_of_its_users() -> None:
+    verdict = at_least(answers([["a"]] * 90 + [["b"]] * 10, relevant="a"), "hit@2", 0.8)
+    assert (verdict.status, verdict.metric, verdict.threshold) == ("holds", "hit@2", 0.8)
+    assert verdict.value == pytest.approx(0.9)
+    assert verdict.interval is not None
+    assert verdict.interval == pytest.approx(rate_interval(90, 100, 0.9, "exact"), abs=1e-9)
+    assert "hit@2=0.9000 against 0.8" in verdict.summary
+    assert at_least(answers([["b"]] * 100, relevant="a"), "hit@2", 0.8).status == "violated"
+
+
+def test_a_bias_is_best_at_zero_and_bad_on_both_sides() -> None:
+    # The history has 4 interactions an item: one, two and three powers of four above or below.
+    users = 40
+    less = answers([["d", "c"][: 1 + (place % 2)] for place in range(users)], history="b")
+    more = answers([["a", "b"][: 1 + (place % 2)] for place in range(users)], history="d")
+    even = answers([["b", "d"]] * users, history="c")
+    for biased, sign in ((less, -1), (more, 1)):
+        verdict = within(biased, "log_popularity_difference", 1.0)
+        assert verdict.status == "violated"
+        assert verdict.value is not None
+        assert sign * verdict.value > 1
+    verdict = within(even, "log_popularity_difference", 1.0)
+    assert verdict.value == pytest.approx(0)
+    assert verdict.status == "holds"
+    # All alike: the next user may still be one of those few that differ by the whole range.
+    assert within(even, "log_popularity_difference", 0.1).status == "inconclusive"
+
+
+def test_items_that_say_nothing_of_taste_are_left_out_and_counted() -> None:
+    # In the history, of no known item, without interactions: one item is left of each answer.
+    odd = answers([["c", "unknown:x", "new", "b"]] * 40, history="c", k=4)
+    verdict = within(odd, "log_popularity_difference", 2.0)
+    assert verdict.value == pytest.approx(math.log(16 / 4))
+    assert "120 recommended items without log_popularity_difference left out" in verdict.reason
+
+
+def test_users_without_a_score_are_not_applicable_and_silent_ones_errors() -> None:
+    lists = [["a", "b"][: 1 + place % 2] for place in range(38)]
+    verdict = at_most(answers([*lists, ["new"], []]), "log_popularity_difference", 5)
+    assert (verdict.users, verdict.not_applicable, verdict.errors) == (38, 1, 1)
+    nobody = at_most(answers([["new"]] * 40), "log_popularity_difference", 5)
+    assert nobody.status == "not-applicable"
+    assert "the answer has no log_popularity_difference (40)" in nobody.reason
+    rank = at_most(answers([["a", "b"]] * 40), "popularity_rank_correlation", 0.5)
+    assert rank.status == "not-applicable"  # who repeats nothing has no such correlation
+
+
+def test_invalid_recommendations_are_counted_by_class() -> None:
+    kinds: tuple[EntryKind, ...] = (
+        "unparsed",
+        "history",
+        "unknown",
+        "outside",
+        "catalogue",
+        "candidate",
+        "duplicate",
+    )
+    entries = tuple(Entry(kind, kind, None) for kind in kinds)
+    request = Request("u", (), Scale(), None, 7)
+    asked = [Asked(request, (Recommendation(("a",), entries),))] * 30
+    counts = {
+        name: at_most(FakeAnswers(asked, CONTEXT), name, 6).value
+        for name in ("malformed", "already_seen", "unknown_title", "outside_catalogue", "invalid")
+    }
+    assert list(counts.values()) == [1, 1, 1, 2, 5]
+    few = [Asked(request.replace(k=2), asked[0].answers)] * 30
+    assert at_most(FakeAnswers(few, CONTEXT), "invalid", 1).value == 2
+
+
+def test_items_alone_show_what_is_invalid_too() -> None:
+    verdict = at_most(answers([["c", "unknown:x", "elsewhere", "a"]] * 40, k=4), "invalid", 3.9)
+    assert verdict.value == 3
+    offered = ask([[["a", "z"]]] * 40, k=2, candidates=["a", "b"])
+    found = at_most(FakeAnswers(offered, CONTEXT), "outside_catalogue", 1.9)
+    assert found.value == 1
+
+
+def test_a_mean_that_rises_is_found_and_one_that_falls_is_welcome() -> None:
+    low, high = [[["d"]]] * 40, [[["a"]]] * 40
+    assert not_increased(*sides(low, high, CONTEXT), "log_popularity", 1).status == "violated"
+    assert not_increased(*sides(high, low, CONTEXT), "log_popularity", 1).status == "holds"
+
+
+@pytest.mark.parametrize(
+    ("oracle", "arguments", "said"),
+    [
+        (within, ("log_popularity_difference", 0), "must be above 0"),
+        (within, ("log_popularity_difference", -1), "at least 0"),
+        (at_most, ("invalid", math.nan), "threshold must be a number, got nan"),
+        (at_least, ("hits@5", 0.5), "'hits@5'.*did you mean 'hit"),
+        (at_least, ("hit@0", 0.5), "'hit@0'"),
+        (at_least, ("hit@5", 0.5), "ask for more"),
+    ],
+)
+def test_bad_arguments_are_named(oracle: Any, arguments: tuple[Any, ...], said: str) -> None:
+    with pytest.raises(OracleError, match=said):
+        oracle(answers([["a"]] * 40, relevant="a"), *arguments)

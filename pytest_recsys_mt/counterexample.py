@@ -88,7 +88,11 @@ class _Spent(RecsysError):  # noqa: N818 - the end of the search, no failure
 
 
 class _Rationed:
-    """A subject that lets through so many distinct calls, and no more."""
+    """A subject that lets through so many distinct calls, and no more.
+
+    Attributes:
+        origin: The subject that it wraps, by which an executor knows its recommender.
+    """
 
     def __init__(self, subject: Subject) -> None:
         self.name = subject.name
@@ -97,14 +101,14 @@ class _Rationed:
         self.durable = subject.durable
         self.limit: int | None = None
         self.asked: set[str] = set()
-        self._subject = subject
+        self.origin = subject
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Nothing: the subject is fitted."""
 
     def same_question(self, one: Request, other: Request) -> bool:
         """As of the subject."""
-        return self._subject.same_question(one, other)
+        return self.origin.same_question(one, other)
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`.
@@ -112,7 +116,7 @@ class _Rationed:
         Raises:
             _Spent: If it is a new one, and the calls have run out.
         """
-        call = self._subject.call(request, repeat)
+        call = self.origin.call(request, repeat)
         if call.key not in self.asked:
             if self.limit is not None and len(self.asked) >= self.limit:
                 raise _Spent(f"{self.limit} calls are spent")
@@ -121,15 +125,15 @@ class _Rationed:
 
     def prompt_tokens(self, call: Call) -> int | None:
         """As of the subject."""
-        return self._subject.prompt_tokens(call)
+        return self.origin.prompt_tokens(call)
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """As of the subject."""
-        return self._subject.ask(calls)
+        return self.origin.ask(calls)
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         """As of the subject."""
-        return self._subject.read(request, answer)
+        return self.origin.read(request, answer)
 
 
 class _OneUser(Runner):

@@ -54,6 +54,7 @@ class RayCalls:
             RecommenderError: If there is no cluster or no room, or the recommender cannot be sent
                 or made there.
         """
+        subject = getattr(subject, "origin", subject)
         recipe, needs = self._known[id(subject)]
         if isinstance(recipe, RecommenderError):
             raise recipe

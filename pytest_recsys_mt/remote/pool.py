@@ -130,7 +130,7 @@ class Pool:
         from ray.exceptions import RayError
 
         try:
-            reason = ray.get(actor.pending)
+            reason: str = ray.get(actor.pending)  # pyright: ignore[reportAssignmentType]
         except RayError as error:
             reason = _cause(error)
             self._died_early += 1

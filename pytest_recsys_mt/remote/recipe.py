@@ -105,7 +105,7 @@ def _pack(value: object, carrying: Sequence[object]) -> bytes:
     for module in modules:
         cloudpickle.register_pickle_by_value(module)
     try:
-        packed: bytes = cloudpickle.dumps(value)
+        packed: bytes = cloudpickle.dumps(value)  # pyright: ignore[reportPrivateImportUsage]
         return packed
     finally:
         for module in modules:

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import re
 from dataclasses import dataclass
+from typing import NoReturn, SupportsIndex
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.errors import RecommenderError
@@ -15,9 +16,14 @@ OPENAI = "https://api.openai.com/v1"
 
 
 class Secret(str):
-    """Text whose `repr`, which tracebacks with local variables print, does not show it."""
+    """Text that does not travel: it cannot be pickled, and its `repr`, which tracebacks with local
+    variables print, does not show it.
+    """
 
     __slots__ = ()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError("a key cannot be pickled; each process reads its own environment")
 
     def __repr__(self) -> str:
         return "Secret('...')"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.parameters import build, split
+from pytest_recsys_mt.parameters import build, resources, split
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found] # pyright: ignore[reportMissingImports]
@@ -92,3 +92,17 @@ def test_annotations_that_exist_for_type_checkers_only_hinder_nobody_without_par
     assert build(typed, {}, "thing") == 1
     with pytest.raises(RecommenderError, match=r"cannot be read from its signature.*'Missing'"):
         build(typed, {"size": "3"}, "thing")
+
+
+def test_what_an_actor_takes_is_no_parameter_of_the_recommender() -> None:
+    assert resources("thing") == ("thing", {})
+    assert resources("thing?gpus=0.5&text=a%26b&cpus=8") == (
+        "thing?text=a%26b",
+        {"gpus": 0.5, "cpus": 8},
+    )
+    assert resources("hf:folder?gpus=1") == ("hf:folder", {"gpus": 1})
+    for wrong in ("gpus=-1", "cpus=0", "cpus=many", "gpus=nan", "gpus=inf", "gpus="):
+        with pytest.raises(RecommenderError, match="is not a number from"):
+            resources(f"thing?{wrong}")
+    with pytest.raises(RecommenderError, match="gives the parameter 'gpus' twice"):
+        resources("thing?gpus=1&gpus=1")

@@ -13,8 +13,6 @@ import pytest
 
 from tests.plugin.conftest import record_of
 
-pytest.importorskip("ray", reason="needs Ray: pip install 'pytest-recsys-mt[ray]'")
-
 MODELS = '''
 import hashlib, os, pathlib, threading, time
 from dataclasses import replace
@@ -229,6 +227,7 @@ class Project:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[TwoNodes]:
     """Two nodes of one core each."""
+    pytest.importorskip("ray", reason="needs Ray: pip install 'pytest-recsys-mt[ray]'")
     nodes = TwoNodes()
     try:
         yield nodes

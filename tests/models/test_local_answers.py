@@ -74,6 +74,15 @@ def test_answers_of_a_batch_are_those_of_each_prompt_alone(
         assert [one.usage for one in batched] == [one.usage for one in plain]
 
 
+def test_reading_in_small_steps_changes_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = fifty()
+    whole = texts(model(folder).complete(asked))
+    monkeypatch.setitem(kv_cache.STEP, "cpu", 40)
+    assert texts(model(folder).complete(asked)) == whole
+
+
 @pytest.mark.parametrize(
     ("kind", "sizes", "rearranged"),
     [

@@ -5,8 +5,8 @@
 
 The first asks what the first look of a suite asks: for each user the question, twice, and three
 changes of it, twice; answers end as they do in a run. Both ways stop where the model stops, the
-papers' way also where the k-th line ends, so that both write the same lists, and the gain is not
-that of stopping early; without that, the papers' way is shown as well.
+papers' way (on some of the same prompts) also where the k-th line ends, so that the gain is not that
+of stopping early; without that, the papers' way is shown as well.
 
 The second measures prompts of about 600 tokens, 8 to 64 out, on a model of the shape of Llama 3 8B
 with random weights in bfloat16, against the matrix products that the card does in the same run.

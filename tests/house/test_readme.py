@@ -45,7 +45,7 @@ def reader(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest
 
 def test_the_readme_has_what_these_tests_run() -> None:
     assert set(programs()) == {"shop.py", "test_mine.py"}
-    assert (len(CLASSICAL), len(MODEL)) == (3, 2)
+    assert (len(CLASSICAL), len(MODEL)) == (3, 3)
 
 
 @pytest.mark.parametrize("command", CLASSICAL, ids=" ".join)
@@ -72,13 +72,19 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_commands_for_a_language_model_run(
     reader: pytest.Pytester, endpoint: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask, replay = MODEL
+    plan, ask, replay = MODEL
     extra = ["-p", "no:cacheprovider", "--recsys-json=record.json"]
-    reader.runpytest_subprocess(*extra, *ask).assert_outcomes(failed=2, deselected=42)
+    planned = reader.runpytest_subprocess(*extra, *plan)
+    planned.stdout.fnmatch_lines(["calls * 24 to make"])
+    reader.runpytest_subprocess(*extra, *ask).assert_outcomes(failed=2, deselected=50)
     first = record_of(reader.path / "record.json")
     assert (first["calls"]["made"], first["results"][0]["status"]) == (24, "inconclusive")
-    # Nothing listens there: a replay that asked would fail otherwise than by its verdict.
-    reader.runpytest_subprocess(*extra, *replay).assert_outcomes(failed=2, deselected=42)
+    export, take = (shlex.split(line) for line in README.splitlines() if "recsys-mt cache" in line)
+    assert reader.run(*export).ret == 0
+    # Another machine, as far as the cache goes; nothing there may be asked.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(reader.path / "elsewhere"))
+    assert reader.run(*take).ret == 0
+    reader.runpytest_subprocess(*extra, *replay).assert_outcomes(failed=2, deselected=50)
     second = record_of(reader.path / "record.json")
     assert (second["calls"]["made"], second["calls"]["cached"]) == (0, 24)
     assert second["results"] == first["results"]

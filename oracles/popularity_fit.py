@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,11 @@ class PopularityFit:
         lognormal_mean: Mean of ln popularity.
         lognormal_deviation: Standard deviation of ln popularity.
         lognormal_distance: As `pareto_distance`.
-        z: Of Vuong's test of the two; above 0 the Pareto is nearer to the data.
+        z: Of Vuong's test of the two; above 0 the Pareto is nearer to the data. Where all values are
+            whole, both are fitted anew for it to what they are, values rounded to whole numbers:
+            taken for exact, the many items with one rating alone would speak for a Pareto. Begun at
+            the least value, a log-normal comes near any Pareto, so that z far above 0 is not to be
+            had there; near 0 says that a Pareto may be true.
         p_value: Of the hypothesis that both are equally near, two-sided.
     """
 
@@ -43,9 +48,9 @@ class PopularityFit:
 def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     """Fit both distributions by maximum likelihood, and say which is nearer to the data.
 
-    The popularity paper finds a Pareto to fit MovieLens 10M best, "alpha = 0.68", which is the b
+    The popularity paper finds a Pareto to fit MovieLens 10M best, "alpha = 0.68", which is the shape
     here: a density falling with 0.68 could not be normalised (section 4.1 of
-    https://arxiv.org/abs/2406.01285, its Figure 1). Counts are taken as continuous.
+    https://arxiv.org/abs/2406.01285, its Figure 1).
 
     Source:
         Clauset, Shalizi and Newman 2009, SIAM Review 51(4), section 3 and appendix C, with the least
@@ -67,10 +72,9 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     beyond = logs - logs[0]
     shape = float(1 / beyond.mean())
     mean, deviation = float(logs.mean()), float(logs.std())
-    pareto = math.log(shape) - shape * beyond - logs
     standard = (logs - mean) / deviation
-    lognormal = -(standard**2) / 2 - math.log(deviation * math.sqrt(2 * math.pi)) - logs
-    z, p_value = _vuong(pareto - lognormal)
+    whole = bool((values == np.round(values)).all())
+    z, p_value = _vuong(_rounded_ratios(values) if whole else _exact_ratios(logs))
     from scipy.special import ndtr
 
     return PopularityFit(
@@ -105,6 +109,56 @@ def _distance(fitted: Floats, values: Floats) -> float:
     below = np.searchsorted(values, values, side="left") / n
     upto = np.searchsorted(values, values, side="right") / n
     return float(max(np.abs(fitted - upto).max(), np.abs(fitted - below).max()))
+
+
+def _exact_ratios(logs: Floats) -> Floats:
+    """Log-likelihood ratios, Pareto against log-normal, of values given by their sorted logarithms."""
+    beyond = logs - logs[0]
+    shape = 1 / beyond.mean()
+    standard = (logs - logs.mean()) / logs.std()
+    pareto = math.log(shape) - shape * beyond
+    lognormal: Floats = -(standard**2) / 2 - math.log(logs.std() * math.sqrt(2 * math.pi))
+    ratios: Floats = pareto - lognormal
+    return ratios
+
+
+def _rounded_ratios(values: Floats) -> Floats:
+    """The same of values rounded to whole numbers; both distributions begin half below the least."""
+    from scipy.special import log_ndtr, ndtr
+
+    start = values[0] - 0.5
+    low, high = np.log(values - 0.5), np.log(values + 0.5)
+
+    def pareto(shape: float) -> Floats:
+        fallen: Floats = -shape * (low - math.log(start))
+        return fallen + np.log(-np.expm1(-shape * (high - low)))
+
+    def lognormal(mean: float, deviation: float) -> Floats:
+        # By the upper tails, which are small but exact where the distribution functions are 1.
+        left, right = (mean - low) / deviation, (mean - high) / deviation
+        inside: Floats = log_ndtr(left) + np.log1p(-np.exp(log_ndtr(right) - log_ndtr(left)))
+        share: float = ndtr((mean - math.log(start)) / deviation)
+        return inside - math.log(share)
+
+    logs = np.log(values)
+    (shape,) = _least(
+        lambda x: -pareto(math.exp(x[0])), [-math.log((logs - math.log(start)).mean())]
+    )
+    mean, deviation = _least(
+        lambda x: -lognormal(x[0], math.exp(x[1])), [logs.mean(), math.log(logs.std())]
+    )
+    return pareto(math.exp(shape)) - lognormal(mean, math.exp(deviation))
+
+
+def _least(terms: Callable[[Floats], Floats], start: Sequence[float]) -> tuple[float, ...]:
+    """Where the sum of some terms is smallest."""
+    from scipy.optimize import minimize
+
+    def total(at: Floats) -> float:
+        return float(terms(at).sum())
+
+    found = minimize(total, np.array(start, np.float64), method="Nelder-Mead")
+    return tuple(float(x) for x in found.x)
 
 
 def _vuong(ratios: Floats) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,11 +80,14 @@ def test_the_commands_for_a_language_model_run(
     reader.runpytest_subprocess(*extra, *ask).assert_outcomes(failed=2, deselected=50)
     first = record_of(reader.path / "record.json")
     assert (first["calls"]["made"], first["results"][0]["status"]) == (24, "inconclusive")
-    export, take = (shlex.split(line) for line in README.splitlines() if "recsys-mt cache" in line)
-    assert reader.run(*export).ret == 0
+    program = Path(sys.executable).with_name("recsys-mt")
+    export, take = (
+        shlex.split(line)[1:] for line in README.splitlines() if "recsys-mt cache" in line
+    )
+    assert reader.run(program, *export).ret == 0
     # Another machine, as far as the cache goes; nothing there may be asked.
     monkeypatch.setenv("XDG_CACHE_HOME", str(reader.path / "elsewhere"))
-    assert reader.run(*take).ret == 0
+    assert reader.run(program, *take).ret == 0
     reader.runpytest_subprocess(*extra, *replay).assert_outcomes(failed=2, deselected=50)
     second = record_of(reader.path / "record.json")
     assert (second["calls"]["made"], second["calls"]["cached"]) == (0, 24)

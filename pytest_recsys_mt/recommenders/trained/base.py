@@ -1,0 +1,193 @@
+"""The recommender around a network: trains or loads it, and scores requests with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, TextIO
+
+import numpy as np
+import torch
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.recommenders.trained.data import PAD, Training, Units, encode
+from pytest_recsys_mt.recommenders.trained.network import Network
+from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Settings, train
+from pytest_recsys_mt.requests import Request
+
+NARROWEST = 8
+"""Width of the narrowest block; further ones are twice as wide each."""
+
+
+@dataclass(eq=False)
+class TrainedRecommender(ScoringRecommender):
+    """Base of the recommenders that are trained by gradient descent.
+
+    Beyond the rules of all scoring recommenders: of an item that a history repeats the last place
+    counts; an item without training interactions keeps the embedding it was drawn with, shrunk by
+    weight decay, unless its features say more; and an empty history is answered with what the
+    network makes of it.
+
+    Requests are scored in blocks of one fixed height and a few widths, so that a score does not
+    depend on what else is in its batch.
+
+    Attributes:
+        dim: Size of the embeddings.
+        epochs: At most.
+        batch: Examples a step.
+        rate: Learning rate (Adam).
+        decay: Weight decay (L2).
+        patience: Epochs without a better validation before training stops; 0 validates never,
+            learns from every interaction and trains for all `epochs`.
+        length: Latest items of a history that are read; 0 reads all.
+        device: ``auto`` takes a GPU where there is one; else ``cpu``, ``cuda``, ``cuda:1``.
+    """
+
+    ordered: ClassVar[bool] = True
+    """Whether the order of a history is read."""
+
+    dim: int = 64
+    epochs: int = 200
+    batch: int = 1024
+    rate: float = 1e-3
+    decay: float = 1e-6
+    patience: int = 10
+    length: int = 50
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        self.folder: Path | None = None
+        self.stream: TextIO | None = sys.stderr if sys.stderr and sys.stderr.isatty() else None
+        for name in ("dim", "epochs", "batch"):
+            if getattr(self, name) < 1:
+                raise RecommenderError(
+                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
+                )
+        for name in ("rate", "decay", "patience", "length"):
+            value = getattr(self, name)
+            if not 0 <= value < float("inf") or (name == "rate" and value == 0):
+                least = "above 0" if name == "rate" else "0 or more"
+                raise RecommenderError(f"{self.key}: {name} must be {least}, got {value!r}")
+
+    @abstractmethod
+    def build(self, training: Training) -> Network:
+        """The network with its first weights, drawn from torch's own generator."""
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        """Train the network."""
+        training = Training.of(dataset, self.catalogue)
+        with torch.random.fork_rng([]):
+            torch.manual_seed(seed % 2**64)
+            network = self.build(training)
+        self._network = network.to(self._device())
+        self.report: Report = train(
+            self._network,
+            training,
+            Settings(self.epochs, self.batch, self.rate, self.decay, self.patience, self.length),
+            seed,
+            self.stream,
+        )
+
+    def _device(self) -> torch.device:
+        name = self.device
+        if name == "auto":
+            name = "cuda" if torch.cuda.is_available() else "cpu"
+        try:
+            return torch.zeros(1, device=name).device
+        except (RuntimeError, AssertionError) as error:
+            raise RecommenderError(
+                f"{self.key}: device={self.device!r} is none that PyTorch can use here "
+                f"({str(error).splitlines()[0]}); choose 'auto', 'cpu' or 'cuda'"
+            ) from error
+
+    @property
+    def network(self) -> Network:
+        """The trained network.
+
+        Raises:
+            RecommenderError: Before `fit`.
+        """
+        _ = self.catalogue  # which raises before `fit`
+        return self._network
+
+    def score(self, requests: Sequence[Request]) -> Floats:
+        """Scores of shape (requests, items).
+
+        Where every request has candidates and the network scores some items more cheaply than all,
+        the items that nobody offers score 0.
+        """
+        columns, units = encode(requests, self.catalogue, self.length, ordered=self.ordered)
+        candidates = self._candidates(requests)
+        scores = np.zeros((len(requests), len(self.catalogue)))
+        sizes = (columns != PAD).sum(1)
+        width = columns.shape[1]
+        if self.length:
+            widths = np.full(len(sizes), width)
+        else:
+            exponents = np.ceil(np.log2(np.maximum(sizes, NARROWEST)))
+            widths = (2**exponents).astype(np.int64)
+            short = max(0, int(widths.max(initial=0)) - width)
+            columns = np.pad(columns, ((0, 0), (short, 0)), constant_values=PAD)
+            units = np.pad(units, ((0, 0), (short, 0)))
+        for wide in np.unique(widths):
+            alike = np.flatnonzero(widths == wide)
+            for start in range(0, len(alike), BLOCK):
+                rows = alike[start : start + BLOCK]
+                given = (columns[rows, -wide:], units[rows, -wide:])
+                if candidates is None:
+                    scores[rows] = self._block(*given, None)
+                else:
+                    offered = candidates[rows]
+                    scores[rows[:, None], offered] = self._block(*given, offered)
+        return settle(scores)
+
+    def _block(self, columns: Ints, units: Units, candidates: Ints | None) -> Floats:
+        """Scores of up to `BLOCK` histories, filled up to exactly as many with empty ones."""
+        lacking = BLOCK - len(columns)
+        network = self.network
+        network.eval()
+
+        def whole(values: Ints | Units, fill: int) -> torch.Tensor:
+            filled = np.pad(values, ((0, lacking), (0, 0)), constant_values=fill)
+            return torch.from_numpy(filled).to(network.device)
+
+        with torch.inference_mode():
+            history = (whole(columns, PAD), whole(units, 0))
+            if candidates is None:
+                found = network.score(*history)
+            else:
+                found = network.score_some(*history, whole(candidates, 0))
+        return np.asarray(found[: len(columns)].cpu().numpy(), dtype=np.float64)
+
+    def _candidates(self, requests: Sequence[Request]) -> Ints | None:
+        """Columns of the known candidates, sorted, shape (requests, c); None to score everything.
+
+        Short rows repeat their last entry. c is a power of two, for the reason that widths are.
+        """
+        if type(self.network).score_some is Network.score_some:
+            return None
+        offered: list[list[int]] = []
+        for request in requests:
+            if request.candidates is None:
+                return None
+            known = {self.catalogue.column.get(item.id, PAD) for item in request.candidates}
+            offered.append(sorted(known - {PAD}) or [0])
+        width = max(NARROWEST, *(len(row) for row in offered)) if offered else NARROWEST
+        width = 1 << (width - 1).bit_length()
+        return np.array([row + row[-1:] * (width - len(row)) for row in offered], dtype=np.int64)
+
+
+def parameters_of(recommender: TrainedRecommender) -> dict[str, object]:
+    """The parameters that decide what is learned, by name: all but the device."""
+    return {
+        field.name: getattr(recommender, field.name)
+        for field in dataclasses.fields(recommender)
+        if field.name != "device"
+    }

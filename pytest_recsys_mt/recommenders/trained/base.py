@@ -15,11 +15,13 @@ import torch
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.weights import cache_folder
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, Units, encode
 from pytest_recsys_mt.recommenders.trained.network import Network
-from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Settings, train
+from pytest_recsys_mt.recommenders.trained.store import key_of, obtain
+from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Settings, train
 from pytest_recsys_mt.requests import Request
 
 NARROWEST = 8
@@ -37,6 +39,12 @@ class TrainedRecommender(ScoringRecommender):
 
     Requests are scored in blocks of one fixed height and a few widths, so that a score does not
     depend on what else is in its batch.
+
+    Trained networks are kept on disk and loaded by later runs and other processes, see `store`.
+    Weights follow from the parameters, the data and the seed, on one machine to the last bit; so do
+    scores on a CPU.
+
+    The attributes `folder` and `stream` (see `Trained`) are no parameters.
 
     Attributes:
         dim: Size of the embeddings.
@@ -64,7 +72,7 @@ class TrainedRecommender(ScoringRecommender):
 
     def __post_init__(self) -> None:
         self.folder: Path | None = None
-        self.stream: TextIO | None = sys.stderr if sys.stderr and sys.stderr.isatty() else None
+        self.stream: TextIO | None = None
         for name in ("dim", "epochs", "batch"):
             if getattr(self, name) < 1:
                 raise RecommenderError(
@@ -81,18 +89,37 @@ class TrainedRecommender(ScoringRecommender):
         """The network with its first weights, drawn from torch's own generator."""
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Train the network."""
+        """Load the network, or train it and keep it in `folder`.
+
+        Raises:
+            CacheError: If it cannot be kept there.
+            RecommenderError: If training diverges, or there is no such device.
+        """
         training = Training.of(dataset, self.catalogue)
         with torch.random.fork_rng([]):
             torch.manual_seed(seed % 2**64)
             network = self.build(training)
         self._network = network.to(self._device())
-        self.report: Report = train(
+        identity = {
+            "recommender": f"{type(self).__module__}:{type(self).__qualname__}",
+            "parameters": {
+                field.name: getattr(self, field.name)
+                for field in dataclasses.fields(self)
+                if field.name != "device"
+            },
+            "training": dataset.digest,
+            "seed": seed,
+            "torch": torch.__version__,
+        }
+        self.fingerprint = key_of(identity)
+        settings = Settings(
+            self.epochs, self.batch, self.rate, self.decay, self.patience, self.length
+        )
+        self.report = obtain(
+            self.folder or cache_folder("models"),
+            identity,
             self._network,
-            training,
-            Settings(self.epochs, self.batch, self.rate, self.decay, self.patience, self.length),
-            seed,
-            self.stream,
+            lambda: train(self._network, training, settings, seed, self.stream or _terminal()),
         )
 
     def _device(self) -> torch.device:
@@ -184,10 +211,5 @@ class TrainedRecommender(ScoringRecommender):
         return np.array([row + row[-1:] * (width - len(row)) for row in offered], dtype=np.int64)
 
 
-def parameters_of(recommender: TrainedRecommender) -> dict[str, object]:
-    """The parameters that decide what is learned, by name: all but the device."""
-    return {
-        field.name: getattr(recommender, field.name)
-        for field in dataclasses.fields(recommender)
-        if field.name != "device"
-    }
+def _terminal() -> TextIO | None:
+    return sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None

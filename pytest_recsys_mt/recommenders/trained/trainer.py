@@ -25,6 +25,9 @@ DEPTH = 10
 BLOCK = 64
 """Histories scored at once."""
 
+SHOWN_AFTER = 1.0
+"""Seconds before the progress bar appears; a shorter training needs none."""
+
 LONGEST = 500
 """Latest items of a history that validation reads, where the network reads all."""
 
@@ -112,9 +115,11 @@ def train(
             total=settings.epochs,
             desc=f"training {type(network).__name__}",
             unit="epoch",
-            leave=False,
             file=stream,
             disable=stream is None,
+            delay=SHOWN_AFTER,
+            leave=False,
+            dynamic_ncols=True,
         ) as bar,
     ):
         torch.manual_seed(seed % 2**64)

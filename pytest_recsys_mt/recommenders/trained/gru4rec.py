@@ -92,7 +92,8 @@ class _Recurrent(Network):
     def score(self, columns: Tensor, units: Tensor) -> Tensor:
         states = self._states(_padded_right(columns))
         rows = torch.arange(len(columns), device=columns.device)
-        return self.out(states[rows, (columns != PAD).sum(1)]) @ self.items.T + self.bias
+        users: Tensor = self.out(states[rows, (columns != PAD).sum(1)])
+        return users @ self.items.T + self.bias
 
     def _states(self, columns: Tensor) -> Tensor:
         """States before the first item and after each, shape (n, width + 1, hidden)."""

@@ -110,7 +110,7 @@ class _Graph(Network):
         """Layers 0 to K of all nodes, users first."""
         found = [nodes]
         for _ in range(self.layers):
-            found.append(_Step.apply(self._links, found[-1]))
+            found.append(_Step.apply(self._links, found[-1]))  # type: ignore[no-untyped-call]
         return found
 
     def _connect(self, training: Training) -> None:

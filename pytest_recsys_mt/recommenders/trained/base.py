@@ -32,10 +32,10 @@ NARROWEST = 8
 class TrainedRecommender(ScoringRecommender):
     """Base of the recommenders that are trained by gradient descent.
 
-    Beyond the rules of all scoring recommenders: of an item that a history repeats the last place
-    counts; an item without training interactions keeps the embedding it was drawn with, shrunk by
-    weight decay, unless its features say more; and an empty history is answered with what the
-    network makes of it.
+    Beyond the rules of all scoring recommenders: an item that a history repeats counts at its last
+    place, and an item without training interactions is learned as what nobody chose, from the
+    negatives that are drawn. A history without a known item scores everything 0, so that its answer
+    is what is popular.
 
     Requests are scored in blocks of one fixed height and a few widths, so that a score does not
     depend on what else is in its batch.
@@ -173,6 +173,7 @@ class TrainedRecommender(ScoringRecommender):
                 else:
                     offered = candidates[rows]
                     scores[rows[:, None], offered] = self._block(*given, offered)
+        scores[sizes == 0] = 0.0
         return settle(scores)
 
     def _block(self, columns: Ints, units: Units, candidates: Ints | None) -> Floats:

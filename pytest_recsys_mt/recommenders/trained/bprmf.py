@@ -29,8 +29,8 @@ class BPRMF(TrainedRecommender):
 
         (C^-1 + 1/4 sum_i E_j[(q_i - q_j)(q_i - q_j)']) u = C^-1 m + 1/2 sum_i (q_i - E_j q_j)
 
-    where E_j is the mean over the catalogue. An empty history gives u = m, the average user. Ratings
-    are not read.
+    where E_j is the mean over the catalogue: a short history gives nearly m, the average user.
+    Ratings are not read.
 
     The defaults are those for MovieLens-1M of Jiang et al. (2025), appendix A.3.
     """

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_recsys_mt import oracles, relations, thresholds
 from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.limits import Limits
 from pytest_recsys_mt.recsys import Recsys
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.session import Session
@@ -145,6 +146,7 @@ def settings_of(design: Design, seed: int, cache: Path) -> Settings:
         **{option.name.replace("-", "_"): option.default for option in OPTIONS},
         "models": (),
         "models_given": False,
+        "limits": Limits(),
         "design": design,
         "seed": seed,
         "cache": cache,

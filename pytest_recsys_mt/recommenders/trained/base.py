@@ -19,9 +19,9 @@ from pytest_recsys_mt.llm.weights import cache_folder
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, Units, encode
-from pytest_recsys_mt.recommenders.trained.network import Network
+from pytest_recsys_mt.recommenders.trained.network import Network, threads
 from pytest_recsys_mt.recommenders.trained.store import key_of, obtain
-from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Settings, train
+from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Settings, train
 from pytest_recsys_mt.requests import Request
 
 NARROWEST = 8
@@ -56,6 +56,8 @@ class TrainedRecommender(ScoringRecommender):
             learns from every interaction and trains for all `epochs`.
         length: Latest items of a history that are read; 0 reads all.
         device: ``auto`` takes a GPU where there is one; else ``cpu``, ``cuda``, ``cuda:1``.
+        threads: Of the CPU. One gives the same bits on machines with more cores, and loses little:
+            the networks are small, and on a busy machine threads wait for each other.
     """
 
     ordered: ClassVar[bool] = True
@@ -69,11 +71,12 @@ class TrainedRecommender(ScoringRecommender):
     patience: int = 10
     length: int = 50
     device: str = "auto"
+    threads: int = 1
 
     def __post_init__(self) -> None:
         self.folder: Path | None = None
         self.stream: TextIO | None = None
-        for name in ("dim", "epochs", "batch"):
+        for name in ("dim", "epochs", "batch", "threads"):
             if getattr(self, name) < 1:
                 raise RecommenderError(
                     f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
@@ -96,7 +99,7 @@ class TrainedRecommender(ScoringRecommender):
             RecommenderError: If training diverges, or there is no such device.
         """
         training = Training.of(dataset, self.catalogue)
-        with torch.random.fork_rng([]):
+        with torch.random.fork_rng([]), threads(self.threads):
             torch.manual_seed(seed % 2**64)
             network = self.build(training)
         self._network = network.to(self._device())
@@ -119,8 +122,12 @@ class TrainedRecommender(ScoringRecommender):
             self.folder or cache_folder("models"),
             identity,
             self._network,
-            lambda: train(self._network, training, settings, seed, self.stream or _terminal()),
+            lambda: self._train(training, settings, seed),
         )
+
+    def _train(self, training: Training, settings: Settings, seed: int) -> Report:
+        with threads(self.threads):
+            return train(self._network, training, settings, seed, self.stream or _terminal())
 
     def _device(self) -> torch.device:
         name = self.device
@@ -186,7 +193,7 @@ class TrainedRecommender(ScoringRecommender):
             filled = np.pad(values, ((0, lacking), (0, 0)), constant_values=fill)
             return torch.from_numpy(filled).to(network.device)
 
-        with torch.inference_mode():
+        with torch.inference_mode(), threads(self.threads):
             history = (whole(columns, PAD), whole(units, 0))
             if candidates is None:
                 found = network.score(*history)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
@@ -63,6 +64,17 @@ class Network(nn.Module, ABC):
     def device(self) -> torch.device:
         """Where the weights are."""
         return next(self.parameters()).device
+
+
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Let torch compute on `count` threads of the CPU inside."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def shuffled(

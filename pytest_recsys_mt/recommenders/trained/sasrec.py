@@ -146,7 +146,8 @@ class _Block(nn.Module):
         )
         states = states + self.dropout(self.mix(heard.transpose(1, 2).reshape(shape)))
         inner = self.dropout(functional.relu(self.inner(self.between(states))))
-        return states + self.dropout(self.outer(inner))
+        out: Tensor = states + self.dropout(self.outer(inner))
+        return out
 
 
 def window_ends(training: Training, length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -103,7 +103,7 @@ def train(
         learned, held_out = training.split_validation()
         held_out = np.sort(rng.permutation(held_out)[:VALIDATED])
     optimiser = torch.optim.Adam(
-        network.parameters(), lr=settings.rate, weight_decay=settings.decay
+        network.parameters(), lr=settings.rate, weight_decay=settings.decay, fused=True
     )
     best, kept = 0, network.state_dict()
     curve: list[float] = []

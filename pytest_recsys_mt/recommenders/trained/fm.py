@@ -23,7 +23,7 @@ from pytest_recsys_mt.requests import Item
 GENRES = ("genres", "categories")
 """Attributes of items that are features, beside the item itself."""
 
-PAIRS = 2**18
+PAIRS = 2**13
 """Pairs of a history and an item that go through the layers of DeepFM at once."""
 
 
@@ -35,8 +35,7 @@ class FM(TrainedRecommender):
     categories, each 1 / their number. Items of a history and the item in question have vectors of
     their own. It is trained on whether a user chose an item, with items drawn uniformly from those
     that the user never chose as the others; the history of an example is what came before it.
-    Neither ratings nor, within the latest `length` items, the order of a history are read. An empty
-    history leaves what is known of the item, much as popularity would rank it.
+    Neither ratings nor, within the latest `length` items, the order of a history are read.
 
     Attributes:
         negatives: Items not chosen to each one chosen.
@@ -56,7 +55,7 @@ class FM(TrainedRecommender):
 
     def build(self, training: Training) -> Network:
         """A vector and a weight for each feature."""
-        return Machine(training.items, self.dim, self.length or LONGEST, self.negatives)
+        return _Machine(training.items, self.dim, self.length or LONGEST, self.negatives)
 
 
 @dataclass(eq=False)
@@ -95,7 +94,7 @@ class DeepFM(FM):
 
     def build(self, training: Training) -> Network:
         """A vector and a weight for each feature, and the layers."""
-        return DeepMachine(
+        return _DeepMachine(
             training.items,
             self.dim,
             self.length or LONGEST,
@@ -106,7 +105,7 @@ class DeepFM(FM):
         )
 
 
-class Field:
+class _Field:
     """The active features of one field, each times its value.
 
     Attributes:
@@ -123,7 +122,7 @@ class Field:
         self.own = features[..., -1].sum(-1) + pairs
 
 
-class Machine(Network):
+class _Machine(Network):
     """The factorisation machine.
 
     Training runs in float32. Answers are summed in float64, so that the order of a sum, which
@@ -166,21 +165,21 @@ class Machine(Network):
         together = before.vector @ (item.vector + genres.vector).T
         return self.bias.double() + before.own[:, None] + own + together
 
-    def before(self, columns: Tensor, dtype: torch.dtype) -> Field:
+    def before(self, columns: Tensor, dtype: torch.dtype) -> _Field:
         """The field of the histories, of shape (n, width)."""
-        return Field(_mean(columns, self.history.to(dtype)))
+        return _Field(_mean(columns, self.history.to(dtype)))
 
-    def sides(self, columns: Tensor, dtype: torch.dtype) -> tuple[Field, Field]:
+    def sides(self, columns: Tensor, dtype: torch.dtype) -> tuple[_Field, _Field]:
         """The fields of items, of any shape, and of their genres."""
-        item = Field(embed(columns[..., None], self.items.to(dtype)))
-        return item, Field(_mean(self.genres_of[columns], self.genres.to(dtype)))
+        item = _Field(embed(columns[..., None], self.items.to(dtype)))
+        return item, _Field(_mean(self.genres_of[columns], self.genres.to(dtype)))
 
     def _logits(self, columns: Tensor, shown: Tensor, dtype: torch.dtype) -> Tensor:
         """Scores of items, shape (n, c), for histories, shape (n, width)."""
         before = self.before(columns, dtype)
         return self.pairs(before, *self.sides(shown, dtype))
 
-    def pairs(self, before: Field, item: Field, genres: Field) -> Tensor:
+    def pairs(self, before: _Field, item: _Field, genres: _Field) -> Tensor:
         """Scores of pairs of a history, one a row, and an item; shape (n, c).
 
         Args:
@@ -194,7 +193,7 @@ class Machine(Network):
         return self.bias.to(user.dtype) + before.own[:, None] + within + across
 
 
-class DeepMachine(Machine):
+class _DeepMachine(_Machine):
     """The factorisation machine with layers beside it."""
 
     def __init__(
@@ -220,29 +219,30 @@ class DeepMachine(Machine):
         every = torch.arange(len(self.items), device=self.device)
         step = max(1, PAIRS // len(columns))
         deep = [
-            self._deep(before, *self.sides(part, torch.float64)) for part in every.split(step)
+            self._deep(before, *self.sides(part, torch.float64))
+            for part in torch.split(every, step)
         ]
         return wide + torch.cat(deep, 1)
 
     def score_some(self, columns: Tensor, units: Tensor, candidates: Tensor) -> Tensor:
         return self._logits(columns, candidates, torch.float64)
 
-    def pairs(self, before: Field, item: Field, genres: Field) -> Tensor:
+    def pairs(self, before: _Field, item: _Field, genres: _Field) -> Tensor:
         return super().pairs(before, item, genres) + self._deep(before, item, genres)
 
-    def _deep(self, before: Field, item: Field, genres: Field) -> Tensor:
-        user = self._apply(self.first[0], before.vector)[:, None, :]
-        hidden = user + self._apply(self.first[1], item.vector)
-        hidden = self._active(hidden + self._apply(self.first[2], genres.vector))
+    def _deep(self, before: _Field, item: _Field, genres: _Field) -> Tensor:
+        user = self._through(self.first[0], before.vector)[:, None, :]
+        hidden = user + self._through(self.first[1], item.vector)
+        hidden = self._active(hidden + self._through(self.first[2], genres.vector))
         for layer in self.further:
-            hidden = self._active(self._apply(layer, hidden))
-        return self._apply(self.last, hidden).squeeze(-1)
+            hidden = self._active(self._through(layer, hidden))
+        return self._through(self.last, hidden).squeeze(-1)
 
     def _active(self, hidden: Tensor) -> Tensor:
         return functional.dropout(hidden.relu(), self.dropout, self.training)
 
     @staticmethod
-    def _apply(layer: nn.Module, values: Tensor) -> Tensor:
+    def _through(layer: nn.Module, values: Tensor) -> Tensor:
         assert isinstance(layer, nn.Linear)
         bias = None if layer.bias is None else layer.bias.to(values.dtype)
         return functional.linear(values, layer.weight.to(values.dtype), bias)
@@ -256,12 +256,16 @@ def _mean(columns: Tensor, weight: Tensor) -> Tensor:
 
 def _genres(items: Sequence[Item]) -> tuple[Ints, int]:
     """The numbers of each item's genres, shape (items, most), `PAD` behind; and how many there are."""
-    named = [
-        dict.fromkeys(str(value) for name in GENRES for value in item.attributes.get(name, ()))
-        for item in items
-    ]
+    named = [dict.fromkeys(_values(item)) for item in items]
     numbers = {value: number for number, value in enumerate(sorted(set().union(*named)))}
     table = np.full((len(items), max([1, *map(len, named)])), PAD, dtype=np.int64)
     for row, values in enumerate(named):
         table[row, : len(values)] = [numbers[value] for value in values]
     return table, len(numbers)
+
+
+def _values(item: Item) -> list[str]:
+    found = [item.attributes.get(name, ()) for name in GENRES]
+    return [
+        value for each in found for value in ([each] if isinstance(each, str) else map(str, each))
+    ]

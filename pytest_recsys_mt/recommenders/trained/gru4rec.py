@@ -27,11 +27,12 @@ class GRU4Rec(TrainedRecommender):
     with recurrent neural networks" (ICLR 2016), with the output tied to the input embeddings. The
     loss is that of Hidasi and Karatzoglou, "Recurrent neural networks with top-k gains" (CIKM 2018),
     section 3: cross entropy over the next item and negatives that a batch shares, drawn evenly
-    (their alpha = 0). Each item of a history is predicted from those before it, the first from none,
-    so an empty history gets the answer of the first state. Ratings are not read.
+    (their alpha = 0). Ratings are not read.
 
-    The defaults of dim, hidden, rate and decay are those for MovieLens-1M of Jiang et al. (2025),
-    appendix A.3; an example of a batch is a stretch of `length` interactions of one user.
+    The sizes are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 0.001, and
+    decay, 5e-5, are for batches of single predictions; here an example is a stretch of `length`
+    interactions of one user, so that an epoch has far fewer steps, and between two steps that touch
+    an item the decay would take back what the first one taught.
 
     Attributes:
         hidden: Size of the state.
@@ -42,9 +43,10 @@ class GRU4Rec(TrainedRecommender):
 
     dim: int = 128
     batch: int = 64
-    decay: float = 5e-5
+    rate: float = 5e-3
+    decay: float = 0.0
     hidden: int = 100
-    negatives: int = 512
+    negatives: int = 256
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,6 +88,7 @@ class _Recurrent(Network):
         targets = columns[known]
         positive = (users * embed(targets, self.items)).sum(1) + self.bias[targets]
         negative = users @ embed(negatives, self.items).T + self.bias[negatives]
+        # What else the user has stays in: the next item is told from those that come later.
         same = targets[:, None] == negatives
         return sampled_cross_entropy(positive, negative.masked_fill(same, -torch.inf))
 

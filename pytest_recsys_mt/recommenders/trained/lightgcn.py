@@ -30,10 +30,10 @@ class LightGCN(TrainedRecommender):
     An answer adds a node for the history to the trained graph, whose items keep their layers: its
     layers 1 to K are the sums over the history, and its layer 0, which only training could tell, is
     the mean of all users'. For a user of the training data whose history is what was learned from,
-    that is the trained embedding but for layer 0. An empty history has only layer 0. Ratings are
-    not read.
+    that is the trained embedding but for layer 0. Ratings are not read.
 
-    The defaults are those for MovieLens-1M of Jiang et al. (2025), appendix A.3.
+    The sizes and the decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. A step
+    walks the whole graph whatever its batch, so the batch is large, and the rate ten times theirs.
 
     Attributes:
         layers: K.
@@ -43,7 +43,8 @@ class LightGCN(TrainedRecommender):
     ordered: ClassVar[bool] = False
 
     dim: int = 128
-    batch: int = 2048
+    batch: int = 8192
+    rate: float = 1e-2
     length: int = 0
     layers: int = 4
 

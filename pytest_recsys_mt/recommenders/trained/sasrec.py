@@ -30,8 +30,7 @@ class SASRec(TrainedRecommender):
 
     Every place of a sequence predicts the next item. Where the paper contrasts it with one drawn
     item by binary cross entropy, it stands here in a softmax with `negatives` drawn items that a
-    batch shares (those the user has are left out): the same cost, and better rankings (Klenitskiy
-    and Vasilev, RecSys 2023).
+    batch shares: the same cost, and better rankings (Klenitskiy and Vasilev, RecSys 2023).
 
     Attributes:
         layers: Blocks of attention.
@@ -89,18 +88,18 @@ class _Transformer(Network):
             history = training.items_at(training.preceding(rows, length))
             targets = np.concatenate([history[:, 1:], training.columns[rows][:, None]], 1)
             drawn = rng.integers(len(training.items), size=self.negatives)
-            held = training.holds(training.owners[rows][:, None], drawn)
-            yield tuple(map(torch.from_numpy, (history, targets, drawn, held)))
+            yield tuple(map(torch.from_numpy, (history, targets, drawn)))
 
     def loss(self, *batch: Tensor) -> Tensor:
-        history, targets, drawn, held = batch
+        history, targets, drawn = batch
         examples, places = torch.nonzero(history != PAD, as_tuple=True)
         states = self.states(history)[examples, places]
         target = targets[examples, places]
         if not self.negatives:
             return cross_entropy(states @ self.items.T, target)
         positive = (states * embed(target, self.items)).sum(1)
-        negative = (states @ embed(drawn, self.items).T).masked_fill(held[examples], -torch.inf)
+        itself = target[:, None] == drawn
+        negative = (states @ embed(drawn, self.items).T).masked_fill(itself, -torch.inf)
         return sampled_cross_entropy(positive, negative)
 
     def states(self, columns: Tensor) -> Tensor:

@@ -31,6 +31,7 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.oracles import cluster_bootstrap
 from pytest_recsys_mt.recommenders import NAMES, resolve
 from pytest_recsys_mt.recommenders.scoring import Catalogue, ScoringRecommender
+from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.settings import Design
 
 Floats = npt.NDArray[np.float64]
@@ -86,7 +87,7 @@ def ours(spec: str, split: Split, cases: Sequence[Case], seeds: int, models: Pat
         recommender = resolve(spec)
         if not isinstance(recommender, ScoringRecommender):
             raise SystemExit(f"{spec!r} is none of the built-in recommenders: {', '.join(NAMES)}")
-        if hasattr(recommender, "folder"):
+        if isinstance(recommender, Trained):
             recommender.folder = models
         start = time.perf_counter()
         recommender.fit(split.training, seed)

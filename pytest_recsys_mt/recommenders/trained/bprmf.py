@@ -32,13 +32,15 @@ class BPRMF(TrainedRecommender):
     where E_j is the mean over the catalogue: a short history gives nearly m, the average user.
     Ratings are not read.
 
-    The defaults are those for MovieLens-1M of Jiang et al. (2025), appendix A.3.
+    Size and decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 5e-4,
+    is for its million interactions: with a tenth of them it leaves the plateau of mere popularity
+    later than early stopping waits.
     """
 
     key: ClassVar[str] = "bprmf"
     ordered: ClassVar[bool] = False
 
-    rate: float = 5e-4
+    rate: float = 2e-3
     decay: float = 1e-5
     length: int = 0
 

@@ -41,7 +41,8 @@ class SASRec(TrainedRecommender):
 
     key: ClassVar[str] = "sasrec"
 
-    batch: int = 128
+    batch: int = 64
+    patience: int = 20
     layers: int = 2
     heads: int = 1
     dropout: float = 0.2

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,7 @@ from pytest_recsys_mt.recommenders.trained.gru4rec import GRU4Rec, stretches
 from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
 from tests.recommenders.trained.rings import fitted, request, ring
 
-QUICK = {
+QUICK: dict[str, Any] = {
     "dim": 16, "hidden": 12, "epochs": 40, "batch": 8, "rate": 0.01, "patience": 0, "length": 6,
     "negatives": 64,
 }  # fmt: skip

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -14,7 +16,14 @@ from pytest_recsys_mt.requests import Request
 from tests.recommenders.data import simulate
 from tests.recommenders.trained.rings import fitted, request, ring
 
-QUICK = {"dim": 16, "epochs": 40, "batch": 64, "rate": 0.02, "patience": 0, "layers": 3}
+QUICK: dict[str, Any] = {
+    "dim": 16,
+    "epochs": 40,
+    "batch": 64,
+    "rate": 0.02,
+    "patience": 0,
+    "layers": 3,
+}
 
 
 def of_history(dataset: Dataset, user: str) -> Request:

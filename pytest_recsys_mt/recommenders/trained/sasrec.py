@@ -41,11 +41,11 @@ class SASRec(TrainedRecommender):
 
     key: ClassVar[str] = "sasrec"
 
-    batch: int = 64
+    batch: int = 16
     patience: int = 20
     layers: int = 2
     heads: int = 1
-    dropout: float = 0.2
+    dropout: float = 0.3
     negatives: int = 256
 
     def __post_init__(self) -> None:

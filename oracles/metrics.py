@@ -56,6 +56,58 @@ def metric_named(name: str) -> Metric:
     return Metric(str(name), int(depth) if at else None, METRICS[kind])
 
 
+def auc(
+    ranking: Sequence[str], candidates: Collection[str], relevant: Collection[str]
+) -> float | None:
+    """The area under the ROC curve of one ranking: the share of pairs in the right order.
+
+    A pair is a relevant candidate and another one; it is in the right order where the relevant one
+    stands first.  Candidates that the ranking leaves out stand behind all others, level with one
+    another, and a level pair counts half (Hanley and McNeil 1982, Radiology 143(1)).
+
+    Args:
+        ranking: Item ids, best first; repeats count at their first place, and what was not offered
+            does not count.
+        candidates: All that was offered.
+        relevant: What was clicked; ids that were not offered do not count.
+
+    Returns:
+        In [0, 1]; None where all candidates are relevant, or none is: there is no pair then.
+    """
+    offered = set(candidates)
+    wanted = offered & set(relevant)
+    others = len(offered) - len(wanted)
+    if not wanted or not others:
+        return None
+    ahead = 0  # candidates that are not relevant, so far
+    right = 0.0
+    missing = set(wanted)
+    for item in dict.fromkeys(ranking):
+        if item in missing:
+            missing.remove(item)
+            right += others - ahead
+        elif item in offered:
+            ahead += 1
+    right += len(missing) * (others - ahead) / 2
+    return right / (len(wanted) * others)
+
+
+def ndcg(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float | None:
+    """The nDCG of one ranking at a depth, as the metric ``ndcg@depth`` has it.
+
+    Args:
+        ranking: Item ids, best first; repeats count at their first place.
+        relevant: What was clicked.
+        depth: Places that count, at least 1.
+
+    Returns:
+        In [0, 1]; None where nothing is relevant.
+    """
+    if not relevant:
+        return None
+    return _ndcg(list(dict.fromkeys(ranking))[:depth], relevant, depth)
+
+
 def _hit(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
     return float(any(item in relevant for item in items))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -51,6 +51,10 @@ class Progress:
         self._failed = 0
         self._tokens = 0
         self._usd: float | None = 0.0
+
+    def line(self) -> TextIO | None:
+        """A stream to the terminal that begins on a line of its own; None shows nothing."""
+        return None if self._stream is None else cast("TextIO", _OwnLine(self._stream))
 
     @contextlib.contextmanager
     def batch(self, name: str, calls: int) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.cache import AnswerCache
@@ -15,6 +16,7 @@ from pytest_recsys_mt.parameters import resources
 from pytest_recsys_mt.prices import Prices
 from pytest_recsys_mt.progress import Progress
 from pytest_recsys_mt.recommenders import resolve
+from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.runner import Runner
 from pytest_recsys_mt.settings import PROMPT, Design, Settings
@@ -24,11 +26,13 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.remote import Needs, RayCalls, Recipe
 
 
-def made_from(spec: str, exact: bool, max_wait: float) -> Recommender | TextModel:
+def made_from(spec: str, exact: bool, max_wait: float, cache: Path) -> Recommender | TextModel:
     """The recommender that `spec` names, with what the options say of all recommenders."""
     made = resolve(spec, exact=exact)
     if getattr(made, "max_wait", 0) is None:
         made.max_wait = max_wait  # type: ignore[union-attr]
+    if isinstance(made, Trained) and made.folder is None:
+        made.folder = cache / "models"
     return made
 
 
@@ -90,7 +94,8 @@ class Session:
         seed = self.settings.seed
         if self._recommenders.get(name) is not recommender:
             return Recipe(name, partial(itself, recommender), prompt, seed), recommender, Needs()
-        make = partial(made_from, name, self.settings.exact, self.settings.max_wait)
+        options = (self.settings.exact, self.settings.max_wait, self.settings.cache)
+        make = partial(made_from, name, *options)
         return Recipe(name, make, prompt, seed), None, Needs(**resources(name)[1])
 
     def begins(self, what: Hashable) -> bool:
@@ -103,7 +108,10 @@ class Session:
     def recommender(self, spec: str) -> object:
         """The recommender that `spec` names; the same object every time."""
         if spec not in self._recommenders:
-            self._recommenders[spec] = made_from(spec, self.settings.exact, self.settings.max_wait)
+            options = (self.settings.exact, self.settings.max_wait, self.settings.cache)
+            made = self._recommenders[spec] = made_from(spec, *options)
+            if isinstance(made, Trained) and self._progress is not None:
+                made.stream = self._progress.line()
         return self._recommenders[spec]
 
     def name_of(self, recommender: object, parameter: Any) -> str:

@@ -60,6 +60,7 @@ FORMATS = (
         ("user_artists.dat", "artists.dat", "user_taggedartists-timestamps.dat"),
         "lastfm",
     ),
+    Format("MIND", ("news.tsv", "behaviors.tsv"), "mind"),
 )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from pytest_recsys_mt import parameters
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.recommenders import loading
 from pytest_recsys_mt.recommenders.baselines import MostPop, Random
 from pytest_recsys_mt.recommenders.bm25 import BM25
@@ -29,12 +29,26 @@ BUILT_IN: Mapping[str, type[ScoringRecommender]] = {
     kind.key: kind for kind in (Random, MostPop, ItemKNN, UserKNN, BM25)
 }
 
-NAMES = tuple(BUILT_IN)
+TRAINED: Mapping[str, str] = {
+    "bprmf": "bprmf:BPRMF",
+    "gru4rec": "gru4rec:GRU4Rec",
+    "sasrec": "sasrec:SASRec",
+    "lightgcn": "lightgcn:LightGCN",
+    "fm": "fm:FM",
+    "deepfm": "fm:DeepFM",
+    "nrms": "nrms:NRMS",
+}
+"""Module and class of the recommenders that need PyTorch, imported when one is first named."""
+
+NAMES = (*BUILT_IN, *TRAINED)
 """Names of the built-in recommenders."""
 
 NEAR = 0.7
 """A bare name this similar to a recommender's is taken for a slip, not for an OpenAI model. The
-names of OpenAI's models stay below 0.5."""
+names of OpenAI's models stay below 0.6."""
+
+RECOMMENDER_LIKE = re.compile(r"(rec|knn|fm|mf|cf|gcn)$")
+"""Endings of recommenders' names, which no OpenAI model has."""
 
 
 def _openai(spec: str, exact: bool) -> TextModel:
@@ -66,7 +80,7 @@ def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
     * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
     * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;
     * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a
-      recommender's (``openai:itemkn`` insists).
+      recommender's, begins one, or is `RECOMMENDER_LIKE` (``openai:itemkn`` insists).
 
     Each takes parameters, ``itemknn?neighbours=10&weights=binary``, typed by the annotations of the
     class or factory. ``cpus`` and ``gpus`` are for ``--recsys-executor=ray`` alone, and left out.
@@ -103,6 +117,11 @@ def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
     if near:
         raise RecommenderError(
             f"there is no recommender {target!r}; did you mean {near!r}? "
+            f"(For an OpenAI model of that name write 'openai:{spec}'.)"
+        )
+    if RECOMMENDER_LIKE.search(target.casefold()):
+        raise RecommenderError(
+            f"there is no recommender {target!r}; {_known()} "
             f"(For an OpenAI model of that name write 'openai:{spec}'.)"
         )
     return _openai(f"openai:{spec}", exact)
@@ -158,10 +177,26 @@ def _providers(name: str) -> dict[str, Callable[[], Any]]:
     providers: dict[str, Callable[[], Any]] = {}
     if name in BUILT_IN:
         providers["pytest-recsys-mt itself"] = lambda: BUILT_IN[name]
+    if name in TRAINED:
+        providers["pytest-recsys-mt itself"] = partial(_load_trained, name)
     for point in metadata.entry_points(group=ENTRY_POINTS, name=name):
         owner = point.dist.name if point.dist else "an unknown distribution"
         providers[f"{owner} ({point.value})"] = partial(_load_entry_point, point)
     return providers
+
+
+def _load_trained(name: str) -> Any:
+    module, _, kind = TRAINED[name].partition(":")
+    try:
+        loaded = importlib.import_module(f"pytest_recsys_mt.recommenders.trained.{module}")
+    except ModuleNotFoundError as error:
+        if error.name and error.name.partition(".")[0] in {"torch", "safetensors"}:
+            raise MissingExtraError(
+                f"{name!r} is trained with {error.name}, which is not installed; run: "
+                f"pip install 'pytest-recsys-mt[train]'"
+            ) from error
+        raise RecommenderError(f"{name!r} cannot be loaded: {error}") from error
+    return getattr(loaded, kind)
 
 
 def _load_entry_point(point: metadata.EntryPoint) -> Any:
@@ -181,4 +216,7 @@ def _near(name: str) -> str | None:
     close = difflib.get_close_matches(
         re.sub(r"[\W_]", "", name).casefold(), plain, n=1, cutoff=NEAR
     )
-    return plain[close[0]] if close else None
+    if close:
+        return plain[close[0]]
+    begun = [known for known in NAMES if len(name) > 1 and known.startswith(name.casefold())]
+    return begun[0] if begun else None

@@ -85,3 +85,19 @@ LASTFM: dict[str, str | bytes] = {
     ),
     "tags.dat": "tagID\ttagValue\n13\tGothic\n15\tcafé\n".encode("latin-1"),
 }
+
+MIND: dict[str, str | bytes] = {
+    "news.tsv": (
+        "N1\tsports\tfootball_nfl\tThe \"best\" QB\tA 'short' abstract\thttps://a.b/1.html\t"
+        '[{"Label": "NFL", "Type": "O"}]\t[]\n'
+        "N2\tnews\tnewsus\tLéon votes\t\thttps://a.b/2.html\t[]\t[]\n"
+        "N3\thealth\t\tSleep\tMore of it\thttps://a.b/3.html\t[]\t\n"
+        "N4\tnews\tnewsworld\tNobody reads this\t\thttps://a.b/4.html\t[]\t[]\n"
+    ),
+    "behaviors.tsv": (
+        "1\tU2\t11/15/2019 8:55:22 AM\tN3 N1\tN2-1 N4-0\n"
+        "2\tU1\t11/11/2019 12:00:01 AM\t\tN1-0 N3-1 N4-0\n"
+        "3\tU2\t11/14/2019 01:05:58 PM\tN3 N1 \tN4-0 N1-1 N3-0\n"
+        "4\tU9\t11/14/2019 01:05:59 PM\t\tN4-0\n"
+    ),
+}

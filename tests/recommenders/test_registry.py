@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.recommenders import (
     BM25,
     NAMES,
@@ -21,8 +21,10 @@ from pytest_recsys_mt.recommenders import (
     describe,
     resolve,
 )
-from pytest_recsys_mt.recommenders.registry import ENTRY_POINTS
+from pytest_recsys_mt.recommenders.registry import ENTRY_POINTS, TRAINED
 from pytest_recsys_mt.requests import Completion, Prompt
+
+TRAINED_PACKAGE = "pytest_recsys_mt.recommenders.trained"
 
 SOURCE = """
 from __future__ import annotations
@@ -113,7 +115,7 @@ def test_built_in_names() -> None:
         "userknn": UserKNN,
         "bm25": BM25,
     }
-    assert tuple(kinds) == NAMES
+    assert tuple(kinds) == NAMES[: len(kinds)]
     for name, kind in kinds.items():
         assert type(resolve(name)) is kind
         assert describe(resolve(name)) == name
@@ -161,6 +163,12 @@ def test_specs_that_mean_nothing_say_what_would(spec: str, message: str, no_call
         ("mostpopular", "mostpop"),
         ("bm-25", "bm25"),
         ("randm?x=1", "random"),
+        ("SASRec", "sasrec"),
+        ("sasrek", "sasrec"),
+        ("light-gcn", "lightgcn"),
+        ("gru", "gru4rec"),
+        ("deepfm2", "deepfm"),
+        ("bpr-mf", "bprmf"),
     ],
 )
 def test_a_slip_is_an_error_and_not_a_paid_call(slip: str, meant: str, no_calls: None) -> None:
@@ -189,6 +197,34 @@ def test_a_slip_is_an_error_and_not_a_paid_call(slip: str, meant: str, no_calls:
 def test_any_other_bare_name_is_an_openai_chat_model(name: str, no_calls: None) -> None:
     spec = f"{name}?temperature=0&max_tokens=9"
     assert resolve(spec) == FakeModel(f"openai:{spec}")
+
+
+@pytest.mark.parametrize("name", ["bert4rec", "LightFM", "NeuMF", "ngcf", "slimrec"])
+def test_a_recommender_that_is_not_offered_is_no_paid_call_either(
+    name: str, no_calls: None
+) -> None:
+    with pytest.raises(RecommenderError, match=f"no recommender '{name}'; .*known names: .*nrms"):
+        resolve(name)
+    assert resolve(f"openai:{name}") == FakeModel(f"openai:{name}")
+
+
+def test_trained_recommenders_are_built_by_name() -> None:
+    pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[train]'")
+    for name in TRAINED:
+        assert describe(resolve(name)) == name
+    assert describe(resolve("sasrec?dim=128&layers=1")) == "sasrec?dim=128&layers=1"
+
+
+@pytest.mark.parametrize("package", ["torch", "safetensors"])
+def test_a_missing_package_says_how_to_install_it(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in [name for name in sys.modules if name.startswith(f"{TRAINED_PACKAGE}.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"{package}.torch", raising=False)
+    with pytest.raises(MissingExtraError, match=r"pip install 'pytest-recsys-mt\[train\]'"):
+        resolve("sasrec")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,116 @@
+"""Impressions: what was shown to a user at one moment, and which of it the user clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+
+CLICKS = Scale(0, 1)
+"""The scale of clicks: 1 is a click."""
+
+
+@dataclass(frozen=True, slots=True)
+class Impression:
+    """Items shown together, with their labels.
+
+    Attributes:
+        id: Of the impression, as its file has it.
+        user: Whom it was shown to.
+        timestamp: When, in Unix seconds.
+        history: What the user had clicked before, oldest first; may be empty.
+        shown: The items, in the order of the file.
+        clicked: Whether each of them was clicked.
+    """
+
+    id: int
+    user: str
+    timestamp: int
+    history: tuple[Item, ...]
+    shown: tuple[Item, ...]
+    clicked: tuple[bool, ...]
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        """The ids of the clicked items."""
+        return frozenset(
+            item.id for item, label in zip(self.shown, self.clicked, strict=True) if label
+        )
+
+    def request(self, k: int | None = None) -> Request:
+        """The question that this impression answers: rank what was shown.
+
+        Args:
+            k: How many items to ask for; by default all that was shown, as an AUC needs.
+        """
+        history = tuple(Rating(item, CLICKS.high) for item in self.history)
+        return Request(self.user, history, CLICKS, self.shown, k or len(self.shown))
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Lists of items of different lengths, end to end.
+
+    Attributes:
+        columns: Positions in the catalogue, shape (entries,).
+        starts: Where each list begins, and where the last one ends, shape (lists + 1,).
+    """
+
+    columns: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+
+    def part(self, place: int) -> slice:
+        """Where the list at `place` stands in `columns`."""
+        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+
+
+@dataclass(frozen=True)
+class Impressions(Sequence[Impression]):
+    """All impressions of a dataset, in the order of its file; held as columns, as there are millions.
+
+    Attributes:
+        items: The catalogue that `history` and `shown` point into.
+        ids: Of the impressions, shape (n,).
+        users: By impression.
+        timestamps: Unix seconds, shape (n,).
+        history: Clicks before each impression.
+        shown: What each impression showed.
+        clicked: The label of each entry of `shown`.
+    """
+
+    items: tuple[Item, ...]
+    ids: npt.NDArray[np.int64]
+    users: tuple[str, ...]
+    timestamps: npt.NDArray[np.int64]
+    history: Lists
+    shown: Lists
+    clicked: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    @overload
+    def __getitem__(self, place: int) -> Impression: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Impression]: ...
+    def __getitem__(self, place: int | slice) -> Impression | Sequence[Impression]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(len(self))[place]]
+        number = range(len(self))[place]
+        shown = self.shown.part(number)
+        return Impression(
+            int(self.ids[number]),
+            self.users[number],
+            int(self.timestamps[number]),
+            self._named(self.history.columns[self.history.part(number)]),
+            self._named(self.shown.columns[shown]),
+            tuple(self.clicked[shown].tolist()),
+        )
+
+    def _named(self, columns: npt.NDArray[np.int64]) -> tuple[Item, ...]:
+        return tuple(self.items[column] for column in columns.tolist())

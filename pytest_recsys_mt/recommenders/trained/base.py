@@ -1,0 +1,223 @@
+"""The recommender around a network: trains or loads it, and scores requests with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, TextIO
+
+import numpy as np
+import torch
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.weights import cache_folder
+from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.recommenders.trained.data import PAD, Training, Units, encode
+from pytest_recsys_mt.recommenders.trained.network import Network, threads
+from pytest_recsys_mt.recommenders.trained.store import key_of, obtain
+from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Settings, train
+from pytest_recsys_mt.requests import Request
+
+NARROWEST = 8
+"""Width of the narrowest block; further ones are twice as wide each."""
+
+
+@dataclass(eq=False)
+class TrainedRecommender(ScoringRecommender):
+    """Base of the recommenders that are trained by gradient descent.
+
+    Beyond the rules of all scoring recommenders: an item that a history repeats counts at its last
+    place, and an item without training interactions is learned as what nobody chose, from the
+    negatives that are drawn. A history without a known item scores everything 0, so that its answer
+    is what is popular.
+
+    Requests are scored in blocks of one fixed height and a few widths, so that a score does not
+    depend on what else is in its batch.
+
+    Trained networks are kept on disk and loaded by later runs and other processes, see `store`.
+    Weights follow from the parameters, the data and the seed, on one machine to the last bit; so do
+    scores on a CPU.
+
+    The attributes `folder` and `stream` (see `Trained`) are no parameters.
+
+    Attributes:
+        dim: Size of the embeddings.
+        epochs: At most.
+        batch: Examples a step.
+        rate: Learning rate (Adam).
+        decay: Weight decay (L2).
+        patience: Epochs without a better validation before training stops; 0 validates never,
+            learns from every interaction and trains for all `epochs`.
+        length: Latest items of a history that are read; 0 reads all.
+        device: ``auto`` takes a GPU where there is one; else ``cpu``, ``cuda``, ``cuda:1``.
+        threads: Of the CPU. One gives the same bits on machines with more cores, and loses little:
+            the networks are small, and on a busy machine threads wait for each other.
+    """
+
+    ordered: ClassVar[bool] = True
+    """Whether the order of a history is read."""
+
+    dim: int = 64
+    epochs: int = 200
+    batch: int = 1024
+    rate: float = 1e-3
+    decay: float = 1e-6
+    patience: int = 10
+    length: int = 50
+    device: str = "auto"
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        self.folder: Path | None = None
+        self.stream: TextIO | None = None
+        for name in ("dim", "epochs", "batch", "threads"):
+            if getattr(self, name) < 1:
+                raise RecommenderError(
+                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
+                )
+        for name in ("rate", "decay", "patience", "length"):
+            value = getattr(self, name)
+            if not 0 <= value < float("inf") or (name == "rate" and value == 0):
+                least = "above 0" if name == "rate" else "0 or more"
+                raise RecommenderError(f"{self.key}: {name} must be {least}, got {value!r}")
+
+    @abstractmethod
+    def build(self, training: Training) -> Network:
+        """The network with its first weights, drawn from torch's own generator."""
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        """Load the network, or train it and keep it in `folder`.
+
+        Raises:
+            CacheError: If it cannot be kept there.
+            RecommenderError: If training diverges, or there is no such device.
+        """
+        training = Training.of(dataset, self.catalogue)
+        with torch.random.fork_rng([]), threads(self.threads):
+            torch.manual_seed(seed % 2**64)
+            network = self.build(training)
+        self._network = network.to(self._device())
+        identity = {
+            "recommender": f"{type(self).__module__}:{type(self).__qualname__}",
+            "parameters": {
+                field.name: getattr(self, field.name)
+                for field in dataclasses.fields(self)
+                if field.name != "device"
+            },
+            "training": dataset.digest,
+            "seed": seed,
+            "torch": torch.__version__,
+        }
+        self.fingerprint = key_of(identity)
+        settings = Settings(
+            self.epochs, self.batch, self.rate, self.decay, self.patience, self.length
+        )
+        self.report = obtain(
+            self.folder or cache_folder("models"),
+            identity,
+            self._network,
+            lambda: self._train(training, settings, seed),
+        )
+
+    def _train(self, training: Training, settings: Settings, seed: int) -> Report:
+        with threads(self.threads):
+            return train(self._network, training, settings, seed, self.stream or _terminal())
+
+    def _device(self) -> torch.device:
+        name = self.device
+        if name == "auto":
+            name = "cuda" if torch.cuda.is_available() else "cpu"
+        try:
+            return torch.zeros(1, device=name).device
+        except (RuntimeError, AssertionError) as error:
+            raise RecommenderError(
+                f"{self.key}: device={self.device!r} is none that PyTorch can use here "
+                f"({str(error).splitlines()[0]}); choose 'auto', 'cpu' or 'cuda'"
+            ) from error
+
+    @property
+    def network(self) -> Network:
+        """The trained network.
+
+        Raises:
+            RecommenderError: Before `fit`.
+        """
+        _ = self.catalogue  # which raises before `fit`
+        return self._network
+
+    def score(self, requests: Sequence[Request]) -> Floats:
+        """Scores of shape (requests, items).
+
+        Where every request has candidates and the network scores some items more cheaply than all,
+        the items that nobody offers score 0.
+        """
+        columns, units = encode(requests, self.catalogue, self.length, ordered=self.ordered)
+        candidates = self._candidates(requests)
+        scores = np.zeros((len(requests), len(self.catalogue)))
+        sizes = (columns != PAD).sum(1)
+        width = columns.shape[1]
+        if self.length:
+            widths = np.full(len(sizes), width)
+        else:
+            exponents = np.ceil(np.log2(np.maximum(sizes, NARROWEST)))
+            widths = (2**exponents).astype(np.int64)
+            short = max(0, int(widths.max(initial=0)) - width)
+            columns = np.pad(columns, ((0, 0), (short, 0)), constant_values=PAD)
+            units = np.pad(units, ((0, 0), (short, 0)))
+        for wide in np.unique(widths):
+            alike = np.flatnonzero(widths == wide)
+            for start in range(0, len(alike), BLOCK):
+                rows = alike[start : start + BLOCK]
+                given = (columns[rows, -wide:], units[rows, -wide:])
+                if candidates is None:
+                    scores[rows] = self._block(*given, None)
+                else:
+                    offered = candidates[rows]
+                    scores[rows[:, None], offered] = self._block(*given, offered)
+        scores[sizes == 0] = 0.0
+        return settle(scores)
+
+    def _block(self, columns: Ints, units: Units, candidates: Ints | None) -> Floats:
+        """Scores of up to `BLOCK` histories, filled up to exactly as many with empty ones."""
+        lacking = BLOCK - len(columns)
+        network = self.network
+        network.eval()
+
+        def whole(values: Ints | Units, fill: int) -> torch.Tensor:
+            filled = np.pad(values, ((0, lacking), (0, 0)), constant_values=fill)
+            return torch.from_numpy(filled).to(network.device)
+
+        with torch.inference_mode(), threads(self.threads):
+            history = (whole(columns, PAD), whole(units, 0))
+            if candidates is None:
+                found = network.score(*history)
+            else:
+                found = network.score_some(*history, whole(candidates, 0))
+        return np.asarray(found[: len(columns)].cpu().numpy(), dtype=np.float64)
+
+    def _candidates(self, requests: Sequence[Request]) -> Ints | None:
+        """Columns of the known candidates, sorted, shape (requests, c); None to score everything.
+
+        Short rows repeat their last entry. c is a power of two, for the reason that widths are.
+        """
+        if type(self.network).score_some is Network.score_some:
+            return None
+        offered: list[list[int]] = []
+        for request in requests:
+            if request.candidates is None:
+                return None
+            known = {self.catalogue.column.get(item.id, PAD) for item in request.candidates}
+            offered.append(sorted(known - {PAD}) or [0])
+        width = max(NARROWEST, *(len(row) for row in offered)) if offered else NARROWEST
+        width = 1 << (width - 1).bit_length()
+        return np.array([row + row[-1:] * (width - len(row)) for row in offered], dtype=np.int64)
+
+
+def _terminal() -> TextIO | None:
+    return sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None

@@ -1,0 +1,165 @@
+"""Interactions as arrays: what is learned from, and the histories of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.recommenders.ranking import Ints
+from pytest_recsys_mt.recommenders.scoring import Catalogue
+from pytest_recsys_mt.requests import Item, Request
+
+Units = NDArray[np.float32]
+"""Ratings as shares of their scale: 0 at the low anchor, 1 at the high one."""
+
+PAD = -1
+"""Stands where a history has no item."""
+
+FEWEST = 3
+"""Interactions of a user from which the latest is taken out for validation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Interactions by user, oldest first within each.
+
+    Attributes:
+        items: The catalogue in the order of its columns.
+        columns: Item columns of the interactions, shape (n,), sorted by user, then by time.
+        units: Their ratings as shares of the scale, shape (n,).
+        starts: User u has the rows from ``starts[u]`` up to ``starts[u + 1]``; shape (users + 1,).
+    """
+
+    items: tuple[Item, ...]
+    columns: Ints
+    units: Units
+    starts: Ints
+
+    @classmethod
+    def of(cls, dataset: Dataset, catalogue: Catalogue) -> Training:
+        """The interactions of a dataset, items in the catalogue's columns."""
+        frame = dataset.interactions
+        users = frame["user"].factorize()[0].astype(np.int64)
+        scale = dataset.scale
+        units = (frame["rating"].to_numpy(dtype=np.float64) - scale.low) / (scale.high - scale.low)
+        return cls(
+            tuple(dataset.items[item] for item in catalogue.ids),
+            np.asarray(frame["item"].map(catalogue.column), dtype=np.int64),
+            units.astype(np.float32),
+            np.concatenate([[0], np.cumsum(np.bincount(users))]).astype(np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def owners(self) -> Ints:
+        """The user of each row, shape (n,)."""
+        return np.repeat(np.arange(self.users), np.diff(self.starts))
+
+    @cached_property
+    def _pairs(self) -> Ints:
+        return np.sort(self.owners * len(self.items) + self.columns)
+
+    def holds(self, users: Ints, columns: Ints) -> NDArray[np.bool_]:
+        """Whether each user has the item; the two arrays broadcast."""
+        codes = users * len(self.items) + columns
+        places = np.searchsorted(self._pairs, codes)
+        found: NDArray[np.bool_] = self._pairs[np.minimum(places, len(self._pairs) - 1)] == codes
+        return found
+
+    def preceding(self, rows: Ints, length: int) -> Ints:
+        """Rows of the `length` interactions before each of `rows`, of the same user.
+
+        Returns:
+            Shape (rows, length), oldest first, `PAD` on the left where there are fewer.
+        """
+        places = rows[:, None] + np.arange(-length, 0)
+        return np.where(places >= self.starts[self.owners[rows]][:, None], places, PAD)
+
+    def items_at(self, rows: Ints) -> Ints:
+        """Item columns of rows; `PAD` stays `PAD`."""
+        return np.where(rows == PAD, PAD, self.columns[rows])
+
+    def units_at(self, rows: Ints) -> Units:
+        """Ratings of rows; 0 where `PAD`."""
+        return np.where(rows == PAD, np.float32(0), self.units[rows])
+
+    def negatives(self, users: Ints, count: int, rng: np.random.Generator) -> Ints:
+        """Items drawn uniformly from those that each user has not.
+
+        For a user who has every item, from all.
+
+        Returns:
+            Shape (users, count).
+        """
+        drawn = rng.integers(len(self.items), size=(len(users), count))
+        open_ = np.diff(self.starts)[users] < len(self.items)
+        again = np.nonzero(self.holds(users[:, None], drawn) & open_[:, None])
+        while len(again[0]):
+            fresh = rng.integers(len(self.items), size=len(again[0]))
+            drawn[again] = fresh
+            wrong = self.holds(users[again[0]], fresh)
+            again = (again[0][wrong], again[1][wrong])
+        return drawn
+
+    def split_validation(self) -> tuple[Training, Ints]:
+        """The training without the latest interaction of each user who has `FEWEST` or more.
+
+        Returns:
+            What is left, and the rows of this training that were taken out.
+        """
+        sizes = np.diff(self.starts)
+        held_out = self.starts[1:][sizes >= FEWEST] - 1
+        kept = np.ones(len(self), dtype=np.bool_)
+        kept[held_out] = False
+        starts = np.concatenate([[0], np.cumsum(sizes - (sizes >= FEWEST))]).astype(np.int64)
+        return Training(self.items, self.columns[kept], self.units[kept], starts), held_out
+
+
+def encode(
+    requests: Sequence[Request], catalogue: Catalogue, length: int, *, ordered: bool = True
+) -> tuple[Ints, Units]:
+    """The histories of requests as arrays.
+
+    Items that the catalogue lacks are left out. An item that a history repeats counts once, at its
+    last place and with its last rating: no user of the training data has an item twice.
+
+    Args:
+        requests: Whose histories are read.
+        catalogue: Of the recommender.
+        length: How many items are kept, the latest; 0 keeps all.
+        ordered: Oldest first, as the request gives them; False sorts by column, so that the order
+            of a history is not even seen.
+
+    Returns:
+        Item columns and ratings as shares of each request's scale, both (requests, width), `PAD`
+        and 0 on the left where a history is shorter. Width is `length`, or with 0 the longest.
+    """
+    histories: list[list[tuple[int, float]]] = []
+    for request in requests:
+        known: dict[int, float] = {}
+        for rating in request.history:
+            column = catalogue.column.get(rating.item.id)
+            if column is not None:
+                known.pop(column, None)
+                known[column] = request.scale.unit(rating.value)
+        latest = list(known.items())[-length:]
+        histories.append(latest if ordered else sorted(latest))
+    width = length or max([1, *map(len, histories)])
+    columns = np.full((len(histories), width), PAD, dtype=np.int64)
+    units = np.zeros((len(histories), width), dtype=np.float32)
+    for row, history in enumerate(histories):
+        if history:
+            columns[row, -len(history) :], units[row, -len(history) :] = zip(*history, strict=True)
+    return columns, units

@@ -1,0 +1,98 @@
+"""What every trained model is: a network that reads histories and scores items."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pytest_recsys_mt.recommenders.trained.data import PAD, Training
+
+
+class Network(nn.Module, ABC):
+    """Base of the networks. They never know which user asks: they score what the history says.
+
+    `score` gets histories as `encode` makes them: item columns with `PAD` on the left, and ratings
+    as shares of the scale.
+    """
+
+    @abstractmethod
+    def batches(
+        self, training: Training, size: int, rng: np.random.Generator
+    ) -> Iterator[tuple[Tensor, ...]]:
+        """One epoch: the arguments of `loss`, batch by batch, on the CPU.
+
+        Args:
+            training: What to learn from.
+            size: Examples a batch.
+            rng: Draws the order and the negatives.
+        """
+
+    @abstractmethod
+    def loss(self, *batch: Tensor) -> Tensor:
+        """The mean loss of one batch, a scalar."""
+
+    @abstractmethod
+    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+        """Scores of the whole catalogue, shape (n, items), for histories of shape (n, width)."""
+
+    def score_some(self, columns: Tensor, units: Tensor, candidates: Tensor) -> Tensor:
+        """Scores of some items only, shape (n, c).
+
+        Networks that score each pair of user and item at a cost of its own override this.
+
+        Args:
+            columns: Histories, shape (n, width).
+            units: Their ratings, shape (n, width).
+            candidates: Item columns, shape (n, c).
+        """
+        return self.score(columns, units).gather(1, candidates)
+
+    @torch.no_grad()
+    def freeze(self, training: Training) -> None:
+        """Compute, as buffers, what answers need beside the weights.
+
+        Called before each validation and after training, with the interactions learned from.
+        """
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Let torch compute on `count` threads of the CPU inside."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def shuffled(
+    count: int, size: int, rng: np.random.Generator
+) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """The numbers below `count` in random order, in batches of `size`; the last may be smaller."""
+    order = rng.permutation(count)
+    for start in range(0, count, size):
+        yield order[start : start + size]
+
+
+def embed(columns: Tensor, weight: Tensor) -> Tensor:
+    """Embeddings of item columns, shape (*columns, dim); zeros where `PAD`."""
+    # functional.embedding, not indexing: its gradient is summed in one order, on every device.
+    known = columns != PAD
+    return functional.embedding(columns.clamp(min=0), weight) * known.unsqueeze(-1)
+
+
+def embedding(rows: int, dim: int, deviation: float = 0.01) -> nn.Parameter:
+    """Embeddings drawn from a normal distribution of mean 0, shape (rows, dim)."""
+    return nn.Parameter(torch.randn(rows, dim) * deviation)

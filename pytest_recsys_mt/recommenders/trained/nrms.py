@@ -1,0 +1,202 @@
+"""NRMS: news, or films, by the words of their titles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders.ranking import Ints
+from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
+from pytest_recsys_mt.recommenders.trained.data import PAD, Training
+from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
+from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, shuffled
+from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
+from pytest_recsys_mt.requests import Item
+
+TOGETHER = 512
+"""Titles encoded at once."""
+
+
+@dataclass(eq=False)
+class NRMS(TrainedRecommender):
+    """Neural news recommendation with multi-head self-attention (Wu et al., EMNLP 2019).
+
+    A title's words attend to one another and are pooled into the item's vector; the vectors of the
+    history attend to one another and are pooled into the user's; the score is their product. An
+    item without interactions is read like any other. Training tells each item that a user chose, after
+    what came before it, from others drawn uniformly. (The paper draws those from the same
+    impression, which only data of impressions have.) Word vectors are learned, not pretrained.
+
+    Neither ratings nor, within the latest `length` items, the order of a history are read: as in the
+    paper, nothing marks a place. A title is read without its year, in lower case; an item without a title by its id.
+
+    The paper's sizes (16 heads, 300 numbers a word, 200 hidden, histories of 50) are for a GPU and
+    millions of clicks; these train on a CPU in minutes.
+
+    Attributes:
+        heads: Attention heads of ``dim / heads`` numbers each.
+        words: Size of the word vectors.
+        query: Size of the hidden layer that weighs words, and items.
+        title: First words of a title that are read.
+        negatives: Items not chosen to each one chosen.
+        dropout: Share of the numbers of word and item vectors that a training step leaves out.
+    """
+
+    key: ClassVar[str] = "nrms"
+    ordered: ClassVar[bool] = False
+
+    length: int = 20
+    heads: int = 4
+    words: int = 64
+    query: int = 64
+    title: int = 20
+    negatives: int = 4
+    dropout: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("heads", "words", "query", "title", "negatives"):
+            if getattr(self, name) < 1:
+                raise RecommenderError(
+                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
+                )
+        if self.dim % self.heads:
+            raise RecommenderError(
+                f"{self.key}: dim must be a multiple of heads, got dim={self.dim!r}, "
+                f"heads={self.heads!r}"
+            )
+        if not 0 <= self.dropout < 1:
+            raise RecommenderError(
+                f"{self.key}: dropout is a share from 0 to below 1, got {self.dropout!r}"
+            )
+
+    def build(self, training: Training) -> Network:
+        """Word vectors, and the encoders of titles and of histories."""
+        return _Encoders(training.items, self)
+
+
+class _Encoder(nn.Module):
+    """Multi-head self-attention and additive attention: many vectors become one (section 2.1).
+
+    Equation 1 weighs a pair of vectors with one matrix a head; here it is the product of two
+    narrower ones, as is usual since Vaswani et al. (2017), and scaled as there.
+    """
+
+    def __init__(self, size: int, dim: int, heads: int, query: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.mixed = nn.Linear(size, 3 * dim, bias=False)
+        self.hidden = nn.Linear(dim, query)
+        self.query = nn.Linear(query, 1, bias=False)
+
+    def forward(self, vectors: Tensor, known: Tensor, dropout: float) -> Tensor:
+        """One vector a row, zeros where nothing of the row is known.
+
+        Args:
+            vectors: Shape (n, width, size).
+            known: What of them is there, shape (n, width).
+            dropout: Share left out of what the heads found.
+        """
+        count, width, _ = vectors.shape
+        parts = self.mixed(vectors).view(count, width, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        query, key, value = parts.unbind(0)
+        affinity = query @ key.mT / query.shape[-1] ** 0.5
+        weights = affinity.masked_fill(~known[:, None, None, :], -1e9).softmax(-1)
+        found = (weights @ value).transpose(1, 2).reshape(count, width, -1)
+        found = functional.dropout(found, dropout, self.training)
+        # Equations 3 to 5.
+        weight = self.query(self.hidden(found).tanh()).squeeze(-1)
+        share = weight.masked_fill(~known, -1e9).softmax(-1) * known
+        pooled: Tensor = (share[:, None] @ found).squeeze(1)
+        return pooled
+
+
+class _Encoders(Network):
+    words_of: Tensor
+    lengths: Tensor
+    vectors: Tensor
+
+    def __init__(self, items: Sequence[Item], settings: NRMS) -> None:
+        super().__init__()
+        self.length = settings.length or LONGEST
+        self.negatives = settings.negatives
+        self.dropout = settings.dropout
+        words_of, count = _vocabulary(items, settings.title)
+        self.register_buffer("words_of", torch.from_numpy(words_of), persistent=False)
+        self.register_buffer("lengths", (self.words_of != PAD).sum(1), persistent=False)
+        self.register_buffer("vectors", torch.zeros(len(items), settings.dim))
+        self.words = embedding(count, settings.words, deviation=0.1)
+        self.titles = _Encoder(settings.words, settings.dim, settings.heads, settings.query)
+        self.histories = _Encoder(settings.dim, settings.dim, settings.heads, settings.query)
+
+    def batches(
+        self, training: Training, size: int, rng: np.random.Generator
+    ) -> Iterator[tuple[Tensor, ...]]:
+        starts = training.starts[:-1][np.diff(training.starts) > 0]
+        # An empty history scores everything 0, whatever the weights: nothing to learn.
+        later = np.setdiff1d(np.arange(len(training)), starts)
+        for places in shuffled(len(later), size, rng):
+            rows = later[places]
+            others = training.negatives(training.owners[rows], self.negatives, rng)
+            history = training.items_at(training.preceding(rows, self.length))
+            shown = np.concatenate([training.columns[rows, None], others], axis=1)
+            yield torch.from_numpy(history), torch.from_numpy(shown)
+
+    def loss(self, *batch: Tensor) -> Tensor:
+        columns, shown = batch
+        # Each title of the batch is read once.
+        everything = torch.cat([columns.flatten(), shown.flatten()])
+        items, places = torch.unique(everything.clamp(min=0), return_inverse=True)
+        vectors = self._encode(items)
+        before, offered = places.split([columns.numel(), shown.numel()])
+        known = columns != PAD
+        history = functional.embedding(before.view(columns.shape), vectors)
+        users = self.histories(history, known, self.dropout)
+        found = functional.embedding(offered.view(shown.shape), vectors)
+        scores = (found @ users[:, :, None]).squeeze(-1)
+        return sampled_cross_entropy(scores[:, 0], scores[:, 1:])
+
+    @torch.no_grad()
+    def freeze(self, training: Training) -> None:
+        self.eval()
+        self.vectors.copy_(self._encode(torch.arange(len(self.vectors), device=self.device)))
+
+    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+        users: Tensor = self.histories(embed(columns, self.vectors), columns != PAD, 0.0)
+        return users.double() @ self.vectors.double().T
+
+    def _encode(self, items: Tensor) -> Tensor:
+        """Vectors of items, shape (n, dim)."""
+        # Titles of a length together: most have a few words, and the longest has many.
+        lengths = self.lengths[items]
+        order = torch.argsort(lengths, stable=True)
+        parts: list[Tensor] = []
+        for part in torch.split(order, TOGETHER):
+            table = self.words_of[items[part], : int(lengths[part[-1]])]
+            vectors = functional.dropout(embed(table, self.words), self.dropout, self.training)
+            parts.append(self.titles(vectors, table != PAD, self.dropout))
+        encoded: Tensor = torch.cat(parts)[torch.argsort(order)]
+        return encoded
+
+
+def words(item: Item) -> list[str]:
+    """The words that an item is read by: of its title, in lower case; of its id without a title."""
+    return re.findall(r"\w+", item.title.casefold()) or [item.id]
+
+
+def _vocabulary(items: Sequence[Item], title: int) -> tuple[Ints, int]:
+    """The numbers of each item's words, shape (items, most), `PAD` behind; and how many there are."""
+    titles = [words(item)[:title] for item in items]
+    numbers = {word: number for number, word in enumerate(sorted(set().union(*titles)))}
+    table = np.full((len(items), max(map(len, titles), default=1)), PAD, dtype=np.int64)
+    for row, each in enumerate(titles):
+        table[row, : len(each)] = [numbers[word] for word in each]
+    return table, len(numbers)

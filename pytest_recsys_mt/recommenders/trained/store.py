@@ -1,0 +1,127 @@
+"""Trained weights on disk: trained once, loaded in later runs and in other processes.
+
+A model is a folder, named by the SHA-256 of everything its weights follow from, with two files:
+``weights.safetensors``, and ``model.json``, which says what they follow from, how the training went
+and what SHA-256 the weights have. Nothing is pickled. The folder appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import safetensors.torch
+from filelock import FileLock
+from safetensors import SafetensorError
+
+from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.recommenders.trained.network import Network
+from pytest_recsys_mt.recommenders.trained.trainer import Report
+
+SCHEMA = 1
+"""Of the files, and of what the built-in networks compute from the same weights."""
+
+WEIGHTS = "weights.safetensors"
+DESCRIPTION = "model.json"
+
+
+def key_of(identity: Mapping[str, object]) -> str:
+    """SHA-256 of what the weights follow from, in hexadecimal."""
+    return hashlib.sha256(_canonical({**identity, "schema": SCHEMA}).encode()).hexdigest()
+
+
+def obtain(
+    folder: Path, identity: Mapping[str, object], network: Network, fit: Callable[[], Report]
+) -> Report:
+    """Load the weights of `network` from `folder`, or train it and keep them there.
+
+    Of several processes that want one model, one trains and the others wait. What cannot be read,
+    is cut short or was altered counts as absent: it is trained anew and replaced.
+
+    Args:
+        folder: With the models.
+        identity: Everything the weights follow from, as plain data.
+        network: Gets the weights; built already.
+        fit: Trains it.
+
+    Raises:
+        CacheError: If the folder cannot be written.
+    """
+    key = key_of(identity)
+    place = folder / key
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = FileLock(folder / f"{key}.lock", mode=0o600)
+        lock.acquire()
+    except OSError as error:
+        raise CacheError(
+            f"trained models cannot be kept in {str(folder)!r}: {error}; name another folder with "
+            f"--recsys-cache"
+        ) from error
+    try:
+        report = _load(place, identity, network)
+        if report is None:
+            report = fit()
+            _save(place, identity, network, report)
+        return report
+    finally:
+        lock.release()
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _load(place: Path, identity: Mapping[str, object], network: Network) -> Report | None:
+    """Fill `network` from disk; None, and the network as it was, if that cannot be done."""
+    try:
+        described = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
+        packed = (place / WEIGHTS).read_bytes()
+        if _canonical(described["identity"]) != _canonical(identity):
+            return None
+        if described["sha256"] != hashlib.sha256(packed).hexdigest():
+            return None
+        told = described["report"]
+        report = Report(**{**told, "ndcg": tuple(told["ndcg"]), "loss": tuple(told["loss"])})
+        weights = safetensors.torch.load(packed)
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError):
+        return None
+    own = network.state_dict()
+    if {name: value.shape for name, value in weights.items()} != {
+        name: value.shape for name, value in own.items()
+    }:
+        return None
+    network.load_state_dict(weights)
+    network.eval()
+    return report
+
+
+def _save(place: Path, identity: Mapping[str, object], network: Network, report: Report) -> None:
+    """Write the folder beside its place, then put it there."""
+    packed = safetensors.torch.save(
+        {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    )
+    described = {
+        "identity": identity,
+        "sha256": hashlib.sha256(packed).hexdigest(),
+        "report": dataclasses.asdict(report),
+    }
+    try:
+        with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
+            fresh = Path(scratch, "model")
+            fresh.mkdir(mode=0o700)
+            (fresh / WEIGHTS).write_bytes(packed)
+            (fresh / DESCRIPTION).write_text(json.dumps(described, indent=1), encoding="utf-8")
+            shutil.rmtree(place, ignore_errors=True)
+            os.replace(fresh, place)
+    except OSError as error:
+        raise CacheError(
+            f"the trained model cannot be kept in {str(place)!r}: {error}; name another folder "
+            f"with --recsys-cache"
+        ) from error

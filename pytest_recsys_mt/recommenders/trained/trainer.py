@@ -1,0 +1,196 @@
+"""The trainer: Adam, early stopping on the NDCG of held-out interactions, seeds, a progress bar."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TextIO
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders.ranking import Ints
+from pytest_recsys_mt.recommenders.trained.data import PAD, Training
+from pytest_recsys_mt.recommenders.trained.network import Network
+
+VALIDATED = 1000
+"""Users at most whose latest interaction is predicted after each epoch."""
+
+DEPTH = 10
+"""Rank down to which a prediction counts."""
+
+BLOCK = 64
+"""Histories scored at once."""
+
+SHOWN_AFTER = 1.0
+"""Seconds before the progress bar appears; a shorter training needs none."""
+
+LONGEST = 500
+"""Latest items of a history that validation reads, where the network reads all."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train.
+
+    Attributes:
+        epochs: At most.
+        batch: Examples a step.
+        rate: Adam's step size.
+        decay: Weight decay, as an L2 penalty of the loss (Adam, not AdamW).
+        patience: Epochs without a better validation before training stops. 0 holds nothing out and
+            trains for all `epochs`.
+        length: Latest items that validation histories show; 0 shows `LONGEST`.
+    """
+
+    epochs: int
+    batch: int
+    rate: float
+    decay: float
+    patience: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """How the training went.
+
+    Attributes:
+        epochs: Trained.
+        best: The epoch whose weights were kept, from 1; the last one without validation.
+        ndcg: Validation NDCG@10 after each epoch; empty without validation.
+        loss: Mean training loss of each epoch.
+        seconds: Of all of it.
+    """
+
+    epochs: int
+    best: int
+    ndcg: tuple[float, ...]
+    loss: tuple[float, ...]
+    seconds: float
+
+
+def train(
+    network: Network,
+    training: Training,
+    settings: Settings,
+    seed: int,
+    stream: TextIO | None = None,
+) -> Report:
+    """Train `network` where it is; it ends with the best weights, frozen, in evaluation mode.
+
+    The validation predicts each user's latest interaction, of `VALIDATED` users at most, among the
+    whole catalogue without their history. Those interactions are not learned from.
+
+    Args:
+        network: With its first weights, on its device.
+        training: What to learn from.
+        settings: How.
+        seed: Everything random follows from it; torch's own generators are left as they were.
+        stream: Of a terminal, for a progress bar; None shows nothing.
+
+    Raises:
+        RecommenderError: If the loss is no finite number.
+    """
+    began = time.perf_counter()
+    rng = np.random.default_rng([seed % 2**64, 1])
+    held_out = np.empty(0, dtype=np.int64)
+    learned = training
+    if settings.patience:
+        learned, held_out = training.split_validation()
+        held_out = np.sort(rng.permutation(held_out)[:VALIDATED])
+    optimiser = torch.optim.Adam(
+        network.parameters(), lr=settings.rate, weight_decay=settings.decay, fused=True
+    )
+    best, kept = 0, network.state_dict()
+    curve: list[float] = []
+    losses: list[float] = []
+    cuda = [network.device] if network.device.type == "cuda" else []
+    with (
+        torch.random.fork_rng(cuda),
+        tqdm(
+            total=settings.epochs,
+            desc=f"training {type(network).__name__}",
+            unit="epoch",
+            file=stream,
+            disable=stream is None,
+            delay=SHOWN_AFTER,
+            leave=False,
+            dynamic_ncols=True,
+        ) as bar,
+    ):
+        torch.manual_seed(seed % 2**64)
+        for epoch in range(1, settings.epochs + 1):
+            losses.append(_epoch(network, learned, settings, optimiser, rng))
+            bar.update()
+            if not len(held_out):
+                continue
+            network.freeze(learned)
+            curve.append(validate(network, training, held_out, settings.length))
+            bar.set_postfix_str(f"loss {losses[-1]:.4f}, NDCG@{DEPTH} {curve[-1]:.4f}")
+            if curve[-1] > max(curve[:-1], default=-1.0):
+                best = epoch
+                kept = {name: value.clone() for name, value in network.state_dict().items()}
+            elif epoch - best >= settings.patience:
+                break
+    if best:
+        network.load_state_dict(kept)
+    network.freeze(learned)
+    network.eval()
+    seconds = time.perf_counter() - began
+    return Report(len(losses), best or len(losses), tuple(curve), tuple(losses), seconds)
+
+
+def _epoch(
+    network: Network,
+    training: Training,
+    settings: Settings,
+    optimiser: torch.optim.Adam,
+    rng: np.random.Generator,
+) -> float:
+    """One epoch; its mean loss."""
+    network.train()
+    device = network.device
+    total = torch.zeros((), device=device)
+    count = 0
+    for batch in network.batches(training, settings.batch, rng):
+        optimiser.zero_grad(set_to_none=True)
+        loss = network.loss(*(part.to(device) for part in batch))
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        total += loss.detach()
+        count += 1
+    mean = float(total) / max(1, count)
+    if not math.isfinite(mean):
+        raise RecommenderError(
+            f"training {type(network).__name__} diverged: its mean loss is {mean!r}; lower the "
+            f"learning rate, as in '?rate={settings.rate / 10:g}'"
+        )
+    return mean
+
+
+@torch.inference_mode()
+def validate(network: Network, training: Training, rows: Ints, length: int) -> float:
+    """NDCG@10 of predicting the items in `rows` from what precedes them.
+
+    One item is relevant, so a user's value is 1 / log2(1 + rank), and 0 beyond `DEPTH`. Equal
+    scores count as better ones: a network that scores all alike predicts nothing.
+    """
+    network.eval()
+    gains = 0.0
+    for start in range(0, len(rows), BLOCK):
+        part = rows[start : start + BLOCK]
+        before = training.preceding(part, length or LONGEST)
+        columns = torch.from_numpy(training.items_at(before)).to(network.device)
+        units = torch.from_numpy(training.units_at(before)).to(network.device)
+        target = torch.from_numpy(training.columns[part]).to(network.device)[:, None]
+        scores = network.score(columns, units)
+        own = scores.gather(1, target)
+        padded = torch.cat([scores, torch.zeros_like(own)], 1)
+        padded.scatter_(1, columns.where(columns != PAD, scores.shape[1]), -torch.inf)
+        ranks = (padded[:, :-1] >= own).sum(1).double()
+        gains += float(((ranks <= DEPTH) / torch.log2(1 + ranks)).sum())
+    return gains / max(1, len(rows))

@@ -1,0 +1,144 @@
+"""Small folders in the official format of MIND."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.datasets.impressions import Impression
+from pytest_recsys_mt.datasets.mind import MindDataset
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Scale
+from tests.datasets import files
+
+NEWS = files.MIND["news.tsv"]
+CLICK = "1\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1 N4-0\n"
+
+
+@pytest.fixture
+def mind(tmp_path: Path) -> MindDataset:
+    return cast(MindDataset, load(files.write(tmp_path / "MINDsmall_train", files.MIND)))
+
+
+def with_behaviors(folder: Path, text: str) -> MindDataset:
+    return cast(MindDataset, load(files.write(folder, {"news.tsv": NEWS, "behaviors.tsv": text})))
+
+
+def test_news_are_items_with_categories_and_abstract(mind: MindDataset) -> None:
+    assert mind.name == "MINDsmall_train"
+    assert {key: item.label for key, item in mind.items.items()} == {
+        "N1": 'The "best" QB',
+        "N2": "Léon votes",
+        "N3": "Sleep",
+        "N4": "Nobody reads this",
+    }
+    assert mind.items["N1"].attributes == {
+        "categories": ("sports", "football_nfl"),
+        "abstract": "A 'short' abstract",
+    }
+    assert mind.items["N2"].attributes == {"categories": ("news", "newsus")}
+    assert mind.items["N3"].attributes == {"categories": ("health",), "abstract": "More of it"}
+
+
+def test_clicks_are_interactions_and_older_ones_keep_their_order(mind: MindDataset) -> None:
+    assert mind.scale == Scale(0, 1)
+    assert list(mind.interactions.itertuples(index=False, name=None)) == [
+        ("U1", "N3", 1.0, 1573430401),
+        ("U2", "N3", 1.0, 0),
+        # Clicked before, and again in an impression.
+        ("U2", "N1", 1.0, 1573736758),
+        ("U2", "N2", 1.0, 1573808122),
+    ]
+
+
+def test_impressions_keep_what_was_not_clicked(mind: MindDataset) -> None:
+    item = mind.items
+    assert mind.impressions[0] == Impression(
+        1, "U2", 1573808122, (item["N3"], item["N1"]), (item["N2"], item["N4"]), (True, False)
+    )
+    assert mind.impressions[1].history == ()
+    assert [one.relevant for one in mind.impressions] == [{"N2"}, {"N3"}, {"N1"}, set()]
+    assert [one.id for one in mind.impressions[-2:]] == [3, 4]
+    with pytest.raises(IndexError):
+        mind.impressions[4]
+
+
+def test_an_impression_asks_to_rank_all_that_was_shown(mind: MindDataset) -> None:
+    request = mind.impressions[2].request()
+    assert [rating.item.id for rating in request.history] == ["N3", "N1"]
+    assert {rating.value for rating in request.history} == {1.0}
+    assert [item.id for item in request.candidates or ()] == ["N4", "N1", "N3"]
+    assert (request.user, request.k, request.scale) == ("U2", 3, Scale(0, 1))
+    assert mind.impressions[2].request(1).k == 1
+
+
+def test_what_is_held_out_cannot_be_read_from_impressions(mind: MindDataset) -> None:
+    assert not hasattr(mind.without({"U2": ["N2"]}), "impressions")
+
+
+def test_impressions_cross_processes(mind: MindDataset) -> None:
+    again = pickle.loads(pickle.dumps(mind))
+    assert list(again.impressions) == list(mind.impressions)
+    assert again.digest == mind.digest
+
+
+def test_all_histories_may_be_empty(tmp_path: Path) -> None:
+    dataset = with_behaviors(tmp_path, CLICK.replace("\tN1\t", "\t\t"))
+    assert [len(one.history) for one in dataset.impressions] == [0]
+    assert dataset.interactions["item"].tolist() == ["N2"]
+
+
+WRONG = [
+    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\n", 2, "4 fields where 5"),
+    (CLICK + "x\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1\n", 2, "impression is 'x'"),
+    (CLICK + "2\t\t11/15/2019 8:55:22 AM\tN1\tN2-1\n", 2, "user is ''"),
+    (CLICK + "\n2\tU1\t15/11/2019 8:55:22 AM\tN1\tN2-1\n", 3, "time is '15/11/2019 8:55:22 AM'"),
+    (CLICK + "2\tU1\t11/15/2019 13:55:22 PM\tN1\tN2-1\n", 2, "time is '11/15/2019 13:55:22 PM'"),
+    (CLICK + CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1 N9\tN2-1\n", 3, "history names 'N9'"),
+    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1 N9-0\n", 2, "impressions name 'N9'"),
+    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1 N4\n", 2, "'N4' has no label"),
+    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-2\n", 2, "'N2-2' is no news id"),
+    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2,N4\n", 2, "'N2,N4' is no news id"),
+    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\t\n", 2, "shows nothing"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "problem"), WRONG)
+def test_a_wrong_impression_is_named_with_its_line(
+    tmp_path: Path, text: str, line: int, problem: str
+) -> None:
+    with pytest.raises(DataError) as caught:
+        with_behaviors(tmp_path, text)
+    assert f"behaviors.tsv', line {line}: " in str(caught.value)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("N1\ta\tb\tT\t\tu\t[]\n", 1, "7 fields where 8"),
+        ("N1\ta\tb\tT\t\tu\t[]\t[]\nN1\ta\tb\tT\t\tu\t[]\t[]\n", 2, "at line 1"),
+        ("\ta\tb\tT\t\tu\t[]\t[]\n", 1, "item is ''"),
+    ],
+)
+def test_a_wrong_news_item_is_named_with_its_line(
+    tmp_path: Path, text: str, line: int, problem: str
+) -> None:
+    with pytest.raises(DataError) as caught:
+        load(files.write(tmp_path, {**files.MIND, "news.tsv": text}))
+    assert f"news.tsv', line {line}: " in str(caught.value)
+    assert problem in str(caught.value)
+
+
+def test_impressions_without_any_click_are_no_dataset(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="has a click"):
+        with_behaviors(tmp_path, "1\tU1\t11/15/2019 8:55:22 AM\t\tN2-0\n")
+
+
+def test_a_folder_with_half_the_files_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"looks like MIND, but lacks behaviors\.tsv"):
+        load(files.write(tmp_path, {"news.tsv": NEWS}))

@@ -1,0 +1,12 @@
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[train]'")
+pytest.importorskip("safetensors", reason="pip install 'pytest-recsys-mt[train]'")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is loaded that another test trained."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

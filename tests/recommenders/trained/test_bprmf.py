@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.recommenders.trained.bprmf import BPRMF
+from pytest_recsys_mt.recommenders.trained.data import PAD, encode
+from pytest_recsys_mt.requests import Request
+from tests.recommenders.trained.rings import fitted, request, ring
+
+QUICK: dict[str, Any] = {
+    "dim": 16,
+    "epochs": 80,
+    "batch": 32,
+    "rate": 0.01,
+    "decay": 1e-4,
+    "patience": 0,
+}
+
+
+def of_history(dataset: Dataset, user: str) -> Request:
+    history = dataset.histories[user]
+    return Request(user, history, dataset.scale, tuple(dataset.items.values()), len(history))
+
+
+def test_a_tiny_set_is_learned_by_heart() -> None:
+    """Asked for as many items as the history has, the answer is the history."""
+    dataset = ring(steps=4)
+    model = fitted(BPRMF(**{**QUICK, "epochs": 200, "decay": 0.0}), dataset)
+    asked = [of_history(dataset, user) for user in dataset.histories]
+    found = [
+        len({rating.item.id for rating in one.history} & set(answer.items)) / one.k
+        for one, answer in zip(asked, model.recommend(asked), strict=True)
+    ]
+    assert np.mean(found) > 0.95
+
+
+def test_the_fold_in_is_the_least_squares_that_it_says() -> None:
+    """All margins of history items over the catalogue aimed at 2, with the prior; pair by pair."""
+    model = fitted(BPRMF(**QUICK))
+    assert isinstance(model, BPRMF)
+    network = model.network.double()
+    items = network.get_parameter("items").detach().numpy()
+    users = network.get_parameter("users").detach().numpy()
+    asked = request(1, 5, 6)
+    columns = [model.catalogue.column[rating.item.id] for rating in asked.history]
+    covariance = np.cov(users.T, bias=True)
+    precision = np.linalg.inv(covariance + (1e-3 * np.trace(covariance) / 16 + 1e-12) * np.eye(16))
+    left, right = precision.copy(), precision @ users.mean(0)
+    for i in columns:
+        for j in range(len(items)):
+            margin = items[i] - items[j]
+            left += np.outer(margin, margin) / 4 / len(items)
+            right += margin / 2 / len(items)
+    expected = items @ np.linalg.solve(left, right)
+    assert model.score([asked])[0] == pytest.approx(expected, rel=1e-5, abs=1e-8)
+
+
+def test_the_fold_in_finds_who_was_trained() -> None:
+    """The vector of a history, and the one that training gave its user, score items alike."""
+    dataset = ring(users=80)
+    everybody = fitted(BPRMF(**QUICK), dataset)
+    assert isinstance(everybody, BPRMF)
+    names = list(dataset.histories)
+    own = everybody.network.get_parameter("users").detach().double()
+    trained = (own @ everybody.network.get_parameter("items").detach().double().T).numpy()
+    folded = everybody.score([of_history(dataset, user) for user in names])
+    assert np.mean([np.corrcoef(*rows)[0, 1] for rows in zip(trained, folded, strict=True)]) > 0.85
+
+    # And when the user was never there to train on.
+    absent = names[3]
+    others = dataset.without({absent: [rating.item.id for rating in dataset.histories[absent]]})
+    strange = fitted(BPRMF(**QUICK), others)
+    ids = strange.catalogue.ids
+    seen = dict(zip(everybody.catalogue.ids, trained[3], strict=True))
+    scores = strange.score([of_history(dataset, absent)])[0]
+    assert np.corrcoef(scores, [seen[item] for item in ids])[0, 1] > 0.8
+
+
+def test_the_order_of_a_history_and_its_ratings_are_never_seen() -> None:
+    model = fitted(BPRMF(**QUICK))
+    asked = request(1, 5, 6, 9)
+    turned = asked.replace(history=tuple(reversed(asked.history)))
+    assert np.array_equal(model.score([asked]), model.score([turned]))
+
+
+def test_more_dimensions_than_users_can_be_folded_in() -> None:
+    dataset = ring(users=3)
+    model = fitted(BPRMF(**{**QUICK, "dim": 32, "epochs": 2}), dataset)
+    assert np.isfinite(model.score([request(1, 2)])).all()
+
+
+def test_padding_adds_nothing() -> None:
+    model = fitted(BPRMF(**QUICK))
+    assert isinstance(model, BPRMF)
+    columns, units = encode([request(1, 5, 6)], model.catalogue, 0, ordered=False)
+    padded = np.pad(columns, ((0, 0), (9, 0)), constant_values=PAD)
+    scores = [
+        model.network.score(torch.from_numpy(part), torch.zeros(part.shape))
+        for part in (columns, padded)
+    ]
+    assert torch.allclose(scores[0], scores[1], rtol=1e-9)
+    assert units.shape == columns.shape

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.recommenders.trained import base, trainer
+from pytest_recsys_mt.recommenders.trained.bprmf import BPRMF
+from tests.recommenders.trained.rings import fitted, request, ring
+
+ASKED = [request(1, 2, 3), request(7)]
+
+
+@pytest.fixture
+def trainings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Grows by one with each training."""
+    seen: list[object] = []
+
+    def counted(*args: Any) -> Any:
+        seen.append(args)
+        return trainer.train(*args)
+
+    monkeypatch.setattr(base, "train", counted)
+    return seen
+
+
+def model(folder: Path, **changes: Any) -> BPRMF:
+    made = BPRMF(**{"dim": 4, "epochs": 2, "batch": 64, **changes})
+    made.folder = folder
+    return made
+
+
+def test_a_second_run_loads_what_the_first_trained(tmp_path: Path, trainings: list[object]) -> None:
+    first, second = (fitted(model(tmp_path)) for _ in range(2))
+    assert len(trainings) == 1
+    assert np.array_equal(first.score(ASKED), second.score(ASKED))
+    assert isinstance(first, BPRMF)
+    assert isinstance(second, BPRMF)
+    assert first.report == second.report
+    assert first.fingerprint == second.fingerprint
+    assert {path.suffix for path in tmp_path.rglob("*") if path.is_file()} == {
+        ".json", ".lock", ".safetensors",
+    }  # fmt: skip
+
+
+def test_whatever_the_weights_follow_from_makes_another_model(
+    tmp_path: Path, trainings: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted(model(tmp_path))
+    fitted(model(tmp_path, rate=0.1))
+    fitted(model(tmp_path), seed=1)
+    fitted(model(tmp_path), ring(steps=5))
+    assert len(trainings) == 4
+    fitted(model(tmp_path, device="cpu"))
+    assert len(trainings) == 4
+    monkeypatch.setattr("torch.__version__", "99.0")
+    fitted(model(tmp_path))
+    assert len(trainings) == 5
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-8])
+
+
+def _flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(content)
+
+
+def _rename(path: Path) -> None:
+    told = json.loads(path.read_text())
+    told["identity"]["seed"] = 99
+    path.write_text(json.dumps(told))
+
+
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        ("weights.safetensors", _cut),
+        ("weights.safetensors", _flip),
+        ("weights.safetensors", Path.unlink),
+        ("model.json", _cut),
+        ("model.json", _rename),
+        ("model.json", Path.unlink),
+    ],
+)
+def test_what_is_damaged_is_trained_anew_and_replaced(
+    tmp_path: Path, trainings: list[object], file: str, damage: Callable[[Path], None]
+) -> None:
+    expected = fitted(model(tmp_path)).score(ASKED)
+    (path,) = tmp_path.rglob(file)
+    damage(path)
+    for _ in range(2):
+        assert np.array_equal(fitted(model(tmp_path)).score(ASKED), expected)
+    assert len(trainings) == 2
+
+
+def test_two_processes_train_once(tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+from pytest_recsys_mt.recommenders.trained import base
+from tests.recommenders.trained.test_store import ASKED, fitted, model
+train = base.train
+base.train = lambda *args: print("trained") or train(*args)
+print(fitted(model(Path({str(tmp_path)!r}), epochs=20)).score(ASKED).tobytes().hex())
+"""
+    root = Path(__file__).resolve().parents[3]
+    started = [
+        subprocess.Popen([sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    told = [process.communicate(timeout=120)[0].split() for process in started]
+    assert sorted(map(len, told)) == [1, 2]
+    assert told[0][-1] == told[1][-1]
+
+
+def test_a_training_that_fails_leaves_nothing_and_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(base, "train", broken)
+        with pytest.raises(KeyboardInterrupt):
+            fitted(model(tmp_path))
+    assert not list(tmp_path.rglob("*.json"))
+    fitted(model(tmp_path))
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CacheError, match=r"cannot be kept in .*file.*--recsys-cache"):
+        fitted(model(tmp_path / "file"))
+
+
+def test_without_a_folder_models_are_kept_among_the_user_s_caches(tmp_path: Path) -> None:
+    fitted(BPRMF(dim=4, epochs=1))
+    assert list((tmp_path / "cache").rglob("model.json"))

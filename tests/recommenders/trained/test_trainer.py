@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders.scoring import Catalogue
+from pytest_recsys_mt.recommenders.trained import trainer
+from pytest_recsys_mt.recommenders.trained.bprmf import BPRMF
+from pytest_recsys_mt.recommenders.trained.data import Training
+from pytest_recsys_mt.recommenders.trained.network import Network
+from pytest_recsys_mt.recommenders.trained.trainer import Settings, train, validate
+from tests.recommenders.data import table
+from tests.recommenders.trained.rings import fitted, request, ring
+
+
+class Fixed(Network):
+    """Scores that training moves by one a step, towards the last item or away from it."""
+
+    def __init__(self, items: int, step: float = 1.0) -> None:
+        super().__init__()
+        self.scores = nn.Parameter(torch.arange(items, dtype=torch.float32).flip(0))
+        self.step = step
+
+    def batches(
+        self, training: Training, size: int, rng: np.random.Generator
+    ) -> Iterator[tuple[Tensor, ...]]:
+        yield (torch.tensor(self.step),)
+
+    def loss(self, *batch: Tensor) -> Tensor:
+        return -(self.scores[-1] * batch[0])
+
+    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+        return self.scores.expand(len(columns), -1)
+
+
+def training() -> Training:
+    rows = [(user, item, 1.0) for user in "uvw" for item in "abcd"]
+    dataset = table(*rows, items="abcdef")
+    return Training.of(dataset, Catalogue.of(dataset))
+
+
+def settings(**changes: Any) -> Settings:
+    usual = {"epochs": 9, "batch": 4, "rate": 1.0, "decay": 0.0, "patience": 3, "length": 0}
+    return Settings(**{**usual, **changes})
+
+
+def test_ndcg_ranks_the_latest_item_among_all_that_came_not_before() -> None:
+    """Users have a, b, c and then d; without those d is first, or third behind e and f."""
+    network, rows = Fixed(6), np.array([3, 7, 11])
+    assert validate(network, training(), rows, 0) == pytest.approx(1.0)
+    assert validate(network, training(), rows, 1) == pytest.approx(1 / math.log2(1 + 3))
+    network.scores.data = torch.tensor([0.0, 0, 0, 1, 2, 3])
+    assert validate(network, training(), rows, 0) == pytest.approx(1 / math.log2(1 + 3))
+    network.scores.data = torch.zeros(6)  # all alike predicts nothing: as if last of the three
+    assert validate(network, training(), rows, 0) == pytest.approx(1 / math.log2(1 + 3))
+
+
+def test_training_stops_when_it_gets_no_better_and_keeps_the_best() -> None:
+    network = Fixed(6, step=1.0)  # item f rises, and passes d in the fourth epoch
+    report = train(network, training(), settings(), 0)
+    assert report.best == 1
+    assert report.epochs == 4
+    assert report.ndcg[0] == 1.0
+    assert network.scores.tolist() == pytest.approx([5, 4, 3, 2, 1, 1])
+    assert not network.training
+
+
+def test_no_patience_trains_on_everything_to_the_end() -> None:
+    network = Fixed(6)
+    report = train(network, training(), settings(patience=0), 0)
+    assert (report.epochs, report.best, report.ndcg) == (9, 9, ())
+    assert float(network.scores[-1].detach()) == pytest.approx(9, abs=0.01)
+
+
+def test_users_too_short_to_validate_are_trained_to_the_end() -> None:
+    dataset = table(("u", "a", 1), ("v", "b", 1))
+    few = Training.of(dataset, Catalogue.of(dataset))
+    assert train(Fixed(6), few, settings(epochs=4), 0).epochs == 4
+
+
+def test_a_loss_that_is_no_number_is_said_with_a_way_out() -> None:
+    with pytest.raises(RecommenderError, match=r"diverged.*lower the learning rate.*rate=0\.1"):
+        train(Fixed(6, step=math.inf), training(), settings(), 0)
+
+
+def test_other_people_s_random_numbers_are_left_alone() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    before = torch.get_num_threads()
+    fitted(BPRMF(dim=4, epochs=1))
+    assert torch.equal(torch.rand(1), expected)
+    assert torch.get_num_threads() == before
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_shown_on_a_terminal_and_nowhere_else(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr(trainer, "SHOWN_AFTER", 0)
+    fitted(BPRMF(dim=4, epochs=2))
+    assert ("training" in stream.getvalue()) is terminal
+    assert ("NDCG@10" in stream.getvalue()) is terminal
+
+
+def test_a_stream_that_is_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer, "SHOWN_AFTER", 0)
+    model = BPRMF(dim=4, epochs=2)
+    model.stream = Terminal()
+    fitted(model)
+    assert "epoch" in model.stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"dim": 0}, "dim must be at least 1"),
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"rate": 0.0}, "rate must be above 0"),
+        ({"decay": -1.0}, "decay must be 0 or more"),
+        ({"patience": -1}, "patience must be 0 or more"),
+    ],
+)
+def test_parameters_that_cannot_be_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(RecommenderError, match=f"bprmf: {message}"):
+        BPRMF(**wrong)
+
+
+def test_a_device_that_is_not_there_is_said() -> None:
+    with pytest.raises(RecommenderError, match=r"device='abacus'.*choose 'auto', 'cpu' or 'cuda'"):
+        fitted(BPRMF(dim=4, epochs=1, device="abacus"))
+
+
+def test_what_is_not_fitted_says_so() -> None:
+    with pytest.raises(RecommenderError, match="before it is fitted"):
+        BPRMF().score([request(1)])
+
+
+def test_a_ring_without_validation_users_is_no_special_case() -> None:
+    assert np.isfinite(fitted(BPRMF(dim=4, epochs=2), ring(steps=2)).score([request(1)])).all()

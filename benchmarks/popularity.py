@@ -31,7 +31,7 @@ from pytest_recsys_mt.oracles import popularity_fit
 from pytest_recsys_mt.oracles.benchmark import score_values
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.scores import score_named
-from pytest_recsys_mt.recommenders import resolve
+from pytest_recsys_mt.recommenders import describe, resolve
 from pytest_recsys_mt.requests import TextModel
 from pytest_recsys_mt.runner import RunAnswers
 from pytest_recsys_mt.session import Session
@@ -80,6 +80,8 @@ def measured(session: Session, spec: str, prompt: str | None) -> tuple[dict[str,
     for name in SCORES:
         values = score_values(sample, context, score_named(name)).effect
         means[name] = float(values.mean()) if len(values) else math.nan
+        if name == "log_popularity_difference" and len(values) < len(sample.asked):
+            print(f"{spec}, {prompt}: {len(values)} of {len(sample.asked)} users have a {name}")
     return means, len(sample.asked)
 
 
@@ -90,7 +92,7 @@ def table(rows: Mapping[str, Row]) -> str:
         "|---" * (len(COLUMNS) + 2) + "|",
     ]
     for name, row in rows.items():
-        cells = [f"{row[score].mean():.3f} ± {_error(row[score]):.3f}" for score in COLUMNS]
+        cells = [_cell(row[score]) for score in COLUMNS]
         classes = " / ".join(f"{row[score].mean():.2f}" for score in CLASSES)
         lines.append(f"| {name} | {' | '.join(cells)} | {classes} |")
     return "\n".join(lines)
@@ -100,7 +102,7 @@ def biases(rows: Mapping[str, Row]) -> str:
     """One line a recommender and metric of bias, and how the metrics agree over recommenders."""
     lines = [f"| recommender | {' | '.join(BIASES)} |", "|---" * (len(BIASES) + 1) + "|"]
     for name, row in rows.items():
-        cells = [f"{row[score].mean():.3f} ± {_error(row[score]):.3f}" for score in BIASES]
+        cells = [_cell(row[score]) for score in BIASES]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     if len(rows) > 2:
         lines += [
@@ -127,8 +129,13 @@ def fitted(dataset: Dataset) -> str:
     )
 
 
-def _error(values: Floats) -> float:
-    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+def _cell(means: Floats) -> str:
+    """The mean over folds and its standard error; a dash where no answer has such a score."""
+    if np.isnan(means).any():
+        return "–"
+    if len(means) < 2:
+        return f"{means[0]:.3f}"
+    return f"{means.mean():.3f} ± {means.std(ddof=1) / math.sqrt(len(means)):.3f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -150,10 +157,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows: dict[str, Row] = {}
     users = 0
     for spec in options.model:
-        text = isinstance(resolve(spec), TextModel)
+        recommender = resolve(spec)
+        text = isinstance(recommender, TextModel)
         for prompt in (options.prompt or ["wok"]) if text else [None]:
             found = [measured(session, spec, prompt) for session in sessions]
-            name = f"{spec} ({prompt})" if prompt else spec
+            name = f"{describe(recommender)} ({prompt})" if prompt else spec
             users = sum(answered for _, answered in found)
             rows[name] = {score: np.array([means[score] for means, _ in found]) for score in SCORES}
     print(f"{dataset.name}: {asked} of {options.folds} folds, {users} users in all\n")

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders import NAMES, ranking
+from pytest_recsys_mt.recommenders import ranking
+from pytest_recsys_mt.recommenders.registry import BUILT_IN
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.requests import Rating, Request, Scale
 from tests.recommenders.data import fitted, requests, simulate
 
 DATA = simulate()
-FITTED = {name: fitted(name, DATA) for name in NAMES}
+FITTED = {name: fitted(name, DATA) for name in BUILT_IN}
 RECOMMENDERS = st.sampled_from(list(FITTED.values()))
 REQUESTS = st.sampled_from(requests(DATA))
 
@@ -66,14 +67,14 @@ def test_the_unit_and_the_zero_of_the_ratings_do_not_matter(
     same_scores(recommender, request, request.replace(history=history, scale=scale))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "random"])
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if name != "random"])
 def test_the_name_of_the_user_and_the_replicate_do_not_matter(name: str) -> None:
     asked = requests(DATA)
     renamed = [request.replace(user="u1", replicate=3) for request in asked]
     assert FITTED[name].recommend(asked) == FITTED[name].recommend(renamed)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("candidates", [None, 20])
 def test_the_rest_of_the_batch_does_not_matter(
     name: str, candidates: int | None, monkeypatch: pytest.MonkeyPatch
@@ -101,7 +102,7 @@ def test_the_order_and_repetition_of_candidates_do_not_matter(
 
 
 @settings(max_examples=10)
-@given(st.sampled_from(NAMES), st.randoms(use_true_random=False), st.integers(1, 200))
+@given(st.sampled_from(list(BUILT_IN)), st.randoms(use_true_random=False), st.integers(1, 200))
 def test_the_order_of_the_data_and_the_size_of_blocks_do_not_matter(
     name: str, random: Random, rows: int
 ) -> None:

@@ -157,6 +157,14 @@ class TrainedRecommender(ScoringRecommender):
         Where every request has candidates and the network scores some items more cheaply than all,
         the items that nobody offers score 0.
         """
+        open_ = [request.candidates is None for request in requests]
+        if any(open_) and not all(open_):
+            # Apart, or a request without candidates would change how the others are computed.
+            scores = np.zeros((len(requests), len(self.catalogue)))
+            for kind in (True, False):
+                rows = [row for row, is_open in enumerate(open_) if is_open is kind]
+                scores[rows] = self.score([requests[row] for row in rows])
+            return scores
         columns, units = encode(requests, self.catalogue, self.length, ordered=self.ordered)
         candidates = self._candidates(requests)
         scores = np.zeros((len(requests), len(self.catalogue)))

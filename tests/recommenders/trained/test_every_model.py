@@ -76,6 +76,9 @@ def test_a_score_does_not_depend_on_the_batch(model: TrainedRecommender) -> None
     alone = np.vstack([model.score([one]) for one in ASKED])
     assert np.array_equal(together[:4], alone)
     assert np.array_equal(together[-4:], alone)
+    choosing = request(1, 2, candidates=("i3", "i9"))
+    mixed, open_ = model.score([choosing]), model.score([choosing, ASKED[0]])
+    assert np.array_equal(mixed[0], open_[0])
 
 
 def test_the_order_of_candidates_does_not_matter(model: TrainedRecommender) -> None:

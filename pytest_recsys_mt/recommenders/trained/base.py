@@ -162,8 +162,8 @@ class TrainedRecommender(ScoringRecommender):
             # Apart, or a request without candidates would change how the others are computed.
             scores = np.zeros((len(requests), len(self.catalogue)))
             for kind in (True, False):
-                rows = [row for row, is_open in enumerate(open_) if is_open is kind]
-                scores[rows] = self.score([requests[row] for row in rows])
+                alike = [row for row, is_open in enumerate(open_) if is_open is kind]
+                scores[alike] = self.score([requests[row] for row in alike])
             return scores
         columns, units = encode(requests, self.catalogue, self.length, ordered=self.ordered)
         candidates = self._candidates(requests)
@@ -179,9 +179,9 @@ class TrainedRecommender(ScoringRecommender):
             columns = np.pad(columns, ((0, 0), (short, 0)), constant_values=PAD)
             units = np.pad(units, ((0, 0), (short, 0)))
         for wide in np.unique(widths):
-            alike = np.flatnonzero(widths == wide)
-            for start in range(0, len(alike), BLOCK):
-                rows = alike[start : start + BLOCK]
+            equal = np.flatnonzero(widths == wide)
+            for start in range(0, len(equal), BLOCK):
+                rows = equal[start : start + BLOCK]
                 given = (columns[rows, -wide:], units[rows, -wide:])
                 if candidates is None:
                     scores[rows] = self._block(*given, None)

@@ -54,8 +54,9 @@ def faulty_for_some(faults: list[Reply]) -> Callable[[dict[str, Any]], Reply]:
     def answer(payload: dict[str, Any]) -> Reply:
         user = re.search(r"the user (\S+)", payload["messages"][-1]["content"], re.IGNORECASE)
         assert user is not None
+        name = user[1].casefold()  # the follow-up shouts the prompt, and the name in it
         with lock:
-            which = met[user[1]] if user[1] in met else met.setdefault(user[1], next(number))
+            which = met[name] if name in met else met.setdefault(name, next(number))
         return faults[which] if which < len(faults) else first_candidates(payload)
 
     return answer

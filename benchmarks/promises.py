@@ -9,10 +9,11 @@ from pathlib import Path
 from pytest_recsys_mt import oracles, relations, thresholds
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.limits import Limits
+from pytest_recsys_mt.options import OPTIONS
 from pytest_recsys_mt.recsys import Recsys
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.session import Session
-from pytest_recsys_mt.settings import OPTIONS, Design, Settings
+from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.verdict import Verdict
 
 _SUITE = Path(__file__).resolve().parents[1] / "suites" / "metamorphic" / "test_ratings.py"

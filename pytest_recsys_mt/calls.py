@@ -23,14 +23,20 @@ class Call:
         key: SHA-256 of `content`, in hexadecimal.
         content: All that the answer may depend on, as plain JSON data: the model, its parameters,
             the question, the seed and the number of the replicate.
-        request: What is asked, with its replicate number.
-        prompt: The request as a text model reads it; None for other recommenders.
+        request: What is asked, with its replicate number; None for a prompt of a test's own.
+        prompt: What a text model reads; None for other recommenders.
     """
 
     key: str
     content: Mapping[str, Any]
-    request: Request
+    request: Request | None
     prompt: Prompt | None = None
+
+    @property
+    def label(self) -> str:
+        """Whose question it is, for messages."""
+        user = "a prompt" if self.request is None else f"user {self.request.user!r}"
+        return f"{user}, replicate {self.content['replicate']}"
 
 
 def canonical(value: Any) -> str:

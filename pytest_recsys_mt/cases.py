@@ -95,6 +95,7 @@ class Split:
         return World(
             catalogue=tuple(self.dataset.items[key] for key in self._catalogue),
             histories={case.request.user: case.request.history for case in cases},
+            relevant={case.request.user: case.held_out for case in cases},
         )
 
     @cached_property

@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
 def _open(given: argparse.Namespace, *, make: bool = False) -> AnswerCache:
     from pytest_recsys_mt.cache import AnswerCache
     from pytest_recsys_mt.errors import CacheError
-    from pytest_recsys_mt.settings import default_cache
+    from pytest_recsys_mt.options import default_cache
 
     directory: Path = (given.cache or Path(default_cache())).expanduser()
     if not make and not (directory / "answers" / "cache.db").is_file():

@@ -232,10 +232,7 @@ def _is_empty(answer: Answer) -> bool:
 
 
 def _missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:
-    shown = [
-        f"  user {call.request.user!r}, replicate {call.request.replicate}, key {call.key[:12]}"
-        for call in calls[:5]
-    ]
+    shown = [f"  {call.label}, key {call.key[:12]}" for call in calls[:5]]
     if len(calls) > len(shown):
         shown.append(f"  and {len(calls) - len(shown)} more")
     model = calls[0].content.get("model")

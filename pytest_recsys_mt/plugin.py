@@ -9,34 +9,38 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_recsys_mt import settings as options
 from pytest_recsys_mt.collection import (
     named_twice,
     parametrize_models,
     parametrize_transformations,
 )
+from pytest_recsys_mt.fixtures import recommender, recsys, recsys_against, recsys_model
 from pytest_recsys_mt.metamorphic import MARK
+from pytest_recsys_mt.options import add_options
+from pytest_recsys_mt.settings import resolve
+from pytest_recsys_mt.stash import (
+    PROBLEMS,
+    PROBLEMS_KEY,
+    PROGRESS,
+    RECORD,
+    RUNS,
+    SESSION,
+    SETTINGS,
+    TRIAL,
+    session_of,
+    trial_of,
+)
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.progress import Progress
     from pytest_recsys_mt.recsys import Recsys
-    from pytest_recsys_mt.report.record import Record
-    from pytest_recsys_mt.session import Session
     from pytest_recsys_mt.trial import Trial
 
-SETTINGS: pytest.StashKey[options.Settings] = pytest.StashKey()
-PROBLEMS: pytest.StashKey[list[str]] = pytest.StashKey()
-SESSION: pytest.StashKey[Session] = pytest.StashKey()
-RECORD: pytest.StashKey[Record] = pytest.StashKey()
-TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
-PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
-RUNS: pytest.StashKey[set[str]] = pytest.StashKey()
-PROBLEMS_KEY = "recsys_mt_problems"
+__all__ = ["recommender", "recsys", "recsys_against", "recsys_model"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options."""
-    options.add_options(parser)
+    add_options(parser)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -51,7 +55,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
-    settings = options.resolve(config)
+    settings = resolve(config)
     config.stash[SETTINGS] = settings
     config.stash[PROBLEMS] = []
     config.stash[RUNS] = set()
@@ -70,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.plan:
         from pytest_recsys_mt.planning import Planning
 
-        config.pluginmanager.register(Planning(_session(config), _trial), "recsys_mt_planning")
+        config.pluginmanager.register(Planning(session_of(config), trial_of), "recsys_mt_planning")
     if settings.json is not None:
         from pytest_recsys_mt.checks import check_writable
 
@@ -143,37 +147,6 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     return True
 
 
-@pytest.fixture(scope="session")
-def recsys_model(request: pytest.FixtureRequest) -> str:
-    """The spec of the recommender under test."""
-    settings = request.config.stash[SETTINGS]
-    return str(getattr(request, "param", settings.models[0]))
-
-
-@pytest.fixture(scope="session")
-def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
-    """The recommender under test; override it to test your own."""
-    return _session(pytestconfig).recommender(recsys_model)
-
-
-@pytest.fixture
-def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
-    """The runner: `recsys.run(*transformations)` gives the answers of all sampled users."""
-    from pytest_recsys_mt.planning import design_of
-    from pytest_recsys_mt.recsys import Recsys
-
-    session = _session(request.config)
-    trial = _trial(request.node)
-    parameters = getattr(getattr(request.node, "callspec", None), "params", {})
-    name = session.name_of(recommender, parameters.get("recommender"))
-    design = design_of(request.node, session.settings.design)
-    trial.model = name
-    trial.recsys = Recsys(
-        lambda wanted: session.runner(recommender, name, wanted), design, trial.report
-    )
-    return trial.recsys
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Give a metamorphic test its answers, and hold every test to its verdicts."""
@@ -186,7 +159,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         from pytest_recsys_mt.planning import ask_ahead
 
         trial.require_readable_text()
-        ask_ahead(pyfuncitem, trial, _session(pyfuncitem.config))
+        ask_ahead(pyfuncitem, trial, session_of(pyfuncitem.config))
         source, followup = trial.recsys.run(), trial.recsys.run(transformation)
         pyfuncitem.funcargs.update(source=source, followup=followup)
         trial.sides = (source, followup)
@@ -255,18 +228,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         summarise(terminalreporter, record)
 
 
-def _session(config: pytest.Config) -> Session:
-    if SESSION not in config.stash:
-        import uuid
-
-        from pytest_recsys_mt.session import Session
-
-        run = getattr(config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
-        config.stash[RUNS].add(run)
-        config.stash[SESSION] = Session(config.stash[SETTINGS], run, config.stash[PROGRESS])
-    return config.stash[SESSION]
-
-
 def _run_again(item: pytest.Function, trial: Trial, recsys: Recsys) -> None:
     """Run the body of a test on another runner than its own."""
     import inspect
@@ -275,16 +236,3 @@ def _run_again(item: pytest.Function, trial: Trial, recsys: Recsys) -> None:
     if trial.transformation is not None:
         given |= {"source": recsys.run(), "followup": recsys.run(trial.transformation)}
     item.obj(**{name: given[name] for name in inspect.signature(item.obj).parameters})
-
-
-def _trial(item: pytest.Item) -> Trial:
-    if TRIAL not in item.stash:
-        from pytest_recsys_mt.trial import Trial
-
-        settings = item.config.stash[SETTINGS]
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        transformation = (
-            parameters.get("followup") if item.get_closest_marker(MARK) is not None else None
-        )
-        item.stash[TRIAL] = Trial(transformation, settings.inconclusive == "skip")
-    return item.stash[TRIAL]

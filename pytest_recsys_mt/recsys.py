@@ -10,6 +10,7 @@ from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.runner import RunAnswers, Runner
 from pytest_recsys_mt.settings import Design
+from pytest_recsys_mt.texts import Texts
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -74,6 +75,15 @@ class Recsys:
             RecommenderError: If a call failed; no answer is not an empty one.
         """
         return self._runner.answers(requests)
+
+    @property
+    def texts(self) -> Texts:
+        """The model under test, for prompts of your own: ``recsys.texts.complete(prompt)``.
+
+        Raises:
+            NotApplicable: If it reads no text; outside a `try`, this skips the test.
+        """
+        return self._runner.texts
 
     def using(self, **changes: Any) -> Recsys:
         """The same recommender under another design: ``recsys.using(k=5, history=30)``.

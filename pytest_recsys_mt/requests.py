@@ -299,7 +299,10 @@ class World:
     Attributes:
         catalogue: All items, in the order of their ids.
         histories: The history of every sampled user, by user.
+        relevant: Ids of the items held out for every sampled user, by user; for transformations that
+            move an item among the candidates, never for the recommender.
     """
 
     catalogue: tuple[Item, ...] = ()
     histories: Mapping[str, tuple[Rating, ...]] = field(default_factory=dict)
+    relevant: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.subject import Subject
+from pytest_recsys_mt.texts import Texts
 from pytest_recsys_mt.verdict import Verdict
 
 UNCHANGED = "the transformation changes nothing that the recommender sees"
@@ -138,8 +139,8 @@ class Runner:
         if unasked is not None:
             raise LimitReachedError(unasked)
         read = [
-            self.subject.read(call.request, answer)
-            for call, answer in zip(calls, answers, strict=True)
+            self.subject.read(request, answer)
+            for request, answer in zip(requests, answers, strict=True)
         ]
         for request, answer in zip(requests, read, strict=True):
             if answer.error is not None:
@@ -148,6 +149,15 @@ class Runner:
                     f"replicate {request.replicate}: {answer.error}"
                 )
         return read
+
+    @property
+    def texts(self) -> Texts:
+        """The model under test, for prompts of a test's own.
+
+        Raises:
+            NotApplicable: If it reads no text.
+        """
+        return Texts(self.subject, self._executor)
 
     def calls(
         self, requests: dict[int, Request], first: int, repeat: bool
@@ -178,12 +188,12 @@ class Runner:
         answers = self._executor.execute(self.subject, [call for _, call in calls])
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         outcomes = {}
-        for (position, call), answer in zip(calls, answers, strict=True):
+        for (position, _), answer in zip(calls, answers, strict=True):
             if "unasked" in answer:
                 outcomes[position] = Outcome(unasked=answer["unasked"])
                 continue
             try:
-                read[position].append(self.subject.read(call.request, answer))
+                read[position].append(self.subject.read(requests[position], answer))
             except NotApplicable as reason:
                 outcomes[position] = Outcome(not_applicable=str(reason))
         for position, recommendations in read.items():

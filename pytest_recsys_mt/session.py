@@ -12,6 +12,7 @@ from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.limits import Budget, account
+from pytest_recsys_mt.options import PROMPT
 from pytest_recsys_mt.parameters import resources
 from pytest_recsys_mt.prices import Prices
 from pytest_recsys_mt.progress import Progress
@@ -19,8 +20,9 @@ from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.runner import Runner
-from pytest_recsys_mt.settings import PROMPT, Design, Settings
+from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.subject import Subject, subject
+from pytest_recsys_mt.texts import Texts
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.remote import Needs, RayCalls, Recipe
@@ -153,6 +155,14 @@ class Session:
             known = self.subject(recommender, name, design.prompt)
             self._runners[key] = Runner(known, self.split, design, self.settings, self.executor)
         return self._runners[key]
+
+    def texts(self, spec: str) -> Texts:
+        """The text model that `spec` names, for prompts of a test's own.
+
+        Raises:
+            NotApplicable: If it reads no text.
+        """
+        return Texts(self.subject(self.recommender(spec), spec), self.executor)
 
     def close(self) -> None:
         """Let go of the cache, the actors and the recommenders that hold anything."""

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from pytest_recsys_mt.calls import SCHEMA, Call, key_of, plain_request
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
+from pytest_recsys_mt.llm.recommender import LLMRecommender, call_seed
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import (
     Completion,
     Entry,
+    Prompt,
     Recommendation,
     Recommender,
     Request,
     TextModel,
     Usage,
 )
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.llm.recommender import LLMRecommender
 
 Answer = dict[str, Any]
 """An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call,
@@ -83,8 +82,6 @@ def subject(recommender: object, name: str, prompt: str) -> Subject:
     Raises:
         RecommenderError: If it has neither protocol.
     """
-    from pytest_recsys_mt.llm.recommender import LLMRecommender
-
     if isinstance(recommender, LLMRecommender):
         return TextSubject(recommender, name)
     if isinstance(recommender, Recommender):
@@ -141,7 +138,7 @@ class RecommenderSubject:
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Put the calls as one batch; if that fails, one by one, so that each answers for itself."""
-        requests = [call.request for call in calls]
+        requests = [call.request for call in calls if call.request is not None]
         try:
             answers = self._recommend(requests)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
@@ -209,17 +206,31 @@ class TextSubject:
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`."""
         prompt = self._recommender.render(request, self._seed)
-        content = {
+        content = self._content(prompt, request.replicate, repeat)
+        return Call(key_of(content), content, request, prompt)
+
+    def prompt_call(self, prompt: Prompt, replicate: int) -> Call:
+        """The call for a prompt of a test's own; its seed follows from the run's and the call."""
+        seeded = replace(prompt, seed=call_seed(self._seed, prompt.messages, replicate))
+        content = self._content(seeded, replicate, repeat=False)
+        return Call(key_of(content), content, None, seeded)
+
+    @property
+    def scores_choices(self) -> bool:
+        """Whether the model answers a prompt with choices by scoring them."""
+        return bool(getattr(self._recommender.model, "scores_choices", False))
+
+    def _content(self, prompt: Prompt, replicate: int, repeat: bool) -> dict[str, Any]:
+        return {
             "schema": SCHEMA,
             "model": dict(self._identity),
             "messages": [[message.role, message.content] for message in prompt.messages],
             "seed": prompt.seed,
-            "replicate": request.replicate,
+            "replicate": replicate,
             "repeat": repeat,
             **({} if prompt.k is None else {"k": prompt.k}),
             **({"choices": list(prompt.choices)} if prompt.choices else {}),
         }
-        return Call(key_of(content), content, request, prompt)
 
     def prompt_tokens(self, call: Call) -> int | None:
         """The tokens of a call's prompt, where the model can count them."""
@@ -258,14 +269,7 @@ class TextSubject:
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         """The answer, parsed."""
-        usage = answer.get("usage")
-        completion = Completion(
-            text=answer.get("text"),
-            usage=None if usage is None else Usage(*usage),
-            finish_reason=answer.get("finish_reason"),
-            error=answer.get("error"),
-        )
-        read = self._recommender.read(request, completion)
+        read = self._recommender.read(request, completion_of(answer))
         said = [answer.get(name) for name in ("model", "system_fingerprint")]
         return replace(read, version=" ".join(map(one_line, filter(None, said))) or None)
 
@@ -297,6 +301,19 @@ def _plain_recommendation(recommendation: Recommendation) -> Answer:
         "text": recommendation.text,
         "usage": None if usage is None else [usage.prompt_tokens, usage.completion_tokens],
     }
+
+
+def completion_of(answer: Answer) -> Completion:
+    """The completion that `plain_completion` made plain."""
+    usage = answer.get("usage")
+    return Completion(
+        text=answer.get("text"),
+        usage=None if usage is None else Usage(*usage),
+        finish_reason=answer.get("finish_reason"),
+        model=answer.get("model"),
+        system_fingerprint=answer.get("system_fingerprint"),
+        error=answer.get("error"),
+    )
 
 
 def plain_completion(completion: Completion) -> Answer:

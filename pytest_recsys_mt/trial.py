@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_recsys_mt.errors import CacheError, LimitReachedError, MissingAnswerError
+from pytest_recsys_mt.errors import (
+    CacheError,
+    LimitReachedError,
+    MissingAnswerError,
+    NotApplicable,
+)
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.recsys import Recsys
@@ -117,6 +122,10 @@ class Trial:
             # Nobody's code went wrong: the text says what is missing and what to do.
             self.reason = f"{type(error).__name__}: {one_line(str(error))}"
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
+        except NotApplicable as reason:
+            self._fail_for(self._with_status("violated", "error"))
+            self.reason = one_line(str(reason)) or "no reason given"
+            pytest.skip(self.reason)
         except LimitReachedError as limit:
             # Asked for single answers: there is nothing to judge, and nothing went wrong.
             verdict = self.report(Verdict("inconclusive", "", reason=f"not asked: {limit}"))

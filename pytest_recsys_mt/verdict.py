@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -54,6 +54,7 @@ class Verdict:
         reason: In words, where the numbers do not say it: why inconclusive, which failures.
         examples: Users in order of disagreement, the worst first.
         metric, value, threshold: Set for benchmark tasks only.
+        details: Further figures as plain JSON data, such as the points of a curve; see `report`.
     """
 
     status: Status
@@ -74,6 +75,7 @@ class Verdict:
     metric: str | None = None
     value: float | None = None
     threshold: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
     ledger: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:

@@ -44,7 +44,7 @@ class Asker:
             known.fit(training, made.seed)
             (wanted,) = recipes.unpack(call)
             # Answers are kept under the driver's keys, so they must be of the driver's model.
-            here = known.call(wanted.request, bool(wanted.content["repeat"]))
+            here = recipes.same_call(known, wanted)
             if here.key != wanted.key:
                 return f"it is another recommender there: {recipes.difference(wanted, here)}"
         except Exception as error:  # noqa: BLE001 - whatever it is, the driver tells it

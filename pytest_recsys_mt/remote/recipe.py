@@ -15,6 +15,7 @@ from typing import Any
 from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.subject import Subject, TextSubject
 
 OURS = __name__.partition(".")[0]
 
@@ -68,7 +69,8 @@ def pack_calls(calls: Sequence[Call]) -> bytes:
     Raises:
         RecommenderError: If an edit cannot be pickled.
     """
-    edits = [edit for call in calls for edit in call.request.edits]
+    requests = [call.request for call in calls if call.request is not None]
+    edits = [edit for request in requests for edit in request.edits]
     try:
         return _pack(list(calls), edits)
     except Exception as error:
@@ -83,6 +85,19 @@ def unpack(packed: bytes) -> Any:
     from ray import cloudpickle
 
     return cloudpickle.loads(packed)
+
+
+def same_call(known: Subject, wanted: Call) -> Call:
+    """The call that `known` makes of the question of `wanted`.
+
+    Raises:
+        RecommenderError: If it is a prompt, and `known` reads none.
+    """
+    if wanted.request is not None:
+        return known.call(wanted.request, bool(wanted.content["repeat"]))
+    if not isinstance(known, TextSubject) or wanted.prompt is None:
+        raise RecommenderError(f"{known.name} reads no prompts there")
+    return known.prompt_call(wanted.prompt, int(wanted.content["replicate"]))
 
 
 def difference(here: Call, there: Call) -> str:

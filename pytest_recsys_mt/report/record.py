@@ -65,6 +65,7 @@ def row_of(
             }
             for example in verdict.examples
         ],
+        "details": dict(verdict.details),
         "shrunk": None if shrunk is None else plain(shrunk),
     }
     if verdict.metric is not None:

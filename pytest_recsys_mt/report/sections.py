@@ -38,8 +38,9 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         )
         for number, verdict in enumerate(trial.verdicts)
     ]
-    if not rows and (report.failed or report.skipped) and trial.transformation is not None:
-        relation = name_of(trial.transformation)
+    told = trial.transformation is not None or trial.reason
+    if not rows and (report.failed or report.skipped) and told:
+        relation = "" if trial.transformation is None else name_of(trial.transformation)
         status: Status = "error" if report.failed else "not-applicable"
         reason = trial.reason or _first_line(report)
         nothing = Verdict(status, "", relation, reason=reason)

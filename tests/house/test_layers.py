@@ -28,7 +28,8 @@ LAYERS: dict[str, set[str]] = {
     "llm": {"errors", "instructions", "parameters", "requests", "datasets"},
     "recommenders": {"errors", "parameters", "requests", "datasets", "llm"},
     "limits": {"errors"},
-    "settings": {"errors", "limits"},
+    "options": set(),
+    "settings": {"errors", "limits", "options"},
     "metamorphic": {"requests"},
     "collection": {"metamorphic"},
     "calls": {"errors", "requests"},
@@ -38,7 +39,7 @@ LAYERS: dict[str, set[str]] = {
     "batch_api": {
         "cache", "cache_files", "calls", "errors", "files", "llm", "subject",
     },
-    "commands": {"batch_api", "cache", "cache_files", "errors", "llm", "settings"},
+    "commands": {"batch_api", "cache", "cache_files", "errors", "llm", "options"},
     "subject": {"errors", "requests", "calls", "datasets", "llm"},
     "remote": {"calls", "datasets", "errors", "llm", "subject"},
     "tokens": {"calls", "requests", "subject"},
@@ -48,13 +49,16 @@ LAYERS: dict[str, set[str]] = {
     "execution": {
         "errors", "calls", "cache", "limits", "prices", "progress", "settings", "subject", "tokens",
     },
+    "texts": {"errors", "execution", "requests", "subject"},
     "runner": {
         "answers", "calls", "cases", "errors", "execution", "metamorphic", "relations", "requests",
-        "seeds", "settings", "subject", "verdict",
+        "seeds", "settings", "subject", "texts", "verdict",
     },
     "strategies": {"datasets", "relations", "requests"},
     "shrinking": set(),
-    "recsys": {"errors", "metamorphic", "requests", "runner", "settings", "verdict"},
+    "recsys": {
+        "errors", "metamorphic", "requests", "runner", "settings", "texts", "verdict",
+    },
     "counterexample": {
         "calls", "cases", "datasets", "errors", "metamorphic", "recsys", "requests", "runner",
         "settings", "shrinking", "subject", "verdict",
@@ -62,7 +66,7 @@ LAYERS: dict[str, set[str]] = {
     "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "runner", "verdict"},
     "session": {
         "cache", "cases", "datasets", "execution", "limits", "parameters", "prices", "progress",
-        "recommenders", "remote", "requests", "runner", "settings", "subject",
+        "recommenders", "remote", "requests", "runner", "settings", "subject", "texts", "options",
     },
     "plan": {
         "calls", "metamorphic", "oracles", "prices", "recsys", "runner", "session", "subject",
@@ -76,9 +80,11 @@ LAYERS: dict[str, set[str]] = {
         "counterexample", "execution", "llm", "metamorphic", "plan", "requests", "session",
         "settings", "tokens", "trial", "verdict",
     },
+    "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},
+    "fixtures": {"planning", "recsys", "session", "settings", "stash"},
     "plugin": {
-        "checks", "collection", "limits", "metamorphic", "planning", "progress", "recsys", "report",
-        "session", "settings", "trial",
+        "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
+        "recsys", "report", "settings", "stash", "trial",
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip

@@ -1,0 +1,52 @@
+"""What the plugin keeps with pytest's config and items while a run lasts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_recsys_mt.metamorphic import MARK
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.progress import Progress
+    from pytest_recsys_mt.report.record import Record
+    from pytest_recsys_mt.session import Session
+    from pytest_recsys_mt.settings import Settings
+    from pytest_recsys_mt.trial import Trial
+
+SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
+PROBLEMS: pytest.StashKey[list[str]] = pytest.StashKey()
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
+RECORD: pytest.StashKey[Record] = pytest.StashKey()
+TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
+PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
+RUNS: pytest.StashKey[set[str]] = pytest.StashKey()
+PROBLEMS_KEY = "recsys_mt_problems"
+
+
+def session_of(config: pytest.Config) -> Session:
+    """What all tests of this process share; made when the first of them needs it."""
+    if SESSION not in config.stash:
+        import uuid
+
+        from pytest_recsys_mt.session import Session
+
+        run = getattr(config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
+        config.stash[RUNS].add(run)
+        config.stash[SESSION] = Session(config.stash[SETTINGS], run, config.stash[PROGRESS])
+    return config.stash[SESSION]
+
+
+def trial_of(item: pytest.Item) -> Trial:
+    """The verdicts of one test; made when it first needs them."""
+    if TRIAL not in item.stash:
+        from pytest_recsys_mt.trial import Trial
+
+        settings = item.config.stash[SETTINGS]
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        transformation = (
+            parameters.get("followup") if item.get_closest_marker(MARK) is not None else None
+        )
+        item.stash[TRIAL] = Trial(transformation, settings.inconclusive == "skip")
+    return item.stash[TRIAL]

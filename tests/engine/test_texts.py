@@ -1,0 +1,70 @@
+"""Prompts of a test's own: cached, counted, and refused by who reads no text."""
+
+import pytest
+
+from tests.plugin.conftest import TOYS, record_of
+
+MODEL = '''
+import pathlib
+from pytest_recsys_mt import Completion
+
+
+class Parrot:
+    """Says the last word of a prompt, and notes that it was asked."""
+
+    fingerprint = "parrot"
+
+    def complete(self, prompts):
+        with pathlib.Path("asked.log").open("a") as log:
+            log.writelines(f"{prompt.seed}\\n" for prompt in prompts)
+        said = [prompt.messages[-1].content.split()[-1] for prompt in prompts]
+        return [
+            Completion(None, error="no voice") if word == "silence" else Completion(word)
+            for word in said
+        ]
+'''
+
+TEST = """
+import pytest
+from pytest_recsys_mt import Prompt
+from pytest_recsys_mt.requests import Message
+
+def ask(text):
+    return Prompt((Message("user", text),))
+
+def test_words(recsys):
+    one, two, three = recsys.texts.complete(ask("say yes"), ask("say silence"), ask("say yes"))
+    assert (one.text, two.text, three.text) == ("yes", None, "yes")
+    assert "no voice" in two.error
+    again, = recsys.texts.complete(ask("say yes"), replicate=1)
+    assert again.text == "yes"
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyfile(models=MODEL, toys=TOYS, test_own=TEST)
+    return pytester
+
+
+def test_equal_prompts_are_put_once_and_kept(project: pytest.Pytester) -> None:
+    arguments = ("--recsys-model=models:Parrot", "--recsys-json=record.json")
+    project.runpytest_subprocess(*arguments).assert_outcomes(passed=1)
+    asked = (project.path / "asked.log").read_text().split()
+    assert len(asked) == 3, "yes, silence, and yes once more as another replicate"
+    assert len(set(asked)) == 3, "each with a seed of its own"
+    assert record_of(project.path / "record.json")["calls"]["failed"] == 1
+    project.runpytest_subprocess(*arguments).assert_outcomes(passed=1)
+    assert len((project.path / "asked.log").read_text().split()) == 4, "the failed one anew"
+
+
+def test_a_recommender_that_reads_no_text_skips_the_test_with_a_row(
+    project: pytest.Pytester,
+) -> None:
+    done = project.runpytest_subprocess(
+        "--recsys-model=toys:Faithful", "--recsys-json=record.json", "-rs"
+    )
+    done.assert_outcomes(skipped=1)
+    (row,) = record_of(project.path / "record.json")["results"]
+    assert row["status"] == "not-applicable"
+    assert "needs a text model, and toys:Faithful reads no text" in row["reason"]

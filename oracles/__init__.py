@@ -1,9 +1,13 @@
 """The judgements: functions of source and follow-up answers that return a verdict."""
 
+from pytest_recsys_mt.oracles.aggregates import AGGREGATES, Aggregate
 from pytest_recsys_mt.oracles.average_overlap import average_overlap
 from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
 from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
+from pytest_recsys_mt.oracles.dpd import dpd
+from pytest_recsys_mt.oracles.exposure import Answered
+from pytest_recsys_mt.oracles.exposure_gini import exposure_gini
 from pytest_recsys_mt.oracles.fagin import fagin
 from pytest_recsys_mt.oracles.faults import complete_list, no_repeats, only_candidates
 from pytest_recsys_mt.oracles.gini import (
@@ -17,15 +21,20 @@ from pytest_recsys_mt.oracles.herfindahl import (
     herfindahl_relative_difference,
 )
 from pytest_recsys_mt.oracles.intervals import cluster_bootstrap, rate_interval
+from pytest_recsys_mt.oracles.item_coverage import item_coverage
 from pytest_recsys_mt.oracles.jaccard import jaccard
+from pytest_recsys_mt.oracles.jain import jain
 from pytest_recsys_mt.oracles.kendall import kendall
 from pytest_recsys_mt.oracles.log_popularity_difference import log_popularity_difference
 from pytest_recsys_mt.oracles.not_increased import not_increased
 from pytest_recsys_mt.oracles.not_lifted import not_lifted
 from pytest_recsys_mt.oracles.not_worse import not_worse
+from pytest_recsys_mt.oracles.oic import oic
 from pytest_recsys_mt.oracles.overlap import overlap
 from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
+from pytest_recsys_mt.oracles.popreo import popreo
 from pytest_recsys_mt.oracles.popularity_fit import PopularityFit, popularity_fit
+from pytest_recsys_mt.oracles.popularity_groups import long_tail, popularity_groups
 from pytest_recsys_mt.oracles.popularity_lift import popularity_lift
 from pytest_recsys_mt.oracles.popularity_rank_correlation import popularity_rank_correlation
 from pytest_recsys_mt.oracles.rbo import rbo
@@ -41,6 +50,9 @@ from pytest_recsys_mt.oracles.self_agreement import self_agreement
 from pytest_recsys_mt.oracles.sign_flips import sign_flip_test
 
 __all__ = [
+    "AGGREGATES",
+    "Aggregate",
+    "Answered",
     "PopularityFit",
     "Score",
     "at_least",
@@ -50,6 +62,8 @@ __all__ = [
     "complete_list",
     "decreases",
     "different_ranking",
+    "dpd",
+    "exposure_gini",
     "fagin",
     "gini_difference",
     "gini_ratio",
@@ -58,17 +72,23 @@ __all__ = [
     "herfindahl_ratio",
     "herfindahl_relative_difference",
     "increases",
+    "item_coverage",
     "jaccard",
+    "jain",
     "kendall",
     "log_popularity_difference",
+    "long_tail",
     "no_repeats",
     "not_increased",
     "not_lifted",
     "not_worse",
+    "oic",
     "only_candidates",
     "overlap",
     "paper_t_test",
+    "popreo",
     "popularity_fit",
+    "popularity_groups",
     "popularity_lift",
     "popularity_rank_correlation",
     "rate_interval",

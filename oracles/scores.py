@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -30,8 +30,12 @@ class Score:
     span: Callable[[Asked, Context], tuple[float, float]]
 
 
-def score_named(score: str | Score) -> Score:
+def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
     """The score of that name, or the score itself.
+
+    Args:
+        score: A name of `SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score`.
+        also: What else could have been named, for errors.
 
     Raises:
         OracleError: If there is none of that name; the text gives the choice and the nearest match.
@@ -45,10 +49,13 @@ def score_named(score: str | Score) -> Score:
         metric = metric_named(name)
         return Score(
             name,
-            lambda answer, asked, context: (metric.of(answer, asked), 0),
+            lambda answer, asked, context: (
+                metric.of(answer, asked) if asked.relevant else None,
+                0,
+            ),
             lambda asked, context: (0.0, 1.0),
         )
-    raise OracleError(f"there is no score {score!r}; {choices(name, [*SCORES, *METRICS])}")
+    raise OracleError(f"there is no score {score!r}; {choices(name, [*SCORES, *METRICS, *also])}")
 
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:

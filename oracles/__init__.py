@@ -1,11 +1,15 @@
 """The judgements: functions of source and follow-up answers that return a verdict."""
 
 from pytest_recsys_mt.oracles.aggregates import AGGREGATES, Aggregate
+from pytest_recsys_mt.oracles.aplt import aplt
+from pytest_recsys_mt.oracles.arp import arp
 from pytest_recsys_mt.oracles.average_overlap import average_overlap
 from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
+from pytest_recsys_mt.oracles.compliance import complies
 from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
 from pytest_recsys_mt.oracles.dpd import dpd
+from pytest_recsys_mt.oracles.duplicates import duplicates
 from pytest_recsys_mt.oracles.exposure import Answered
 from pytest_recsys_mt.oracles.exposure_gini import exposure_gini
 from pytest_recsys_mt.oracles.fagin import fagin
@@ -15,12 +19,15 @@ from pytest_recsys_mt.oracles.gini import (
     gini_ratio,
     gini_relative_difference,
 )
+from pytest_recsys_mt.oracles.hallucination import hallucination
 from pytest_recsys_mt.oracles.herfindahl import (
     herfindahl_difference,
     herfindahl_ratio,
     herfindahl_relative_difference,
 )
+from pytest_recsys_mt.oracles.history_repeats import history_repeats
 from pytest_recsys_mt.oracles.intervals import cluster_bootstrap, rate_interval
+from pytest_recsys_mt.oracles.intra_list_diversity import intra_list_diversity
 from pytest_recsys_mt.oracles.item_coverage import item_coverage
 from pytest_recsys_mt.oracles.jaccard import jaccard
 from pytest_recsys_mt.oracles.jain import jain
@@ -30,6 +37,7 @@ from pytest_recsys_mt.oracles.not_increased import not_increased
 from pytest_recsys_mt.oracles.not_lifted import not_lifted
 from pytest_recsys_mt.oracles.not_worse import not_worse
 from pytest_recsys_mt.oracles.oic import oic
+from pytest_recsys_mt.oracles.out_of_candidate import out_of_candidate
 from pytest_recsys_mt.oracles.overlap import overlap
 from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
 from pytest_recsys_mt.oracles.popreo import popreo
@@ -47,7 +55,11 @@ from pytest_recsys_mt.oracles.same_score import same_score
 from pytest_recsys_mt.oracles.same_set import same_set
 from pytest_recsys_mt.oracles.scores import Score
 from pytest_recsys_mt.oracles.self_agreement import self_agreement
+from pytest_recsys_mt.oracles.self_information import self_information
+from pytest_recsys_mt.oracles.serendipity import serendipity, unexpectedness
+from pytest_recsys_mt.oracles.short_lists import short_list
 from pytest_recsys_mt.oracles.sign_flips import sign_flip_test
+from pytest_recsys_mt.oracles.slots import Slot, slots_of
 
 __all__ = [
     "AGGREGATES",
@@ -55,23 +67,31 @@ __all__ = [
     "Answered",
     "PopularityFit",
     "Score",
+    "Slot",
+    "aplt",
+    "arp",
     "at_least",
     "at_most",
     "average_overlap",
     "cluster_bootstrap",
     "complete_list",
+    "complies",
     "decreases",
     "different_ranking",
     "dpd",
+    "duplicates",
     "exposure_gini",
     "fagin",
     "gini_difference",
     "gini_ratio",
     "gini_relative_difference",
+    "hallucination",
     "herfindahl_difference",
     "herfindahl_ratio",
     "herfindahl_relative_difference",
+    "history_repeats",
     "increases",
+    "intra_list_diversity",
     "item_coverage",
     "jaccard",
     "jain",
@@ -84,6 +104,7 @@ __all__ = [
     "not_worse",
     "oic",
     "only_candidates",
+    "out_of_candidate",
     "overlap",
     "paper_t_test",
     "popreo",
@@ -102,7 +123,12 @@ __all__ = [
     "same_score",
     "same_set",
     "self_agreement",
+    "self_information",
+    "serendipity",
+    "short_list",
     "sign_flip_test",
+    "slots_of",
     "t_from_summary",
+    "unexpectedness",
     "within",
 ]

@@ -137,7 +137,7 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     left_out = 0
     unscored, silent = Counter[str](), Counter[str]()
     for row, asked in enumerate(sample.asked):
-        if not any(answer.items or answer.entries for answer in asked.answers):
+        if not score.silent and not any(a.items or a.entries for a in asked.answers):
             silent[NO_ANSWER] += 1
             continue
         value, missing = mean_score(asked, context, score)

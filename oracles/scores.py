@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles import popularity_scores, validity_scores
+from pytest_recsys_mt.oracles import list_scores, popularity_scores, slot_scores, validity_scores
 from pytest_recsys_mt.oracles.metrics import METRICS, metric_named
 from pytest_recsys_mt.oracles.similarities import choices
 from pytest_recsys_mt.requests import Recommendation
@@ -23,18 +23,21 @@ class Score:
         of: The score of one answer and how many of its items it had to leave out; a score of None
             where nothing is left to score.
         span: The smallest and the largest score there can be for a user in this run.
+        silent: Whether an answer without anything in it has this score too; elsewhere users whose
+            answers are all like that are errors.
     """
 
     name: str
     of: Callable[[Recommendation, Asked, Context], tuple[float | None, int]]
     span: Callable[[Asked, Context], tuple[float, float]]
+    silent: bool = False
 
 
 def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
     """The score of that name, or the score itself.
 
     Args:
-        score: A name of `SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score`.
+        score: A name of `SCORES` or `SCORES_AT`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score`.
         also: What else could have been named, for errors.
 
     Raises:
@@ -45,7 +48,10 @@ def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
     name = str(score)
     if name in SCORES:
         return SCORES[name]
-    if name.partition("@")[0] in METRICS:
+    kind = name.partition("@")[0]
+    if kind in SCORES_AT:
+        return Score(name, *SCORES_AT[kind](name), silent=kind in slot_scores.FORMATS)
+    if kind in METRICS:
         metric = metric_named(name)
         return Score(
             name,
@@ -55,7 +61,9 @@ def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
             ),
             lambda asked, context: (0.0, 1.0),
         )
-    raise OracleError(f"there is no score {score!r}; {choices(name, [*SCORES, *METRICS, *also])}")
+    raise OracleError(
+        f"there is no score {score!r}; {choices(name, [*SCORES, *SCORES_AT, *METRICS, *also])}"
+    )
 
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
@@ -86,7 +94,7 @@ SCORES: Mapping[str, Score] = MappingProxyType(
         for name, (of, span) in {**popularity_scores.SCORES, **validity_scores.SCORES}.items()
     }
 )
-"""Besides them, the accuracy metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores.
+"""Scores without a depth; the accuracy metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores too.
 
 * ``log_popularity``: mean natural logarithm of popularity over an answer's items. Differences of it
   do not depend on how many interactions there are in all.
@@ -95,4 +103,22 @@ SCORES: Mapping[str, Score] = MappingProxyType(
   against the user's history.
 * ``invalid``: entries of the first k that are no valid recommendation; ``malformed``,
   ``already_seen``, ``unknown_title`` and ``outside_catalogue`` are its parts.
+"""
+
+SCORES_AT: Mapping[str, Callable[[str], tuple[popularity_scores.Of, popularity_scores.Span]]] = (
+    MappingProxyType({**list_scores.SCORES, **slot_scores.SHARES, **slot_scores.FORMATS})
+)
+"""Scores of the first k places of ``name@k``, or of all that the request asks for.
+
+* ``self_information``, in bits: of items that nobody has none; ``self_information_capped`` takes
+  them as had by half a user, ``self_information_paper`` counts 0 for them.
+* ``serendipity``: a hit where the most popular items are none; ``unexpectedness`` is the paper's
+  Equation 6, without the hit.
+* ``arp``: mean popularity; ``arp_paper`` counts 0 for items of no catalogue.
+* ``aplt``: share of the long tail, the less popular four fifths of the catalogue; ``aplt_by_value``
+  divides it as the paper's code does.
+* ``intra_list_diversity``: one less the mean Jaccard similarity of the genres of two items.
+* ``hallucination``, ``out_of_candidate``, ``history_repeats``, ``duplicates``: shares of the slots
+  of an answer; ``@full`` is of all slots that it has.
+* ``short_lists``, ``compliance``: 1 or 0 an answer, without a depth.
 """

@@ -80,6 +80,10 @@ class Runner:
         """What transformations may know."""
         return self._split.world(self.cases)
 
+    @cached_property
+    def _training_users(self) -> int:
+        return int(self._split.training.interactions["user"].nunique())
+
     @property
     def replicates(self) -> int:
         """Calls a side: one for a deterministic recommender."""
@@ -93,6 +97,7 @@ class Runner:
             deterministic=self.subject.deterministic,
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
+            users=self._training_users,
             report=report,
         )
 

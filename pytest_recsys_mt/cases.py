@@ -105,6 +105,9 @@ class Split:
     def _candidates(self, user: str, seen: set[str], design: Design) -> tuple[Item, ...] | None:
         if not design.candidates:
             return None
+        offered = self.dataset.offered.get(user)
+        if offered is not None:
+            return offered
         wanted = design.candidates - len(self.held_out[user])
         if wanted < 0:
             raise DataError(

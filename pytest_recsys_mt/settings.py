@@ -140,7 +140,7 @@ def resolve(config: pytest.Config) -> Settings:
         against=values["against"],
         judge=values["judge"],
         profiler=values["profiler"],
-        data=values["data"],
+        data=_data(config, values),
         design=design,
         seed=values["seed"],
         alpha=values["alpha"],
@@ -160,6 +160,16 @@ def resolve(config: pytest.Config) -> Settings:
         limits=Limits(values["max-calls"], values["max-tokens"], values["max-usd"]),
         prices=None if values["prices"] is None else Path(values["prices"]).expanduser(),
     )
+
+
+def _data(config: pytest.Config, values: dict[str, Any]) -> str:
+    """The dataset; where none is named, the one that recorded answers bring with them."""
+    named = config.getoption("recsys_data", None) or config.getini("recsys_data")
+    models: tuple[str, ...] = values["model"]
+    recorded = [spec for spec in models if spec.startswith("recorded:")]
+    if named is None and recorded:
+        return recorded[0].removeprefix("recorded:").partition("?")[0]
+    return str(values["data"])
 
 
 def changed(config: pytest.Config, settings: Settings) -> list[str]:

@@ -118,8 +118,9 @@ class RecommenderSubject:
             self._identity["training"] = training.digest
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether the two requests are one."""
-        return one == other
+        """Whether the two requests are one, as the recommender sees them if it can say."""
+        same = getattr(self._recommender, "same_question", None)
+        return one == other or (same is not None and bool(same(one, other)))
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`."""

@@ -30,6 +30,8 @@ class Dataset:
             seconds), sorted by user, timestamp and item; no user rates an item twice.
         scale: Of the ratings.
         users: Attributes of users (age, occupation), where the data have them.
+        offered: What each user could choose from, in its order, by user, where the data say so;
+            otherwise candidates are drawn.
 
     Raises:
         DataError: If an interaction names no item of the catalogue, a rating is off the scale, a
@@ -41,6 +43,7 @@ class Dataset:
     interactions: pd.DataFrame
     scale: Scale
     users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    offered: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         frame = self.interactions

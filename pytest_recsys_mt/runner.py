@@ -127,7 +127,8 @@ class Runner:
                     f"such as request.replace(history=...)"
                 )
             request = changed
-        if not _same_seed(transformations) and self.subject.same_question(request, case.request):
+        kept = _all(transformations, "same_seed") or _all(transformations, "may_keep")
+        if not kept and self.subject.same_question(request, case.request):
             return NotApplicable(UNCHANGED)
         return request
 
@@ -226,7 +227,7 @@ class RunAnswers:
     ) -> None:
         self._runner = runner
         self._transformations = tuple(transformations)
-        self._same_seed = _same_seed(self._transformations)
+        self._same_seed = _all(self._transformations, "same_seed")
         self._first = 0 if self._same_seed else block * runner.replicates
         self._outcomes = {} if self._transformations else runner.source_outcomes
         self._context = context
@@ -363,7 +364,7 @@ def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:
     return Counter(outcome.not_applicable for outcome in outcomes if outcome.not_applicable)
 
 
-def _same_seed(transformations: Sequence[AnyTransformation]) -> bool:
+def _all(transformations: Sequence[AnyTransformation], declared: str) -> bool:
     return bool(transformations) and all(
-        getattr(transformation, "same_seed", False) for transformation in transformations
+        getattr(transformation, declared, False) for transformation in transformations
     )

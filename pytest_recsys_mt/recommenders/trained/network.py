@@ -98,7 +98,7 @@ def triples(
     negatives = training.negatives(training.owners, 1, rng)[:, 0]
     order = rng.permutation(len(training))
     parts = (training.owners, training.columns, negatives)
-    users, positive, negative = (torch.from_numpy(part[order]).split(size) for part in parts)
+    users, positive, negative = (torch.split(torch.from_numpy(part[order]), size) for part in parts)
     yield from zip(users, positive, negative, strict=True)
 
 

@@ -5,7 +5,9 @@ from pytest_recsys_mt.oracles.aplt import aplt
 from pytest_recsys_mt.oracles.arp import arp
 from pytest_recsys_mt.oracles.average_overlap import average_overlap
 from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
+from pytest_recsys_mt.oracles.cand_dif import cand_dif, cand_dif_within
 from pytest_recsys_mt.oracles.compliance import complies
+from pytest_recsys_mt.oracles.crossing_point import CrossingPoint, crossing_point
 from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
 from pytest_recsys_mt.oracles.dpd import dpd
@@ -33,18 +35,22 @@ from pytest_recsys_mt.oracles.jaccard import jaccard
 from pytest_recsys_mt.oracles.jain import jain
 from pytest_recsys_mt.oracles.kendall import kendall
 from pytest_recsys_mt.oracles.log_popularity_difference import log_popularity_difference
+from pytest_recsys_mt.oracles.monotone import monotone
+from pytest_recsys_mt.oracles.no_position_bias import no_position_bias
 from pytest_recsys_mt.oracles.not_increased import not_increased
 from pytest_recsys_mt.oracles.not_lifted import not_lifted
 from pytest_recsys_mt.oracles.not_worse import not_worse
 from pytest_recsys_mt.oracles.oic import oic
 from pytest_recsys_mt.oracles.out_of_candidate import out_of_candidate
 from pytest_recsys_mt.oracles.overlap import overlap
+from pytest_recsys_mt.oracles.paired_difference import PairedDifference, paired_difference
 from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
 from pytest_recsys_mt.oracles.popreo import popreo
 from pytest_recsys_mt.oracles.popularity_fit import PopularityFit, popularity_fit
 from pytest_recsys_mt.oracles.popularity_groups import long_tail, popularity_groups
 from pytest_recsys_mt.oracles.popularity_lift import popularity_lift
 from pytest_recsys_mt.oracles.popularity_rank_correlation import popularity_rank_correlation
+from pytest_recsys_mt.oracles.position_bias import chosen_places_test, position_test
 from pytest_recsys_mt.oracles.rbo import rbo
 from pytest_recsys_mt.oracles.rbo_bounds import rbo_min, rbo_residual
 from pytest_recsys_mt.oracles.same_answer import same_answer
@@ -65,6 +71,8 @@ __all__ = [
     "AGGREGATES",
     "Aggregate",
     "Answered",
+    "CrossingPoint",
+    "PairedDifference",
     "PopularityFit",
     "Score",
     "Slot",
@@ -73,9 +81,13 @@ __all__ = [
     "at_least",
     "at_most",
     "average_overlap",
+    "cand_dif",
+    "cand_dif_within",
+    "chosen_places_test",
     "cluster_bootstrap",
     "complete_list",
     "complies",
+    "crossing_point",
     "decreases",
     "different_ranking",
     "dpd",
@@ -98,6 +110,8 @@ __all__ = [
     "kendall",
     "log_popularity_difference",
     "long_tail",
+    "monotone",
+    "no_position_bias",
     "no_repeats",
     "not_increased",
     "not_lifted",
@@ -106,12 +120,14 @@ __all__ = [
     "only_candidates",
     "out_of_candidate",
     "overlap",
+    "paired_difference",
     "paper_t_test",
     "popreo",
     "popularity_fit",
     "popularity_groups",
     "popularity_lift",
     "popularity_rank_correlation",
+    "position_test",
     "rate_interval",
     "rbo",
     "rbo_min",

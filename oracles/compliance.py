@@ -8,18 +8,16 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 
-from pytest_recsys_mt.oracles.slots import Slot
+def complies(slots: int, prose: int, demanded: int) -> bool:
+    """Whether an answer has exactly the demanded number of slots, and nothing else.
 
-
-def complies(slots: Sequence[Slot], demanded: int) -> bool:
-    """Whether an answer has exactly the demanded number of slots, each of which names something.
-
-    What they name, and whether they repeat, is another matter.
+    What they name, and whether they repeat, is another matter. For the paper's rate, which finds a
+    list within prose, leave `prose` out (0).
 
     Args:
-        slots: Of one answer; see `slots.slots_of`.
+        slots: Entries that name something; see `slots.slots_of`.
+        prose: Entries that name nothing: an introduction, a comment, an empty line of a list.
         demanded: How many were asked for, or all that were offered where they are fewer.
     """
-    return len(slots) == demanded and all(slot.kind != "unparsed" for slot in slots)
+    return slots == demanded and not prose

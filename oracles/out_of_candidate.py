@@ -17,9 +17,9 @@ def out_of_candidate(slots: Sequence[Slot], depth: int) -> float:
 
     Args:
         slots: Of one answer; see `slots.slots_of`.
-        depth: K, at least 1; missing slots, and text that names nothing, are not counted.
+        depth: K, at least 1; missing slots are not out of the candidates.
 
     Returns:
         In [0, 1]; at least `hallucination` and `history_repeats` together.
     """
-    return share_of(slots, lambda slot: slot.kind not in ("candidate", "unparsed"), depth)
+    return share_of(slots, lambda slot: slot.kind != "candidate", depth)

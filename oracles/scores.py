@@ -120,5 +120,6 @@ SCORES_AT: Mapping[str, Callable[[str], tuple[popularity_scores.Of, popularity_s
 * ``intra_list_diversity``: one less the mean Jaccard similarity of the genres of two items.
 * ``hallucination``, ``out_of_candidate``, ``history_repeats``, ``duplicates``: shares of the slots
   of an answer; ``@full`` is of all slots that it has.
-* ``short_lists``, ``compliance``: 1 or 0 an answer, without a depth.
+* ``short_lists``, ``compliance``: 1 or 0 an answer, without a depth; ``compliance_paper`` lets prose
+  stand around the list.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
@@ -50,8 +51,11 @@ def _format(
     return make
 
 
-def _complies(answer: Recommendation, asked: Asked, context: Context, demanded: int) -> bool:
-    return complies(slots_of(answer, asked, context), demanded)
+def _complies(
+    answer: Recommendation, asked: Asked, context: Context, demanded: int, *, strict: bool
+) -> bool:
+    prose = sum(entry.kind == "unparsed" for entry in answer.entries) if strict else 0
+    return complies(len(slots_of(answer, asked, context)), prose, demanded)
 
 
 def _short(answer: Recommendation, asked: Asked, context: Context, demanded: int) -> bool:
@@ -73,6 +77,10 @@ SHARES: Mapping[str, Callable[[str], tuple[Of, Span]]] = MappingProxyType(
 """Of the first k slots of ``name@k``, of as many as were asked for, or of all with ``name@full``."""
 
 FORMATS: Mapping[str, Callable[[str], tuple[Of, Span]]] = MappingProxyType(
-    {"short_lists": _format(_short), "compliance": _format(_complies)}
+    {
+        "short_lists": _format(_short),
+        "compliance": _format(partial(_complies, strict=True)),
+        "compliance_paper": _format(partial(_complies, strict=False)),
+    }
 )
 """1 or 0 an answer; an answer without anything has a format too."""

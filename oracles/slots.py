@@ -1,8 +1,9 @@
 """What stands in each slot of an answer: an item that was offered, or what else.
 
 One reading for text and for lists of ids, behind the shares `hallucination`, `out_of_candidate`,
-`history_repeats` and `duplicates`. A slot that repeats an earlier one still names an item, so it
-keeps the kind of that item.
+`history_repeats` and `duplicates`. A slot names something; prose before, between and behind is none,
+and counts against `compliance` alone. A slot that repeats an earlier one keeps the kind of what it
+names.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Slot:
     """One slot of an answer.
 
     Attributes:
-        kind: Of what it names; never ``duplicate``.
+        kind: Of what it names; neither ``duplicate`` nor ``unparsed``.
         repeated: Whether an earlier slot names the same.
     """
 
@@ -47,6 +48,7 @@ def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slo
             if entry.kind == "duplicate"
             else Slot(entry.kind, False)
             for entry in answer.entries
+            if entry.kind != "unparsed"
         ]
     seen = set[str]()
     out: list[Slot] = []

@@ -243,7 +243,7 @@ def test_slots_of_a_text_answer() -> None:
     assert [of(name, asked) for name in SHARES] == [0.3, 0.5, 0.1, 0.1]
     assert [of(f"{name}@4", asked) for name in SHARES] == [0.25, 0.75, 0.25, 0]
     full = [of(f"{name}@full", asked) for name in SHARES]
-    assert full == pytest.approx([3 / 7, 5 / 7, 1 / 7, 1 / 7])
+    assert full == pytest.approx([3 / 6, 5 / 6, 1 / 6, 1 / 6])  # prose is no slot
 
 
 def test_slots_of_a_list_of_ids() -> None:
@@ -276,6 +276,15 @@ def test_compliance_is_the_demanded_number_of_readable_entries(
 ) -> None:
     items = ["a", "b", "c"][: len(kinds)]
     assert of("compliance", user(items, ["a", "b"], kinds=kinds, k=k)) == compliant
+
+
+def test_the_papers_compliance_finds_a_list_within_prose() -> None:
+    kinds: tuple[EntryKind, ...] = ("unparsed", "candidate", "candidate")
+    asked = user(["", "a", "b"], ["a", "b", "c"], kinds=kinds, k=2)
+    assert of("compliance", asked) == 0
+    assert of("compliance_paper", asked) == 1
+    short = user(["", "a"], ["a", "b", "c"], kinds=kinds[:2], k=2)
+    assert of("compliance_paper", short) == 0
 
 
 def test_silence_is_no_format() -> None:

@@ -62,6 +62,19 @@ FORMATS = (
         "lastfm",
     ),
     Format("MIND", ("news.tsv", "behaviors.tsv"), "mind"),
+    *(
+        Format(
+            f"MIND{size} with training and validation set",
+            tuple(
+                f"MIND{size}_{part}/{file}"
+                for part in ("train", "dev")
+                for file in ("news.tsv", "behaviors.tsv")
+            ),
+            "mind",
+            f"load_{size}",
+        )
+        for size in ("small", "large")
+    ),
 )
 
 

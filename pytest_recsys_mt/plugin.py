@@ -68,8 +68,9 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "recsys_design(users, history, candidates, k, replicates, rated_above, prompt): how requests "
-        "of this test are made, in place of the options (--recsys-prompt wins over a prompt)",
+        "recsys_design(users, history, candidates, k, replicates, rated_above, prompt, "
+        "training_history, initialisation, recall): how requests of this test are made, in place of "
+        "the options (--recsys-prompt wins over a prompt)",
     )
     if settings.plan:
         from pytest_recsys_mt.planning import Planning

@@ -114,7 +114,7 @@ class RecommenderSubject:
         fingerprint = getattr(self._recommender, "fingerprint", None)
         self.durable = fingerprint is not None
         self._identity.update(fingerprint=fingerprint, seed=seed)
-        if self.durable and fit is not None:
+        if fit is not None:
             self._identity["training"] = training.digest
 
     def same_question(self, one: Request, other: Request) -> bool:

@@ -141,6 +141,42 @@ class Dataset:
             )
         return {user: tuple(ratings) for user, ratings in rows.items()}
 
+    def latest(self, number: int) -> Dataset:
+        """This dataset with the latest interactions of each user only.
+
+        Args:
+            number: How many of each, at least 1.
+        """
+        kept = self.interactions.groupby("user", sort=False).tail(number)
+        return Dataset(self.name, self.items, kept, self.scale, self.users, self.offered)
+
+    def core(self, least: int) -> Dataset:
+        """This dataset without rare users and items: the k-core of its interactions.
+
+        Leaving out the one makes others rare, so both are left out until all are frequent. Items
+        that are left out leave the catalogue too.
+
+        Args:
+            least: Interactions of every user and every item that stay.
+
+        Raises:
+            DataError: If nothing stays.
+        """
+        frame, before = self.interactions, -1
+        while len(frame) != before:
+            before = len(frame)
+            for column in ("user", "item"):
+                counts = frame[column].map(frame[column].value_counts())
+                frame = frame[counts >= least]
+        if frame.empty:
+            raise DataError(
+                f"dataset {self.name!r} has no {least}-core: no users and items have {least} "
+                f"interactions each with one another; lower --recsys-core"
+            )
+        kept = set(frame["item"])
+        items = {key: item for key, item in self.items.items() if key in kept}
+        return Dataset(self.name, items, frame, self.scale, self.users, self.offered)
+
     def without(self, held_out: Mapping[str, Collection[str]]) -> Dataset:
         """This dataset less some interactions.
 
@@ -150,7 +186,8 @@ class Dataset:
         frame = self.interactions
         pairs = [(user, item) for user, items in held_out.items() for item in items]
         hidden = pd.MultiIndex.from_frame(frame[["user", "item"]]).isin(pairs)
-        return Dataset(self.name, self.items, frame[~hidden], self.scale, self.users)
+        kept = frame[~hidden]
+        return Dataset(self.name, self.items, kept, self.scale, self.users, self.offered)
 
 
 def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -64,9 +64,10 @@ LAYERS: dict[str, set[str]] = {
         "settings", "shrinking", "subject", "verdict",
     },
     "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "runner", "verdict"},
+    "sampling": {"answers", "cases", "errors", "oracles", "settings"},
     "session": {
-        "cache", "cases", "datasets", "execution", "limits", "parameters", "prices", "progress",
-        "recommenders", "remote", "requests", "runner", "settings", "subject", "texts", "options",
+        "cache", "cases", "datasets", "errors", "execution", "limits", "parameters", "prices", "progress",
+        "recommenders", "remote", "requests", "runner", "sampling", "seeds", "settings", "subject", "texts", "options",
     },
     "plan": {
         "calls", "metamorphic", "oracles", "prices", "recsys", "runner", "session", "subject",

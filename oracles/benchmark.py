@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Sample
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
@@ -140,7 +140,11 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
         if not score.silent and not any(a.items or a.entries for a in asked.answers):
             silent[NO_ANSWER] += 1
             continue
-        value, missing = mean_score(asked, context, score)
+        try:
+            value, missing = mean_score(asked, context, score)
+        except NotApplicable as reason:
+            unscored[str(reason)] += 1
+            continue
         left_out += missing
         if value is None:
             unscored[f"the answer has no {score.name}"] += 1

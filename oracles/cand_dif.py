@@ -21,8 +21,8 @@ from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
 from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.oracles.metrics import Metric, metric_named
-from pytest_recsys_mt.oracles.not_worse import NOTHING_HELD_OUT, mean_metric
+from pytest_recsys_mt.oracles.metrics import NOTHING_HELD_OUT, Metric, metric_named
+from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.verdict import Verdict
 
 

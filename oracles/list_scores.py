@@ -8,11 +8,11 @@ from functools import partial
 from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.aplt import aplt
 from pytest_recsys_mt.oracles.arp import arp
 from pytest_recsys_mt.oracles.intra_list_diversity import intra_list_diversity
-from pytest_recsys_mt.oracles.metrics import depth_of, leading, places
+from pytest_recsys_mt.oracles.metrics import NOTHING_HELD_OUT, depth_of, leading, places
 from pytest_recsys_mt.oracles.popularity_groups import Threshold, by_popularity, long_tail_of
 from pytest_recsys_mt.oracles.popularity_scores import Of, Scored, Span
 from pytest_recsys_mt.oracles.self_information import Unseen, self_information
@@ -72,6 +72,8 @@ def _popular(asked: Asked, context: Context, depth: int) -> list[str]:
 
 
 def _serendipity(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+    if not asked.relevant:
+        raise NotApplicable(NOTHING_HELD_OUT)
     return serendipity(items, _popular(asked, context, depth), asked.relevant), 0
 
 

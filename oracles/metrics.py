@@ -12,6 +12,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.similarities import choices
 from pytest_recsys_mt.requests import Recommendation
 
+NOTHING_HELD_OUT = "no item was held out"
+
 
 @dataclass(frozen=True)
 class Metric:

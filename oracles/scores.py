@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles import list_scores, popularity_scores, slot_scores, validity_scores
-from pytest_recsys_mt.oracles.metrics import METRICS, metric_named
+from pytest_recsys_mt.oracles.metrics import METRICS, NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.oracles.similarities import choices
 from pytest_recsys_mt.requests import Recommendation
 
@@ -21,7 +22,7 @@ class Score:
     Attributes:
         name: As reports print it.
         of: The score of one answer and how many of its items it had to leave out; a score of None
-            where nothing is left to score.
+            where nothing is left to score. It raises `NotApplicable` for users it is not about.
         span: The smallest and the largest score there can be for a user in this run.
         silent: Whether an answer without anything in it has this score too; elsewhere users whose
             answers are all like that are errors.
@@ -53,17 +54,18 @@ def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
         return Score(name, *SCORES_AT[kind](name), silent=kind in slot_scores.FORMATS)
     if kind in METRICS:
         metric = metric_named(name)
-        return Score(
-            name,
-            lambda answer, asked, context: (
-                metric.of(answer, asked) if asked.relevant else None,
-                0,
-            ),
-            lambda asked, context: (0.0, 1.0),
-        )
+        return Score(name, partial(_accuracy, metric=metric), lambda asked, context: (0.0, 1.0))
     raise OracleError(
         f"there is no score {score!r}; {choices(name, [*SCORES, *SCORES_AT, *METRICS, *also])}"
     )
+
+
+def _accuracy(
+    answer: Recommendation, asked: Asked, context: Context, *, metric: Metric
+) -> tuple[float, int]:
+    if not asked.relevant:
+        raise NotApplicable(NOTHING_HELD_OUT)
+    return metric.of(answer, asked), 0
 
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
@@ -76,6 +78,9 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
 
     Returns:
         The mean over the answers that have a score; None where none has.
+
+    Raises:
+        NotApplicable: If the score is not about this user.
     """
     scored = [score.of(answer, asked, context) for answer in asked.answers]
     values = [value for value, _ in scored if value is not None]

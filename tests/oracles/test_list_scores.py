@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles import at_least, at_most
+from pytest_recsys_mt.errors import NotApplicable, OracleError
+from pytest_recsys_mt.oracles import at_least, at_most, not_increased
 from pytest_recsys_mt.oracles.intra_list_diversity import Likeness, intra_list_diversity
 from pytest_recsys_mt.oracles.metrics import metric_named
 from pytest_recsys_mt.oracles.popularity_groups import (
@@ -51,7 +51,10 @@ def user(
 
 
 def of(name: str, asked: Asked, context: Context = CONTEXT) -> float | None:
-    return mean_score(asked, context, score_named(name))[0]
+    try:
+        return mean_score(asked, context, score_named(name))[0]
+    except NotApplicable:
+        return None
 
 
 def left_out(name: str, asked: Asked) -> int:
@@ -105,8 +108,14 @@ def test_a_miss_is_a_miss_however_deep_the_metric_looks() -> None:
     assert [of(f"{name}@20", short) for name in ("hit", "ndcg", "mrr")] == [0, 0, 0]
 
 
-def test_accuracy_without_a_held_out_item_is_undefined() -> None:
-    assert [of(name, user(["a"])) for name in ("hit", "ndcg", "mrr", "serendipity")] == [None] * 4
+@pytest.mark.parametrize("name", ["hit", "ndcg", "mrr", "serendipity"])
+def test_users_without_a_held_out_item_are_not_applicable(name: str) -> None:
+    asked = [user(["a"])] * 4 + [user(["a", "c"], relevant=["c"])] * 30
+    verdict = at_least(FakeAnswers(asked, CONTEXT), name, 0.1)
+    assert (verdict.users, verdict.not_applicable, verdict.errors) == (30, 4, 0)
+    source = FakeAnswers(asked, CONTEXT)
+    verdict = not_increased(source, FakeAnswers(asked, CONTEXT, "changed(1)"), name, 0.5)
+    assert (verdict.not_applicable, verdict.errors) == (4, 0)
 
 
 def test_self_information_of_items_that_nobody_has() -> None:

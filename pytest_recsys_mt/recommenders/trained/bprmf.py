@@ -36,15 +36,15 @@ class BPRMF(TrainedRecommender):
 
     Size and decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 5e-4,
     is for its million interactions: with a tenth of them it leaves the plateau of mere popularity
-    later than early stopping waits. A batch of 2048 at this rate validates as well as one of 1024 at
-    half of it, in two thirds of the time.
+    later than early stopping waits. Batches of 1024 at a quarter of this rate validate no better,
+    and take twice as long.
     """
 
     key: ClassVar[str] = "bprmf"
     ordered: ClassVar[bool] = False
 
-    batch: int = 2048
-    rate: float = 4e-3
+    batch: int = 4096
+    rate: float = 8e-3
     decay: float = 1e-5
     length: int = 0
 
@@ -74,9 +74,9 @@ class _Factors(Network):
         return triples(training, size, rng)
 
     def loss(self, *batch: Tensor) -> Tensor:
-        users, *items = batch
-        positive, negative = rows(torch.stack(items), self.items)
-        return bpr((rows(users, self.users) * (positive - negative)).sum(1))
+        users, positive, negative = batch
+        between = rows(positive, self.items) - rows(negative, self.items)
+        return bpr((rows(users, self.users) * between).sum(1))
 
     @torch.no_grad()
     def freeze(self, training: Training) -> None:

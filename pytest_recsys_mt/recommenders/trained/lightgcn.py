@@ -81,8 +81,8 @@ class _Graph(Network):
     def loss(self, *batch: Tensor) -> Tensor:
         users, positive, negative = batch
         nodes = torch.stack(self._propagated(self.nodes)).mean(0)
-        chosen, other = rows(torch.stack([positive, negative]) + self.users, nodes)
-        return bpr((rows(users, nodes) * (chosen - other)).sum(1))
+        between = rows(positive + self.users, nodes) - rows(negative + self.users, nodes)
+        return bpr((rows(users, nodes) * between).sum(1))
 
     @torch.no_grad()
     def freeze(self, training: Training) -> None:

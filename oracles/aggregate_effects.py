@@ -4,7 +4,8 @@ The interval is by the jackknife over users, not by a bootstrap: users drawn twi
 new, so that a bootstrapped coverage lies far below the true one (100 users with 10 of 500 items each,
 where the coverage is 0.57: the bootstrap's interval is 0.41 to 0.47; the jackknife's standard error
 is 0.021, and the true one 0.017). What is bounded is the aggregate of as many users as were asked:
-coverage grows with their number.
+coverage grows with their number. `benchmarks/aggregates.py` measures how often a bound misses it, where
+0.05 is allowed: 0 to 0.08 in 400 runs with 40 to 300 users, most of all PopREO's upper one.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
 from pytest_recsys_mt.oracles.cand_dif import cand_dif, cand_dif_within
 from pytest_recsys_mt.oracles.compliance import complies
 from pytest_recsys_mt.oracles.crossing_point import CrossingPoint, crossing_point
+from pytest_recsys_mt.oracles.curve import curve
 from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
 from pytest_recsys_mt.oracles.dpd import dpd
@@ -37,6 +38,7 @@ from pytest_recsys_mt.oracles.kendall import kendall
 from pytest_recsys_mt.oracles.log_popularity_difference import log_popularity_difference
 from pytest_recsys_mt.oracles.monotone import monotone
 from pytest_recsys_mt.oracles.no_position_bias import no_position_bias
+from pytest_recsys_mt.oracles.not_behind import ahead_when_cold, not_behind
 from pytest_recsys_mt.oracles.not_increased import not_increased
 from pytest_recsys_mt.oracles.not_lifted import not_lifted
 from pytest_recsys_mt.oracles.not_worse import not_worse
@@ -53,7 +55,9 @@ from pytest_recsys_mt.oracles.popularity_rank_correlation import popularity_rank
 from pytest_recsys_mt.oracles.position_bias import chosen_places_test, position_test
 from pytest_recsys_mt.oracles.rbo import rbo
 from pytest_recsys_mt.oracles.rbo_bounds import rbo_min, rbo_residual
+from pytest_recsys_mt.oracles.representative import representative
 from pytest_recsys_mt.oracles.same_answer import same_answer
+from pytest_recsys_mt.oracles.same_distribution import same_distribution
 from pytest_recsys_mt.oracles.same_hits import same_hits
 from pytest_recsys_mt.oracles.same_order import same_order
 from pytest_recsys_mt.oracles.same_ranking import same_ranking
@@ -76,6 +80,7 @@ __all__ = [
     "PopularityFit",
     "Score",
     "Slot",
+    "ahead_when_cold",
     "aplt",
     "arp",
     "at_least",
@@ -88,6 +93,7 @@ __all__ = [
     "complete_list",
     "complies",
     "crossing_point",
+    "curve",
     "decreases",
     "different_ranking",
     "dpd",
@@ -113,6 +119,7 @@ __all__ = [
     "monotone",
     "no_position_bias",
     "no_repeats",
+    "not_behind",
     "not_increased",
     "not_lifted",
     "not_worse",
@@ -132,7 +139,9 @@ __all__ = [
     "rbo",
     "rbo_min",
     "rbo_residual",
+    "representative",
     "same_answer",
+    "same_distribution",
     "same_hits",
     "same_order",
     "same_ranking",

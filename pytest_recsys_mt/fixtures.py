@@ -11,6 +11,7 @@ from pytest_recsys_mt.stash import SETTINGS, session_of, trial_of
 if TYPE_CHECKING:
     from pytest_recsys_mt.recsys import Recsys
     from pytest_recsys_mt.settings import Settings
+    from pytest_recsys_mt.texts import Texts
 
 
 @pytest.fixture(scope="session")
@@ -47,16 +48,41 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
 @pytest.fixture
 def recsys_against(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
     """The runner of the recommender that --recsys-against names, on the same requests."""
+    spec = _given(session_of(request.config).settings, "against", "a recommender to compare with")
+    return _other(request, recsys, spec)
+
+
+@pytest.fixture
+def recsys_sampler(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
+    """The runner of the recommender that --recsys-sampler names, on the same requests."""
+    spec = _given(session_of(request.config).settings, "sampler", "a recommender to sample by")
+    return _other(request, recsys, spec)
+
+
+def _other(request: pytest.FixtureRequest, recsys: Recsys, spec: str) -> Recsys:
     from pytest_recsys_mt.recsys import Recsys
 
     session = session_of(request.config)
-    spec = _given(session.settings, "against", "a recommender to compare with")
     recommender = session.recommender(spec)
     return Recsys(
         lambda wanted: session.runner(recommender, spec, wanted),
         recsys.design,
         trial_of(request.node).report,
     )
+
+
+@pytest.fixture
+def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
+    """The text model that describes users: of --recsys-profiler, else the one under test."""
+    from pytest_recsys_mt.errors import NotApplicable
+
+    session = session_of(request.config)
+    spec = session.settings.profiler
+    try:
+        return recsys.texts if spec is None else session.texts(spec)
+    except NotApplicable as reason:
+        trial_of(request.node).reason = str(reason)
+        pytest.skip(str(reason))
 
 
 def _given(settings: Settings, name: str, what: str) -> str:

@@ -82,7 +82,7 @@ LAYERS: dict[str, set[str]] = {
         "settings", "tokens", "trial", "verdict",
     },
     "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},
-    "fixtures": {"planning", "recsys", "session", "settings", "stash"},
+    "fixtures": {"errors", "planning", "recsys", "session", "settings", "stash", "texts"},
     "plugin": {
         "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
         "recsys", "report", "settings", "stash", "trial",

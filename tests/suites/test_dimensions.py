@@ -1,0 +1,87 @@
+"""A dimension is a figure in [0, 1] of which 1 is best, whatever its verdict measures."""
+
+import pytest
+
+from pytest_recsys_mt import Verdict, annotate, dimension
+from pytest_recsys_mt.report.record import dimensions
+
+VALUE = Verdict("holds", "at_least:ndcg@5", value=0.6, interval=(0.5, 0.7))
+RATE = Verdict("holds", "at_most:hallucination", value=0.02, interval=(0.0, 0.05))
+LOSS = Verdict("holds", "not_worse:ndcg@5", estimate=-0.1, interval=(-0.3, 0.05))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "best", "figures"),
+    [
+        (VALUE, "high", (0.6, 0.5, 0.7)),
+        (RATE, "low", (0.98, 0.95, 1.0)),
+        (LOSS, "low", (0.9, 0.7, 1.0)),
+        (Verdict("violated", "x", estimate=1.4, interval=(1.2, 1.6)), "low", (0.0, 0.0, 0.0)),
+        (Verdict("holds", "x", value=0.5), "high", (0.5, None, None)),
+    ],
+)
+def test_the_best_is_one(verdict: Verdict, best: str, figures: tuple[float | None, ...]) -> None:
+    found = dimension(verdict, "some", best=best).details["dimension"]  # type: ignore[arg-type]
+    assert found["name"] == "some"
+    assert (found["value"], found["low"], found["high"]) == pytest.approx(figures)
+
+
+def test_a_verdict_without_a_number_has_no_dimension() -> None:
+    nothing = Verdict("not-applicable", "x")
+    assert dimension(nothing, "some") is nothing
+
+
+def test_figures_are_added_to_those_there_are() -> None:
+    once = annotate(VALUE, figures={"a": 1})
+    assert annotate(once, curve={}).details == {"figures": {"a": 1}, "curve": {}}
+    assert VALUE.details == {}
+
+
+def test_the_record_gathers_dimensions_by_recommender() -> None:
+    rows = [
+        {"model": model, "nodeid": f"test[{model}]", "details": details}
+        for model, details in (
+            ("one", dict(dimension(VALUE, "utility").details)),
+            ("one", {"curve": {}}),
+            ("two", dict(dimension(RATE, "truth", best="low").details)),
+        )
+    ]
+    found = dimensions(rows)
+    assert found.keys() == {"one", "two"}
+    assert found["one"] == {
+        "utility": {"value": 0.6, "low": 0.5, "high": 0.7, "nodeid": "test[one]"}
+    }
+    assert found["two"]["truth"]["value"] == pytest.approx(0.98)
+
+
+TESTS = """
+    from pytest_recsys_mt import annotate, expect_violated
+    from pytest_recsys_mt.oracles import at_least
+
+    def test_first_noted(recsys):
+        verdict = annotate(at_least(recsys.run(), "hit@5", 1.0), figures={"noted": 1})
+        assert expect_violated(verdict)
+
+    def test_first_expected(recsys):
+        verdict = at_least(recsys.run(), "hit@5", 1.0)
+        expectation = expect_violated(verdict)
+        annotate(verdict, figures={"noted": 1})
+        assert expectation
+
+    def test_not_asserted(recsys):
+        annotate(at_least(recsys.run(), "hit@5", 1.0), figures={"noted": 1})
+"""
+
+
+def test_an_annotated_verdict_is_one_row_and_as_binding(pytester: pytest.Pytester) -> None:
+    from tests.plugin.conftest import record_of
+
+    pytester.makepyfile(TESTS)
+    path = pytester.path / "record.json"
+    pytester.runpytest_inprocess(
+        f"--recsys-json={path}", "--recsys-users=60", "-p", "no:cacheprovider", "-q",
+        f"--recsys-cache={pytester.path / 'cache'}",
+    ).assert_outcomes(passed=2, failed=1)  # fmt: skip
+    rows = record_of(path)["results"]
+    assert len(rows) == 3
+    assert {row["details"]["figures"]["noted"] for row in rows} == {1}

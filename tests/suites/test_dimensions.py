@@ -38,7 +38,7 @@ def test_figures_are_added_to_those_there_are() -> None:
 
 
 def test_the_record_gathers_dimensions_by_recommender() -> None:
-    rows = [
+    rows: list[dict[str, object]] = [
         {"model": model, "nodeid": f"test[{model}]", "details": details}
         for model, details in (
             ("one", dict(dimension(VALUE, "utility").details)),

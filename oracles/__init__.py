@@ -2,6 +2,7 @@
 
 from pytest_recsys_mt.oracles.average_overlap import average_overlap
 from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
+from pytest_recsys_mt.oracles.bradley_terry import bradley_terry
 from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
 from pytest_recsys_mt.oracles.fagin import fagin
@@ -28,6 +29,7 @@ from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
 from pytest_recsys_mt.oracles.popularity_fit import PopularityFit, popularity_fit
 from pytest_recsys_mt.oracles.popularity_lift import popularity_lift
 from pytest_recsys_mt.oracles.popularity_rank_correlation import popularity_rank_correlation
+from pytest_recsys_mt.oracles.q_score import q_in_words, q_interval, q_score
 from pytest_recsys_mt.oracles.rbo import rbo
 from pytest_recsys_mt.oracles.rbo_bounds import rbo_min, rbo_residual
 from pytest_recsys_mt.oracles.same_answer import same_answer
@@ -46,6 +48,7 @@ __all__ = [
     "at_least",
     "at_most",
     "average_overlap",
+    "bradley_terry",
     "cluster_bootstrap",
     "complete_list",
     "decreases",
@@ -71,6 +74,9 @@ __all__ = [
     "popularity_fit",
     "popularity_lift",
     "popularity_rank_correlation",
+    "q_in_words",
+    "q_interval",
+    "q_score",
     "rate_interval",
     "rbo",
     "rbo_min",

@@ -14,7 +14,16 @@ from pytest_recsys_mt.collection import (
     parametrize_models,
     parametrize_transformations,
 )
-from pytest_recsys_mt.fixtures import recommender, recsys, recsys_against, recsys_model
+from pytest_recsys_mt.fixtures import (
+    recommender,
+    recsys,
+    recsys_against,
+    recsys_arena,
+    recsys_aspects,
+    recsys_judge,
+    recsys_league,
+    recsys_model,
+)
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.options import add_options
 from pytest_recsys_mt.settings import resolve
@@ -35,7 +44,16 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.recsys import Recsys
     from pytest_recsys_mt.trial import Trial
 
-__all__ = ["recommender", "recsys", "recsys_against", "recsys_model"]
+__all__ = [
+    "recommender",
+    "recsys",
+    "recsys_against",
+    "recsys_arena",
+    "recsys_aspects",
+    "recsys_judge",
+    "recsys_league",
+    "recsys_model",
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

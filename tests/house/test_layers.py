@@ -50,6 +50,9 @@ LAYERS: dict[str, set[str]] = {
         "errors", "calls", "cache", "limits", "prices", "progress", "settings", "subject", "tokens",
     },
     "texts": {"errors", "execution", "requests", "subject"},
+    "arena": {
+        "answers", "errors", "llm", "oracles", "requests", "seeds", "texts", "verdict",
+    },
     "runner": {
         "answers", "calls", "cases", "errors", "execution", "metamorphic", "relations", "requests",
         "seeds", "settings", "subject", "texts", "verdict",
@@ -65,7 +68,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "runner", "verdict"},
     "session": {
-        "cache", "cases", "datasets", "execution", "limits", "parameters", "prices", "progress",
+        "arena", "cache", "cases", "datasets", "execution", "limits", "parameters", "prices", "progress",
         "recommenders", "remote", "requests", "runner", "settings", "subject", "texts", "options",
     },
     "plan": {
@@ -81,14 +84,14 @@ LAYERS: dict[str, set[str]] = {
         "settings", "tokens", "trial", "verdict",
     },
     "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},
-    "fixtures": {"planning", "recsys", "session", "settings", "stash"},
+    "fixtures": {"arena", "planning", "recsys", "session", "settings", "stash"},
     "plugin": {
         "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
         "recsys", "report", "settings", "stash", "trial",
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip
-PUBLIC = {"", "relations", "oracles"}
+PUBLIC = {"", "relations", "oracles", "arena"}
 
 
 def modules() -> list[Path]:

@@ -22,12 +22,14 @@ class Bench:
 
     Attributes:
         deterministic: Whether the judge declares that it always judges alike.
+        apart: Whether the judge declares that it judges each aspect by itself.
         verdicts: On the judge itself, by what was tested; see `promises`.
     """
 
     def __init__(self, judge: Judge, name: str) -> None:
         self.name = name
         self.deterministic = bool(getattr(judge, "deterministic", False))
+        self.apart = bool(getattr(judge, "apart", False))
         self.verdicts: dict[Hashable, Verdict] = {}
         self.judge = judge
         self._judgements: dict[Comparison, Judgement] = {}

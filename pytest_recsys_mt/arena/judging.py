@@ -150,7 +150,9 @@ class Judge(Protocol):
     """Anything that compares lists, a batch at a time, in the order of the batch.
 
     Optional attributes: ``deterministic: bool`` (False; True saves asking it twice for its noise
-    floor), ``name: str``, and ``rate(showings) -> Sequence[Appraisal]`` for scores of single lists.
+    floor), ``apart: bool`` (False; True where no aspect has a part in the judgement of another, which
+    saves asking for them in its own tests), ``name: str``, and
+    ``rate(showings) -> Sequence[Appraisal]`` for scores of single lists.
     """
 
     def judge(self, comparisons: Sequence[Comparison], /) -> Sequence[Judgement]:

@@ -56,6 +56,7 @@ class LanguageJudge:
         self._profiler = profiler
         self._form: Form = "json" if texts.takes_schema else "lines"
         self.name = texts.name
+        self.apart = texts.scores_choices
         self.deterministic = texts.deterministic and (profiler is None or profiler.deterministic)
 
     def judge(self, comparisons: Sequence[Comparison], /) -> list[Judgement]:

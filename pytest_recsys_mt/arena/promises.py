@@ -307,9 +307,13 @@ def _effects(
     for row, (ours, theirs) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
         rng = generator(arena.seed, ours.user, name)
         try:
-            asked.append((row, promise.comparisons(arena, ours, theirs, rng)))
+            own = promise.comparisons(arena, ours, theirs, rng)
         except NotApplicable as reason:
             not_applicable[str(reason)] += 1
+            continue
+        if arena.bench.apart:
+            own = [dataclasses.replace(each, aspects=()) for each in own]
+        asked.append((row, own))
     judgements = iter(arena.bench.judged([each for _, own in asked for each in own]))
     rows: list[int] = []
     points: list[list[float]] = []

@@ -71,8 +71,9 @@ def _winner(value: Any) -> Winner | None:
     found = _VERDICT.match(said)
     if found is None:
         return None
-    winners: set[Winner] = {_named(found), *map(_named, _PHRASE.finditer(said))}
-    return winners.pop() if len(winners) == 1 else None
+    winner = _named(found)
+    others = [_named(phrase) for phrase in _PHRASE.finditer(said)]
+    return winner if all(other == winner for other in others) else None
 
 
 def _named(match: re.Match[str]) -> Winner:

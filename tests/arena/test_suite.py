@@ -14,18 +14,21 @@ JUDGES = Path(__file__).with_name("judges.py")
 Rows = dict[str, dict[str, Any]]
 
 
-def record(pytester: pytest.Pytester, judge: str, *more: str) -> dict[str, Any]:
+def record(
+    pytester: pytest.Pytester, judge: str, *more: str, judges: Path = JUDGES
+) -> dict[str, Any]:
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
-        SUITE, f"--recsys-judge={JUDGES}:{judge}", f"--recsys-json={path}",
+        SUITE, f"--recsys-judge={judges}:{judge}", f"--recsys-json={path}",
         f"--recsys-cache={pytester.path / 'cache'}", "-p", "no:cacheprovider", "-q", *more,
     )  # fmt: skip
     return record_of(path)
 
 
-def rows_of(pytester: pytest.Pytester, judge: str, *more: str) -> Rows:
+def rows_of(pytester: pytest.Pytester, judge: str, *more: str, judges: Path = JUDGES) -> Rows:
     """The rows by their oracle."""
-    return {row["oracle"]: row for row in record(pytester, judge, *more)["results"]}
+    found = record(pytester, judge, *more, judges=judges)
+    return {row["oracle"]: row for row in found["results"]}
 
 
 def status(rows: Rows, name: str) -> str:

@@ -1,12 +1,13 @@
-"""How long an epoch of training takes, and scoring, beside implicit's BPR and cornac's SASRec.
+"""How long an epoch of training takes, and scoring, beside implicit, cornac and RecTools.
 
-    python -m benchmarks.training [--epochs 2] [--yardstick ../with-others/bin/python]
+    python -m benchmarks.training [--epochs 2] [--rounds 3] [--yardstick ../with-others/bin/python ...]
 
 The data are simulated, of the size and the skew of MovieLens 1M, and the same for all; every model has
 64 dimensions, histories of 50 where it reads sequences, and one thread. ``--yardstick`` names the
-interpreter of an environment with implicit, cornac and torch (each is left out where it is missing),
-which need not be installed here. Seconds are of the processor, which with one thread are those of a
-quiet machine by the clock, and on a busy one can still be compared; the ratios say more than they do.
+interpreter of an environment with implicit, cornac or RecTools (each is left out where it is missing;
+RecTools cannot be with implicit), and can be given more than once. Seconds are of the processor, which
+with one thread are those of a quiet machine by the clock, and on a busy one can still be compared: all
+are measured in turn, and the table has the medians of the rounds.
 
 An epoch shows every interaction once, in each of them, but for what says otherwise in its name.
 """
@@ -20,13 +21,13 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
 from benchmarks.knn import simulate
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.requests import Request
 
@@ -46,7 +47,7 @@ def ours(name: str, dataset: Dataset, requests: list[Request], epochs: int) -> t
 
     What is done once is in two fits of different length alike, and falls out of their difference.
     """
-    spec = f"{name}?dim=64&patience=0&device=cpu"
+    spec = f"{name}{'&' if '?' in name else '?'}dim=64&patience=0&device=cpu"
 
     def fit(count: int) -> float:
         with tempfile.TemporaryDirectory() as folder:
@@ -101,18 +102,26 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=3706)
     parser.add_argument("--ratings", type=int, default=1_000_209)
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--models", nargs="+", default=["bprmf", "sasrec"], choices=[*TRAINED])
-    parser.add_argument("--yardstick", metavar="PYTHON")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--models", nargs="+", default=["bprmf", "sasrec"], help="specs")
+    parser.add_argument("--yardstick", metavar="PYTHON", action="append", default=[])
     given = parser.parse_args()
     dataset = simulate(given.users, given.items, given.ratings)
     requests = questions(dataset)
+    epoch: dict[str, list[float]] = {}
+    scoring: dict[str, list[float]] = {}
+    for _ in range(given.rounds):
+        for name in given.models:
+            training, answering = ours(name, dataset, requests, given.epochs)
+            epoch.setdefault(name, []).append(training)
+            scoring.setdefault(name, []).append(answering)
+        for python in given.yardstick:
+            for name, seconds in theirs(python, dataset, given.epochs).items():
+                epoch.setdefault(name, []).append(seconds)
     print(f"{'seconds':32}{'an epoch':>12}{f'{len(requests)} x {CANDIDATES} scored':>20}")
-    for name in given.models:
-        epoch, scoring = ours(name, dataset, requests, given.epochs)
-        print(f"{name:32}{epoch:12.2f}{scoring:20.2f}", flush=True)
-    if given.yardstick:
-        for name, seconds in theirs(given.yardstick, dataset, given.epochs).items():
-            print(f"{name:32}{seconds:12.2f}")
+    for name, found in epoch.items():
+        scored = f"{median(scoring[name]):20.2f}" if name in scoring else ""
+        print(f"{name:32}{median(found):12.2f}{scored}")
 
 
 if __name__ == "__main__":

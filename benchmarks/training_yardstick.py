@@ -1,4 +1,4 @@
-"""Seconds of an epoch of implicit's BPR and cornac's SASRec, for an environment without ours.
+"""Seconds of an epoch of implicit's BPR, and cornac's and RecTools' SASRec, in their environments.
 
     python training_yardstick.py INTERACTIONS.npz EPOCHS
 
@@ -6,8 +6,10 @@ reads what `benchmarks.training` wrote and prints one line of JSON: seconds of t
 model. A package that is not installed is left out.
 
 cornac's SASRec learns from the last place of a sequence alone, so an epoch encodes each user's
-interactions again and again, one prefix an interaction: it gets one user in `SHARE`, and its time is
-multiplied. Other implementations, and ours, learn from all places of a sequence at once.
+interactions again and again, one prefix an interaction; RecTools' learns from all places at once, as
+ours does, but from each user's latest `LENGTH` interactions only. Both get a share of the users, and
+their time is multiplied. RecTools brings a package of its own by the name of implicit, which is not
+measured.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ DIM = 64
 LENGTH = 50
 NEGATIVES = 256
 BATCH = 128
-SHARE = 200
+SHARES = {"cornac": 200, "rectools": 10}
+"""One user in so many is learned from."""
 
 
 def per_epoch(fit: Callable[[int], object], epochs: int) -> float:
@@ -64,7 +67,7 @@ def sasrec(users: Any, items: Any, times: Any, epochs: int) -> float:
     from cornac.models import SASRec
 
     torch.set_num_threads(1)
-    few = users % SHARE == 0
+    few = users % SHARES["cornac"] == 0
     rows = zip(
         users[few].tolist(),
         users[few].tolist(),
@@ -88,14 +91,62 @@ def sasrec(users: Any, items: Any, times: Any, epochs: int) -> float:
     return float(scale * per_epoch(fit, epochs))
 
 
+def rectools(users: Any, items: Any, times: Any, epochs: int) -> float:
+    import logging
+    import warnings
+
+    import pandas as pd
+    import torch
+    from pytorch_lightning import Trainer
+    from rectools import Columns
+    from rectools.dataset import Dataset
+    from rectools.models import SASRecModel
+
+    torch.set_num_threads(1)
+    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    few = users % SHARES["rectools"] == 0
+    columns = {
+        Columns.User: users[few],
+        Columns.Item: items[few],
+        Columns.Weight: 1.0,
+        Columns.Datetime: pd.to_datetime(times[few], unit="s"),
+    }
+    dataset = Dataset.construct(pd.DataFrame(columns))
+
+    def fit(count: int) -> None:
+        SASRecModel(
+            n_factors=DIM,
+            n_blocks=2,
+            n_heads=1,
+            session_max_len=LENGTH,
+            loss="sampled_softmax",
+            n_negatives=NEGATIVES,
+            batch_size=BATCH,
+            get_trainer_func=lambda: Trainer(
+                max_epochs=count,
+                min_epochs=count,
+                accelerator="cpu",
+                logger=False,
+                enable_checkpointing=False,
+                enable_progress_bar=False,
+                enable_model_summary=False,
+            ),
+        ).fit(dataset)
+
+    return float(len(users) / few.sum() * per_epoch(fit, epochs))
+
+
 def main(path: Path, epochs: int) -> None:
     data = np.load(path)
     users, items, times = data["users"], data["items"], data["times"]
     found = {}
-    if find_spec("implicit"):
+    if find_spec("implicit") and not find_spec("rectools"):
         found["implicit BPR"] = bpr(users, items, epochs)
     if find_spec("cornac") and find_spec("torch"):
-        found[f"cornac SASRec, from 1/{SHARE}"] = sasrec(users, items, times, epochs)
+        found["cornac SASRec"] = sasrec(users, items, times, epochs)
+    if find_spec("rectools") and find_spec("pytorch_lightning"):
+        found[f"RecTools SASRec, latest {LENGTH}"] = rectools(users, items, times, epochs)
     print(json.dumps(found))
 
 

@@ -1,4 +1,4 @@
-"""Benchmark values: the mean score of the answers against a threshold.
+"""Benchmark values: the mean score of the answers, or an aggregate of them, against a threshold.
 
 The value is of interest whatever the verdict, so all users are asked for it.
 """
@@ -11,29 +11,31 @@ from collections import Counter
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Sample
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.errors import NotApplicable, OracleError
+from pytest_recsys_mt.oracles.aggregate_effects import aggregate_value
+from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.bounds import Mean, Rate, mean_difference_of
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects
 from pytest_recsys_mt.oracles.judge import Claim, Promise, judge_sample
 from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.oracles.scores import Score, mean_score, score_named
+from pytest_recsys_mt.oracles.scores import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 
 
-def at_least(answers: Answers, score: str | Score, threshold: float) -> Verdict:
-    """The mean score over users must reach the threshold.
+def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float) -> Verdict:
+    """The mean score over users, or an aggregate of them, must reach the threshold.
 
     Args:
         answers: Of either side.
-        score: A name of `oracles.scores.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score` of
-            your own.
+        score: A name of `oracles.scores.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, of
+            `oracles.aggregates.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
         threshold: The least mean, in the unit of the score.
 
     Returns:
         A verdict with `metric`, `value`, `interval` and `threshold`: ``holds`` if the lower bound of
         the mean reaches the threshold, ``violated`` if the upper bound is below it. Users whose
-        answers have no such score are not applicable.
+        answers have no such score are not applicable; where an aggregate is undefined, none is.
 
     Raises:
         OracleError: If an argument is none of these.
@@ -43,8 +45,8 @@ def at_least(answers: Answers, score: str | Score, threshold: float) -> Verdict:
     )
 
 
-def at_most(answers: Answers, score: str | Score, threshold: float) -> Verdict:
-    """The mean score over users must stay below the threshold.
+def at_most(answers: Answers, score: str | Score | Aggregate, threshold: float) -> Verdict:
+    """The mean score over users, or an aggregate of them, must stay below the threshold.
 
     Args:
         answers: As of `at_least`.
@@ -61,8 +63,8 @@ def at_most(answers: Answers, score: str | Score, threshold: float) -> Verdict:
     return _judge("at_most", answers, score, "at most", finite("at_most", "threshold", threshold))
 
 
-def within(answers: Answers, score: str | Score, threshold: float) -> Verdict:
-    """The mean score over users must be near 0, the best value of a bias, on either side.
+def within(answers: Answers, score: str | Score | Aggregate, threshold: float) -> Verdict:
+    """The mean score over users, or an aggregate of them, must be near 0, where a bias is none.
 
     Args:
         answers: As of `at_least`.
@@ -82,20 +84,36 @@ def within(answers: Answers, score: str | Score, threshold: float) -> Verdict:
 
 
 def _judge(
-    oracle: str, answers: Answers, score: str | Score, promise: Promise, threshold: float
+    oracle: str,
+    answers: Answers,
+    score: str | Score | Aggregate,
+    promise: Promise,
+    threshold: float,
 ) -> Verdict:
-    named = score_named(score)
+    named = measure_named(score)
     claim = Claim(f"{oracle}:{named.name}", promise, threshold, whole=True)
-    verdict = judge_sample(
-        answers, claim, lambda sample, context: score_values(sample, context, named)
-    )
+    seen: list[Effects] = []
+
+    def measure(sample: Sample, context: Context) -> Effects:
+        measured = (
+            aggregate_value(sample, context, named)
+            if isinstance(named, Aggregate)
+            else score_values(sample, context, named)
+        )
+        seen.append(measured)
+        return measured
+
+    verdict = judge_sample(answers, claim, measure)
+    value = verdict.estimate
+    if value is None and len(seen[-1].effect):  # Without an interval there is a value still.
+        value = float(seen[-1].effect.mean())
     return answers.context.report(
         dataclasses.replace(
             verdict,
             estimate=None,
             margin=None,
             metric=named.name,
-            value=verdict.estimate,
+            value=value,
             threshold=threshold,
         )
     )
@@ -119,10 +137,14 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     left_out = 0
     unscored, silent = Counter[str](), Counter[str]()
     for row, asked in enumerate(sample.asked):
-        if not any(answer.items or answer.entries for answer in asked.answers):
+        if not score.silent and not any(a.items or a.entries for a in asked.answers):
             silent[NO_ANSWER] += 1
             continue
-        value, missing = mean_score(asked, context, score)
+        try:
+            value, missing = mean_score(asked, context, score)
+        except NotApplicable as reason:
+            unscored[str(reason)] += 1
+            continue
         left_out += missing
         if value is None:
             unscored[f"the answer has no {score.name}"] += 1

@@ -5,19 +5,21 @@ from __future__ import annotations
 import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.oracles.aggregate_effects import aggregate_difference
+from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.bounds import mean_difference_of
 from pytest_recsys_mt.oracles.difference import Unscored, paired_differences
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
-from pytest_recsys_mt.oracles.scores import Score, mean_score, score_named, width
+from pytest_recsys_mt.oracles.scores import Score, mean_score, width
 from pytest_recsys_mt.verdict import Verdict
 
 
 def increases(
     source: Answers,
     followup: Answers,
-    score: str | Score = "log_popularity",
+    score: str | Score | Aggregate = "log_popularity",
     margin: float = 0.0,
 ) -> Verdict:
     """The follow-up must score higher than the source, by the margin at least.
@@ -28,7 +30,7 @@ def increases(
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        score: ``log_popularity``, or a `Score` of your own.
+        score: As of `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score must rise, in the unit of the score, 0 or more.
 
     Returns:
@@ -44,7 +46,7 @@ def increases(
 def decreases(
     source: Answers,
     followup: Answers,
-    score: str | Score = "log_popularity",
+    score: str | Score | Aggregate = "log_popularity",
     margin: float = 0.0,
 ) -> Verdict:
     """The follow-up must score lower than the source, by the margin at least.
@@ -55,7 +57,7 @@ def decreases(
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        score: ``log_popularity``, or a `Score` of your own.
+        score: As of `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score must fall, in the unit of the score, 0 or more.
 
     Returns:
@@ -67,18 +69,20 @@ def decreases(
     return _judge("decreases", -1, source, followup, score, margin)
 
 
-def score_effects(pairs: Pairs, context: Context, score: Score, sign: int) -> Effects:
-    """The signed difference of each user's mean scores.
+def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign: int) -> Effects:
+    """The signed difference of each user's mean scores, or of an aggregate.
 
     Args:
         pairs: The answers of both sides.
         context: Knows what scores need.
-        score: Of one answer.
+        score: Of one answer, or of one answer of every user.
         sign: 1 for follow-up minus source, -1 for the reverse.
 
     Returns:
         One effect a user whose two sides have a scored answer each.
     """
+    if isinstance(score, Aggregate):
+        return aggregate_difference(pairs, context, score, sign)
     left_out = 0
 
     def difference(source: Asked, followup: Asked) -> float:
@@ -103,12 +107,17 @@ def _judge(
     sign: int,
     source: Answers,
     followup: Answers,
-    score: str | Score,
+    score: str | Score | Aggregate,
     margin: float,
 ) -> Verdict:
-    named = score_named(score)
+    named = measure_named(score)
     oracle = f"{oracle}:{named.name}"
-    claim = Claim(oracle, "at least", not_negative(oracle, "margin", margin))
+    claim = Claim(
+        oracle,
+        "at least",
+        not_negative(oracle, "margin", margin),
+        whole=isinstance(named, Aggregate),
+    )
     return judge_pair(
         source,
         followup,

@@ -11,6 +11,8 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.bounds import Rate
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
 from pytest_recsys_mt.oracles.judge import Claim, judge_sample
+from pytest_recsys_mt.oracles.short_lists import short_list
+from pytest_recsys_mt.oracles.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import Verdict
 
@@ -81,7 +83,7 @@ def _strays(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
 
 
 def _short(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
-    return len(set(answer.items)) < min(asked.request.k, len(offer))
+    return short_list(answer.items, min(asked.request.k, len(offer)))
 
 
 def _judge(
@@ -115,7 +117,7 @@ def _fault_rate(
     users = len(rows)
     effect, shown = np.zeros(users), np.zeros(users, np.intp)
     for place, asked in enumerate(sample.asked[row] for row in rows):
-        offer = _offer(asked, context)
+        offer = offer_of(asked, context)
         faults = (i for i, answer in enumerate(asked.answers) if faulty(answer, asked, offer))
         first = next(faults, None)
         if first is not None:
@@ -128,10 +130,3 @@ def _fault_rate(
         errors=counted(NO_ANSWER, len(sample.asked) - users),
         shown=shown,
     )
-
-
-def _offer(asked: Asked, context: Context) -> Offer:
-    request = asked.request
-    if request.candidates is not None:
-        return {item.id for item in request.candidates}
-    return context.items.keys() - {rating.item.id for rating in request.history}

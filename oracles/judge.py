@@ -79,6 +79,24 @@ def judge_pair(
     Raises:
         OracleError: If `source` and `followup` are not two sides of one run.
     """
+    verdict = compare(source, followup, claim, measure)
+    return source.context.report(verdict)
+
+
+def compare(
+    source: Answers, followup: Answers, claim: Claim, measure: Callable[[Pairs, Context], Effects]
+) -> Verdict:
+    """Judge a claim as `judge_pair` does, without reporting it: others make up the verdict with it.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the transformed ones.
+        claim: What to judge.
+        measure: Gives the effect of each user.
+
+    Raises:
+        OracleError: If `source` and `followup` are not two sides of one run.
+    """
     two_sides(claim.oracle, source, followup)
     context = source.context
 
@@ -89,7 +107,7 @@ def judge_pair(
 
     relation = followup.label or source.label
     users = source.applicable(followup)
-    return context.report(look_by_look(claim, relation, context, users, see))
+    return look_by_look(claim, relation, context, users, see)
 
 
 def judge_sample(

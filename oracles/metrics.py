@@ -12,6 +12,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.similarities import choices
 from pytest_recsys_mt.requests import Recommendation
 
+NOTHING_HELD_OUT = "no item was held out"
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -32,14 +34,8 @@ class Metric:
         Raises:
             OracleError: If the metric looks deeper than the request asks.
         """
-        depth = asked.request.k if self.depth is None else self.depth
-        if depth > asked.request.k:
-            raise OracleError(
-                f"{self.name} looks at {depth} places, but the requests ask for "
-                f"{asked.request.k}; ask for more (--recsys-k={depth}) or take a smaller depth"
-            )
-        items = list(dict.fromkeys(answer.items))[:depth]
-        return self._of(items, asked.relevant, depth)
+        depth = places(self.name, asked, self.depth)
+        return self._of(leading(self.name, answer, asked, depth), asked.relevant, depth)
 
 
 def metric_named(name: str) -> Metric:
@@ -48,12 +44,57 @@ def metric_named(name: str) -> Metric:
     Raises:
         OracleError: If there is none of that name; the text gives the choice and the nearest match.
     """
-    kind, at, depth = str(name).partition("@")
+    kind = str(name).partition("@")[0]
     if kind not in METRICS:
         raise OracleError(f"there is no metric {name!r}; {choices(kind, METRICS)}, with @k or not")
+    return Metric(str(name), depth_of(name), METRICS[kind])
+
+
+def depth_of(name: str) -> int | None:
+    """The number behind the @ of a name; None where there is no @.
+
+    Raises:
+        OracleError: If it is no number of at least 1.
+    """
+    _, at, depth = str(name).partition("@")
     if at and not (depth.isascii() and depth.isdigit() and int(depth) > 0):
         raise OracleError(f"the depth of a metric is a number of at least 1, got {name!r}")
-    return Metric(str(name), int(depth) if at else None, METRICS[kind])
+    return int(depth) if at else None
+
+
+def places(name: str, asked: Asked, depth: int | None) -> int:
+    """How many places of an answer count: `depth`, or all that the request asks for.
+
+    Args:
+        name: Who asks, for errors.
+        asked: Knows the request.
+        depth: As `depth_of` gives it.
+
+    Raises:
+        OracleError: If `depth` is more than the request asks for.
+    """
+    k = asked.request.k
+    if depth is not None and depth > k:
+        raise OracleError(
+            f"{name} looks at {depth} places, but the requests ask for {k}; ask for more "
+            f"(--recsys-k={depth}) or take a smaller depth"
+        )
+    return k if depth is None else depth
+
+
+def leading(name: str, answer: Recommendation, asked: Asked, depth: int | None) -> list[str]:
+    """The items in the places that count, best first; repeats count at their first place.
+
+    Args:
+        name: Who asks, for errors.
+        answer: To read.
+        asked: Knows the request.
+        depth: As `depth_of` gives it.
+
+    Raises:
+        OracleError: If `depth` is more than the request asks for.
+    """
+    return list(dict.fromkeys(answer.items))[: places(name, asked, depth)]
 
 
 def auc(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
-from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.oracles.scores import Score
 from pytest_recsys_mt.verdict import Verdict
 
 
 def not_increased(
-    source: Answers, followup: Answers, score: str | Score, margin: float = 0.05
+    source: Answers, followup: Answers, score: str | Score | Aggregate, margin: float = 0.05
 ) -> Verdict:
     """The mean score must not rise by more than the margin; it may fall as far as it likes.
 
@@ -20,8 +21,7 @@ def not_increased(
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        score: A name of `oracles.scores.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score` of
-            your own.
+        score: As of `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score may rise, in the unit of the score, 0 or more.
 
     Returns:
@@ -30,11 +30,12 @@ def not_increased(
     Raises:
         OracleError: If an argument is none of these.
     """
-    named = score_named(score)
+    named = measure_named(score)
     oracle = f"not_increased:{named.name}"
+    most = not_negative(oracle, "margin", margin)
     return judge_pair(
         source,
         followup,
-        Claim(oracle, "at most", not_negative(oracle, "margin", margin)),
+        Claim(oracle, "at most", most, whole=isinstance(named, Aggregate)),
         lambda pairs, context: score_effects(pairs, context, named, 1),
     )

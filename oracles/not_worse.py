@@ -9,10 +9,8 @@ from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.difference import paired_differences
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
-from pytest_recsys_mt.oracles.metrics import Metric, metric_named
+from pytest_recsys_mt.oracles.metrics import NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.verdict import Verdict
-
-NOTHING_HELD_OUT = "no item was held out"
 
 
 def not_worse(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
-from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.oracles.scores import Score
 from pytest_recsys_mt.verdict import Verdict
 
 
 def same_score(
     source: Answers,
     followup: Answers,
-    score: str | Score = "log_popularity",
+    score: str | Score | Aggregate = "log_popularity",
     margin: float = 0.2,
 ) -> Verdict:
     """The mean score must stay, neither falling nor rising by more than the margin.
@@ -26,7 +27,7 @@ def same_score(
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        score: ``log_popularity``, or a `Score` of your own.
+        score: As of `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score may change, in the unit of the score, above 0.
 
     Returns:
@@ -35,13 +36,13 @@ def same_score(
     Raises:
         OracleError: If an argument is none of these.
     """
-    named = score_named(score)
+    named = measure_named(score)
     oracle = f"same_score:{named.name}"
     if not_negative(oracle, "margin", margin) == 0:
         raise OracleError(f"{oracle}: no mean is shown to stay exactly; margin must be above 0")
     return judge_pair(
         source,
         followup,
-        Claim(oracle, "within", margin),
+        Claim(oracle, "within", margin, whole=isinstance(named, Aggregate)),
         lambda pairs, context: score_effects(pairs, context, named, 1),
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles import popularity_scores, validity_scores
-from pytest_recsys_mt.oracles.metrics import METRICS, metric_named
+from pytest_recsys_mt.errors import NotApplicable, OracleError
+from pytest_recsys_mt.oracles import list_scores, popularity_scores, slot_scores, validity_scores
+from pytest_recsys_mt.oracles.metrics import METRICS, NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.oracles.similarities import choices
 from pytest_recsys_mt.requests import Recommendation
 
@@ -21,17 +22,24 @@ class Score:
     Attributes:
         name: As reports print it.
         of: The score of one answer and how many of its items it had to leave out; a score of None
-            where nothing is left to score.
+            where nothing is left to score. It raises `NotApplicable` for users it is not about.
         span: The smallest and the largest score there can be for a user in this run.
+        silent: Whether an answer without anything in it has this score too; elsewhere users whose
+            answers are all like that are errors.
     """
 
     name: str
     of: Callable[[Recommendation, Asked, Context], tuple[float | None, int]]
     span: Callable[[Asked, Context], tuple[float, float]]
+    silent: bool = False
 
 
-def score_named(score: str | Score) -> Score:
+def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
     """The score of that name, or the score itself.
+
+    Args:
+        score: A name of `SCORES` or `SCORES_AT`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score`.
+        also: What else could have been named, for errors.
 
     Raises:
         OracleError: If there is none of that name; the text gives the choice and the nearest match.
@@ -41,14 +49,23 @@ def score_named(score: str | Score) -> Score:
     name = str(score)
     if name in SCORES:
         return SCORES[name]
-    if name.partition("@")[0] in METRICS:
+    kind = name.partition("@")[0]
+    if kind in SCORES_AT:
+        return Score(name, *SCORES_AT[kind](name), silent=kind in slot_scores.FORMATS)
+    if kind in METRICS:
         metric = metric_named(name)
-        return Score(
-            name,
-            lambda answer, asked, context: (metric.of(answer, asked), 0),
-            lambda asked, context: (0.0, 1.0),
-        )
-    raise OracleError(f"there is no score {score!r}; {choices(name, [*SCORES, *METRICS])}")
+        return Score(name, partial(_accuracy, metric=metric), lambda asked, context: (0.0, 1.0))
+    raise OracleError(
+        f"there is no score {score!r}; {choices(name, [*SCORES, *SCORES_AT, *METRICS, *also])}"
+    )
+
+
+def _accuracy(
+    answer: Recommendation, asked: Asked, context: Context, *, metric: Metric
+) -> tuple[float, int]:
+    if not asked.relevant:
+        raise NotApplicable(NOTHING_HELD_OUT)
+    return metric.of(answer, asked), 0
 
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
@@ -61,6 +78,9 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
 
     Returns:
         The mean over the answers that have a score; None where none has.
+
+    Raises:
+        NotApplicable: If the score is not about this user.
     """
     scored = [score.of(answer, asked, context) for answer in asked.answers]
     values = [value for value, _ in scored if value is not None]
@@ -79,7 +99,7 @@ SCORES: Mapping[str, Score] = MappingProxyType(
         for name, (of, span) in {**popularity_scores.SCORES, **validity_scores.SCORES}.items()
     }
 )
-"""Besides them, the accuracy metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores.
+"""Scores without a depth; the accuracy metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores too.
 
 * ``log_popularity``: mean natural logarithm of popularity over an answer's items. Differences of it
   do not depend on how many interactions there are in all.
@@ -88,4 +108,23 @@ SCORES: Mapping[str, Score] = MappingProxyType(
   against the user's history.
 * ``invalid``: entries of the first k that are no valid recommendation; ``malformed``,
   ``already_seen``, ``unknown_title`` and ``outside_catalogue`` are its parts.
+"""
+
+SCORES_AT: Mapping[str, Callable[[str], tuple[popularity_scores.Of, popularity_scores.Span]]] = (
+    MappingProxyType({**list_scores.SCORES, **slot_scores.SHARES, **slot_scores.FORMATS})
+)
+"""Scores of the first k places of ``name@k``, or of all that the request asks for.
+
+* ``self_information``, in bits: of items that nobody has none; ``self_information_capped`` takes
+  them as had by half a user, ``self_information_paper`` counts 0 for them.
+* ``serendipity``: a hit where the most popular items are none; ``unexpectedness`` is the paper's
+  Equation 6, without the hit.
+* ``arp``: mean popularity; ``arp_paper`` counts 0 for items of no catalogue.
+* ``aplt``: share of the long tail, the less popular four fifths of the catalogue; ``aplt_by_value``
+  divides it as the paper's code does.
+* ``intra_list_diversity``: one less the mean Jaccard similarity of the genres of two items.
+* ``hallucination``, ``out_of_candidate``, ``history_repeats``, ``duplicates``: shares of the slots
+  of an answer; ``@full`` is of all slots that it has.
+* ``short_lists``, ``compliance``: 1 or 0 an answer, without a depth; ``compliance_paper`` lets prose
+  stand around the list.
 """

@@ -5,6 +5,7 @@ from pytest_recsys_mt.metamorphic import metamorphic
 from pytest_recsys_mt.requests import (
     Completion,
     Item,
+    Message,
     Prompt,
     Rating,
     Recommendation,
@@ -12,11 +13,12 @@ from pytest_recsys_mt.requests import (
     Scale,
 )
 from pytest_recsys_mt.thresholds import thresholds
-from pytest_recsys_mt.verdict import Verdict, expect_violated
+from pytest_recsys_mt.verdict import Verdict, annotate, dimension, expect_violated
 
 __all__ = [
     "Completion",
     "Item",
+    "Message",
     "NotApplicable",
     "Prompt",
     "Rating",
@@ -24,6 +26,8 @@ __all__ = [
     "Request",
     "Scale",
     "Verdict",
+    "annotate",
+    "dimension",
     "expect_violated",
     "metamorphic",
     "thresholds",

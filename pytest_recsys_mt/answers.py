@@ -45,6 +45,7 @@ class Context:
             one replicate a side.
         items: The catalogue by item id.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
+        users: Users of the training interactions; 0 where that is not known.
         report: Told of every verdict made; returns it, tied to the test it was made in.
     """
 
@@ -53,6 +54,7 @@ class Context:
     deterministic: bool = False
     items: Mapping[str, Item] = field(default_factory=dict)
     popularity: Mapping[str, int] = field(default_factory=dict)
+    users: int = 0
     report: Callable[[Verdict], Verdict] = lambda verdict: verdict
 
 

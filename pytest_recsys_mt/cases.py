@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Rating, Request, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.settings import Design
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Recall = Callable[[Sequence[Request]], Sequence[Sequence[Sequence[str]]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +36,15 @@ class Split:
     Attributes:
         dataset: All of it.
         seed: Root of the sampling of users and candidates.
+        draw: Number of the sample of users, where an earlier one was not like all users.
+        recall: Gives every request's top lists, one a recommender, best first; for designs whose
+            candidates come from them.
     """
 
     dataset: Dataset
     seed: int
+    draw: int = field(default=0, kw_only=True)
+    recall: Recall | None = field(default=None, kw_only=True)
 
     @cached_property
     def held_out(self) -> Mapping[str, frozenset[str]]:
@@ -51,8 +64,19 @@ class Split:
     @cached_property
     def _order(self) -> list[str]:
         users = sorted(self.held_out)
-        order = generator(self.seed, "users").permutation(len(users))
+        names = ("users", self.draw) if self.draw else ("users",)
+        order = generator(self.seed, *names).permutation(len(users))
         return [users[position] for position in order]
+
+    def users(self, design: Design) -> list[str]:
+        """The sampled users of a design, in their order."""
+        known = set(self._rated(design)["user"])
+        return [user for user in self._order if user in known][: design.users]
+
+    def _rated(self, design: Design) -> pd.DataFrame:
+        """The interactions that count as history."""
+        frame = self.training.interactions
+        return frame if design.rated_above is None else frame[frame["rating"] > design.rated_above]
 
     def cases(self, design: Design) -> tuple[Case, ...]:
         """The requests of a design; more users only add to those of fewer.
@@ -60,11 +84,8 @@ class Split:
         Raises:
             DataError: If fewer than two users have a history, or the catalogue is too small.
         """
-        frame = self.training.interactions
-        if design.rated_above is not None:
-            frame = frame[frame["rating"] > design.rated_above]
-        counts = frame["user"].value_counts()
-        users = [user for user in self._order if user in counts.index][: design.users]
+        frame = self._rated(design)
+        users = self.users(design)
         if len(users) < 2:
             raise DataError(
                 f"dataset {self.dataset.name!r} has {len(users)} users with a history and an item "
@@ -75,19 +96,38 @@ class Split:
         everything = self.dataset.interactions
         everything = everything[everything["user"].isin(chosen)]
         seen = {user: set(items) for user, items in everything.groupby("user")["item"]}
-        return tuple(
+        drawn = replace(design, candidates=0, recall=False) if design.recall else design
+        cases = tuple(
             Case(
                 Request(
                     user=user,
-                    history=histories[user][-design.history :],
+                    history=histories[user][-design.history :] if design.history else (),
                     scale=self.dataset.scale,
-                    candidates=self._candidates(user, seen[user], design),
+                    candidates=self._candidates(user, seen[user], drawn),
                     k=design.k,
                     attributes=self.dataset.users.get(user, {}),
                 ),
                 self.held_out[user],
             )
             for user in users
+        )
+        return self._recalled(cases, design) if design.recall else cases
+
+    def _recalled(self, cases: tuple[Case, ...], design: Design) -> tuple[Case, ...]:
+        """The cases with candidates from the top lists of other recommenders."""
+        if self.recall is None:
+            raise DataError("nothing is known to take candidates from; a Split needs recall")
+        requests = [case.request.replace(k=design.candidates) for case in cases]
+        return tuple(
+            Case(
+                case.request.replace(
+                    candidates=tuple(
+                        self.dataset.items[item] for item in in_turn(lists, design.candidates)
+                    )
+                ),
+                case.held_out,
+            )
+            for case, lists in zip(cases, self.recall(requests), strict=True)
         )
 
     def world(self, cases: tuple[Case, ...]) -> World:
@@ -105,6 +145,9 @@ class Split:
     def _candidates(self, user: str, seen: set[str], design: Design) -> tuple[Item, ...] | None:
         if not design.candidates:
             return None
+        offered = self.dataset.offered.get(user)
+        if offered is not None:
+            return offered
         wanted = design.candidates - len(self.held_out[user])
         if wanted < 0:
             raise DataError(
@@ -122,6 +165,17 @@ class Split:
         chosen = [unseen[place] for place in draw.permutation(len(unseen))[:wanted]]
         chosen += sorted(self.held_out[user])
         return tuple(self.dataset.items[chosen[place]] for place in draw.permutation(len(chosen)))
+
+
+def in_turn(lists: Sequence[Sequence[str]], most: int) -> tuple[str, ...]:
+    """The first item of each list, then the second of each, and so on, each item once.
+
+    Args:
+        lists: Item ids, best first.
+        most: Items to take.
+    """
+    dealt = (item for place in zip_longest(*lists) for item in place if item is not None)
+    return tuple(dict.fromkeys(dealt))[:most]
 
 
 @dataclass(frozen=True)

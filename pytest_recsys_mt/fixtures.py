@@ -11,8 +11,8 @@ from pytest_recsys_mt.stash import SETTINGS, session_of, trial_of
 if TYPE_CHECKING:
     from pytest_recsys_mt.arena import Arena, Aspect, Bench, Judge, League
     from pytest_recsys_mt.recsys import Recsys
-    from pytest_recsys_mt.session import Session
     from pytest_recsys_mt.settings import Design, Settings
+    from pytest_recsys_mt.texts import Texts
 
 
 @pytest.fixture(scope="session")
@@ -49,9 +49,15 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
 @pytest.fixture
 def recsys_against(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
     """The runner of the recommender that --recsys-against names, on the same requests."""
-    session = session_of(request.config)
-    spec = _given(session.settings, "against", "a recommender to compare with")
-    return _other(request, session, spec, recsys.design)
+    spec = _given(session_of(request.config).settings, "against", "a recommender to compare with")
+    return _other(request, spec, recsys.design)
+
+
+@pytest.fixture
+def recsys_sampler(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
+    """The runner of the recommender that --recsys-sampler names, on the same requests."""
+    spec = _given(session_of(request.config).settings, "sampler", "a recommender to sample by")
+    return _other(request, spec, recsys.design)
 
 
 BASELINE = "mostpop"
@@ -91,7 +97,7 @@ def recsys_arena(
     spec = against or BASELINE
     return Arena(
         recsys.run(),
-        _other(request, session, spec, recsys.design).run(),
+        _other(request, spec, recsys.design).run(),
         session.bench_of(recsys_judge),
         recsys_aspects,
         session.settings.seed,
@@ -118,7 +124,7 @@ def recsys_league(
             f"needs three recommenders, got {', '.join(specs)}: give --recsys-model several times"
         )
     design = design_of(request.node, settings.design)
-    systems = {spec: _other(request, session, spec, design) for spec in specs}
+    systems = {spec: _other(request, spec, design) for spec in specs}
     trial = trial_of(request.node)
     trial.recsys, trial.model = systems[specs[0]], ", ".join(specs)
     return League(
@@ -130,16 +136,31 @@ def recsys_league(
     )
 
 
-def _other(request: pytest.FixtureRequest, session: Session, spec: str, design: Design) -> Recsys:
+def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
     """The runner of another recommender than the one under test."""
     from pytest_recsys_mt.recsys import Recsys
 
+    session = session_of(request.config)
     recommender = session.recommender(spec)
     return Recsys(
         lambda wanted: session.runner(recommender, spec, wanted),
         design,
         trial_of(request.node).report,
     )
+
+
+@pytest.fixture
+def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
+    """The text model that describes users: of --recsys-profiler, else the one under test."""
+    from pytest_recsys_mt.errors import NotApplicable
+
+    session = session_of(request.config)
+    spec = session.settings.profiler
+    try:
+        return recsys.texts if spec is None else session.texts(spec)
+    except NotApplicable as reason:
+        trial_of(request.node).reason = str(reason)
+        pytest.skip(str(reason))
 
 
 def _given(settings: Settings, name: str, what: str) -> str:

@@ -163,6 +163,31 @@ OPTIONS = (
         "SPEC",
         in_ini=False,
     ),
+    Option(
+        "recall",
+        ("itemknn", "userknn", "bm25", "mostpop"),
+        some_text,
+        "recommender whose top list a re-ranking task takes candidates from; give it again for more "
+        "than one (default: itemknn, userknn, bm25, mostpop)",
+        "SPEC",
+        repeatable=True,
+    ),
+    Option(
+        "sampler",
+        None,
+        some_text,
+        "recommender whose accuracy the sampled users must represent: the sample is drawn anew until "
+        "a Kolmogorov-Smirnov test finds no difference from all users (default: the first sample)",
+        "SPEC",
+    ),
+    Option(
+        "core",
+        0,
+        whole(0),
+        "least interactions of every user and every item; others are left out of the data "
+        "(default: 0, all stay)",
+        "N",
+    ),
     Option("data", "mini", some_text, "dataset, by name or path (default: mini)", "NAME|PATH"),
     Option("users", 100, whole(2), "users to sample (default: 100)", "N"),
     Option("history", 20, whole(1), "history items in a request (default: 20)", "M"),

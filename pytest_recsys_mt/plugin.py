@@ -23,6 +23,8 @@ from pytest_recsys_mt.fixtures import (
     recsys_judge,
     recsys_league,
     recsys_model,
+    recsys_profiler,
+    recsys_sampler,
 )
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.options import add_options
@@ -53,6 +55,8 @@ __all__ = [
     "recsys_judge",
     "recsys_league",
     "recsys_model",
+    "recsys_profiler",
+    "recsys_sampler",
 ]
 
 
@@ -86,8 +90,9 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "recsys_design(users, history, candidates, k, replicates, rated_above, prompt): how requests "
-        "of this test are made, in place of the options (--recsys-prompt wins over a prompt)",
+        "recsys_design(users, history, candidates, k, replicates, rated_above, prompt, "
+        "training_history, initialisation, recall): how requests of this test are made, in place of "
+        "the options (--recsys-prompt wins over a prompt)",
     )
     if settings.plan:
         from pytest_recsys_mt.planning import Planning

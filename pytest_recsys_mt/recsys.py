@@ -18,12 +18,16 @@ class Recsys:
     """The runner as a test sees it: the `recsys` fixture."""
 
     def __init__(
-        self, make: Callable[[Design], Runner], design: Design, report: Callable[[Verdict], Verdict]
+        self,
+        make: Callable[[Design], Runner],
+        design: Design,
+        report: Callable[[Verdict], Verdict],
+        label: str = "",
     ) -> None:
         self._make = make
         self._runner = make(design)
         self._context = self._runner.context(report)
-        self._source = RunAnswers(self._runner, self._context)
+        self._source = RunAnswers(self._runner, self._context, label=label)
         self._runs = 0
         self._report = report
 
@@ -95,7 +99,8 @@ class Recsys:
             TypeError: For a field that a design has not.
             ValueError: For a value that is not allowed.
         """
-        return Recsys(self._make, replace(self.design, **changes), self._report)
+        label = ", ".join(f"{name}={value}" for name, value in changes.items())
+        return Recsys(self._make, replace(self.design, **changes), self._report, label)
 
     def __repr__(self) -> str:
         return f"<recsys: {self.model}>"

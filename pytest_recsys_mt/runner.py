@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
@@ -80,10 +80,25 @@ class Runner:
         """What transformations may know."""
         return self._split.world(self.cases)
 
+    @cached_property
+    def _training_users(self) -> int:
+        return int(self._split.training.interactions["user"].nunique())
+
     @property
     def replicates(self) -> int:
         """Calls a side: one for a deterministic recommender."""
         return 1 if self.subject.deterministic else self.design.replicates
+
+    def pairs_with(self, other: Runner) -> bool:
+        """Whether answers of both can be compared user by user.
+
+        One recommender, and one design but for what is known of the users and how it was fitted.
+        """
+        designs = {
+            replace(each.design, history=0, training_history=None, initialisation=0)
+            for each in (self, other)
+        }
+        return self.subject.name == other.subject.name and len(designs) == 1
 
     def context(self, report: Callable[[Verdict], Verdict]) -> Context:
         """The rules and facts for oracles."""
@@ -93,6 +108,7 @@ class Runner:
             deterministic=self.subject.deterministic,
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
+            users=self._training_users,
             report=report,
         )
 
@@ -122,7 +138,8 @@ class Runner:
                     f"such as request.replace(history=...)"
                 )
             request = changed
-        if not _same_seed(transformations) and self.subject.same_question(request, case.request):
+        kept = _all(transformations, "same_seed") or _all(transformations, "may_keep")
+        if not kept and self.subject.same_question(request, case.request):
             return NotApplicable(UNCHANGED)
         return request
 
@@ -218,18 +235,24 @@ class RunAnswers:
         context: Context,
         transformations: Sequence[AnyTransformation] = (),
         block: int = 0,
+        label: str = "",
     ) -> None:
         self._runner = runner
         self._transformations = tuple(transformations)
-        self._same_seed = _same_seed(self._transformations)
+        self._same_seed = _all(self._transformations, "same_seed")
         self._first = 0 if self._same_seed else block * runner.replicates
         self._outcomes = {} if self._transformations else runner.source_outcomes
         self._context = context
+        self._label = label
 
     @property
     def label(self) -> str:
-        """Names of the transformations, as reports and the record know them."""
-        return ", ".join(name_of(transformation) for transformation in self._transformations)
+        """Names of the transformations, as reports and the record know them.
+
+        Without any, what sets the design apart from the test's own, ``history=5``.
+        """
+        names = ", ".join(name_of(transformation) for transformation in self._transformations)
+        return names or self._label
 
     @property
     def context(self) -> Context:
@@ -325,10 +348,10 @@ class RunAnswers:
         ]
 
     def _partner(self, followup: Answers) -> RunAnswers:
-        if not isinstance(followup, RunAnswers) or followup._runner is not self._runner:
+        if not isinstance(followup, RunAnswers) or not followup._runner.pairs_with(self._runner):
             raise OracleError(
-                f"an oracle compares answers of one recommender to one design, got {self!r} and "
-                f"{followup!r}"
+                f"an oracle compares answers of one recommender to one design (the length of "
+                f"histories alone may differ), got {self!r} and {followup!r}"
             )
         return followup
 
@@ -358,7 +381,7 @@ def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:
     return Counter(outcome.not_applicable for outcome in outcomes if outcome.not_applicable)
 
 
-def _same_seed(transformations: Sequence[AnyTransformation]) -> bool:
+def _all(transformations: Sequence[AnyTransformation], declared: str) -> bool:
     return bool(transformations) and all(
-        getattr(transformation, "same_seed", False) for transformation in transformations
+        getattr(transformation, declared, False) for transformation in transformations
     )

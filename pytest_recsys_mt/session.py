@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,8 @@ from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.limits import Budget, account
 from pytest_recsys_mt.options import PROMPT
@@ -20,8 +24,10 @@ from pytest_recsys_mt.progress import Progress
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.loading import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.trained import Trained
-from pytest_recsys_mt.requests import Recommender, TextModel
-from pytest_recsys_mt.runner import Runner
+from pytest_recsys_mt.requests import Recommender, Request, TextModel
+from pytest_recsys_mt.runner import RunAnswers, Runner
+from pytest_recsys_mt.sampling import accepted_draw
+from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.subject import Subject, subject
 from pytest_recsys_mt.texts import Texts
@@ -42,6 +48,17 @@ def made_from(
     return made
 
 
+@dataclass(frozen=True)
+class Fit:
+    """What a recommender is fitted to, and with which seed; see `Design`."""
+
+    history: int | None = None
+    initialisation: int = 0
+
+
+USUAL = Fit()
+
+
 class Session:
     """Made once a process, when the first test needs it; nothing is loaded before it is used.
 
@@ -57,14 +74,38 @@ class Session:
         self._begun: set[Hashable] = set()
         self._run = run
         self._recommenders: dict[str, object] = {}
-        self._subjects: dict[tuple[str, str], Subject] = {}
+        self._subjects: dict[tuple[str, str, Fit], Subject] = {}
+        self._trainings: dict[int, Dataset] = {}
         self._runners: dict[tuple[str, Design], Runner] = {}
         self._benches: dict[Hashable, Bench] = {}
 
     @cached_property
     def split(self) -> Split:
         """The data, with what is held out."""
-        return Split(load(self.settings.data), self.settings.seed)
+        dataset = load(self.settings.data)
+        if self.settings.core:
+            dataset = dataset.core(self.settings.core)
+        split = Split(dataset, self.settings.seed, recall=self._recall)
+        if self.settings.sampler is None:
+            return split
+        fitted = subject(self._made(self.settings.sampler), self.settings.sampler, PROMPT)
+        fitted.fit(split.training, self.settings.seed)
+        everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
+        runner = Runner(fitted, split, everybody, self.settings, self.executor)
+        answers = RunAnswers(runner, runner.context(lambda verdict: verdict))
+        return replace(split, draw=accepted_draw(split, answers, self.settings.design))
+
+    def _recall(self, requests: Sequence[Request]) -> list[list[tuple[str, ...]]]:
+        """The top lists of the recommenders of ``--recsys-recall``, by request."""
+        lists: list[list[tuple[str, ...]]] = [[] for _ in requests]
+        for spec in self.settings.recall:
+            fitted = self.subject(self.recommender(spec), spec)
+            calls = [fitted.call(request, repeat=False) for request in requests]
+            answers = self.executor.execute(fitted, calls)
+            for known, request, answer in zip(lists, requests, answers, strict=True):
+                with contextlib.suppress(NotApplicable):
+                    known.append(fitted.read(request, answer).items)
+        return lists
 
     @cached_property
     def cache(self) -> AnswerCache:
@@ -115,11 +156,15 @@ class Session:
     def recommender(self, spec: str) -> object:
         """The recommender that `spec` names; the same object every time."""
         if spec not in self._recommenders:
-            options = (self.settings.exact, self.settings.max_wait, self.settings.cache)
-            made = self._recommenders[spec] = made_from(spec, *options)
-            if isinstance(made, Trained) and self._progress is not None:
-                made.stream = self._progress.line()
+            self._recommenders[spec] = self._made(spec)
         return self._recommenders[spec]
+
+    def _made(self, spec: str) -> object:
+        options = (self.settings.exact, self.settings.max_wait, self.settings.cache)
+        made = made_from(spec, *options)
+        if isinstance(made, Trained) and self._progress is not None:
+            made.stream = self._progress.line()
+        return made
 
     def name_of(self, recommender: object, parameter: Any) -> str:
         """The spec that made `recommender`, or ``fixture:NAME`` for one that a fixture gave."""
@@ -131,33 +176,83 @@ class Session:
             name = getattr(recommender, "__name__", None) or type(recommender).__name__
         return f"fixture:{name}" if parameter is None else f"fixture:{name}[{parameter}]"
 
-    def subject(self, recommender: object, name: str, prompt: str | None = None) -> Subject:
+    def subject(
+        self, recommender: object, name: str, prompt: str | None = None, fit: Fit = USUAL
+    ) -> Subject:
         """`recommender`, fitted and wrapped.
 
         Args:
             recommender: Under test.
             name: As reports know it.
             prompt: The template for a text model where the settings name none.
+            fit: What it is fitted to; a text model is not fitted.
+
+        Raises:
+            NotApplicable: If it cannot be fitted in that way.
         """
         template = ""
         if isinstance(recommender, TextModel):
-            template = self.settings.prompt or prompt or PROMPT
-        known = self._subjects.get((name, template))
+            template, fit = self.settings.prompt or prompt or PROMPT, USUAL
+        known = self._subjects.get((name, template, fit))
         if known is None:
-            if isinstance(recommender, type):
+            if fit != USUAL:
+                recommender = self._anew(recommender, name)
+            elif isinstance(recommender, type):
                 recommender = recommender()
             known = subject(recommender, name, template or PROMPT)
             if self._ray is not None:
                 self._ray.know(known, *self._recipe(recommender, name, template or PROMPT))
-            known.fit(self.split.training, self.settings.seed)
-            self._subjects[name, template] = known
+            known.fit(self._training(fit.history), self._seed(fit.initialisation))
+            self._subjects[name, template, fit] = known
         return known
+
+    def _anew(self, recommender: object, name: str) -> object:
+        """Another recommender like `recommender`, which is fitted already or will be.
+
+        Raises:
+            NotApplicable: If there is only the one.
+        """
+        if self._ray is not None:
+            raise NotApplicable("with --recsys-executor=ray a recommender is fitted once only")
+        if isinstance(recommender, type):
+            return recommender()
+        if self._recommenders.get(name) is recommender:
+            made = self._made(name)
+            if made is not recommender:
+                return made
+        if not hasattr(recommender, "fit"):
+            return recommender
+        raise NotApplicable(
+            f"{name} is one object, and is fitted once only; name its class instead"
+        )
+
+    def _training(self, history: int | None) -> Dataset:
+        """What recommenders are fitted to.
+
+        Raises:
+            NotApplicable: If that is nothing.
+        """
+        if history is None:
+            return self.split.training
+        if history == 0:
+            raise NotApplicable("without history there is nothing to fit a recommender to")
+        if history not in self._trainings:
+            self._trainings[history] = self.split.training.latest(history)
+        return self._trainings[history]
+
+    def _seed(self, initialisation: int) -> int:
+        """The seed that a recommender is fitted with."""
+        seed = self.settings.seed
+        if not initialisation:
+            return seed
+        return int(generator(seed, "initialisation", initialisation).integers(2**31))
 
     def runner(self, recommender: object, name: str, design: Design) -> Runner:
         """The runner of one recommender and one design; the same object every time."""
         key = (name, design)
         if key not in self._runners:
-            known = self.subject(recommender, name, design.prompt)
+            fit = Fit(design.training_history, design.initialisation)
+            known = self.subject(recommender, name, design.prompt, fit)
             self._runners[key] = Runner(known, self.split, design, self.settings, self.executor)
         return self._runners[key]
 

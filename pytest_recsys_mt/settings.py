@@ -14,6 +14,16 @@ from pytest_recsys_mt.options import OPTIONS, Option, default_cache
 
 Mode = Literal["auto", "replay", "refresh"]
 
+_LEAST = {
+    "users": 2,
+    "history": 0,
+    "candidates": 0,
+    "k": 1,
+    "replicates": 1,
+    "training_history": 0,
+    "initialisation": 0,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Design:
@@ -21,12 +31,18 @@ class Design:
 
     Attributes:
         users: Most users to sample.
-        history: Most history items in a request (the latest ones).
+        history: Most history items in a request (the latest ones); 0 shows none.
         candidates: Items to choose from, the held-out one among them; 0 is the whole catalogue.
         k: Length of the answer.
         replicates: Calls a side for a recommender that is not deterministic.
         rated_above: Only interactions rated above this count as history; None takes all.
         prompt: The template for text models where ``--recsys-prompt`` names none; None is `PROMPT`.
+        training_history: Latest interactions of each user that a recommender is fitted to; None is
+            all that are not held out. Text models are not fitted.
+        initialisation: Which of several seeds a recommender is fitted with, from 0. Text models
+            are not fitted.
+        recall: Candidates are dealt in turn from the top lists of ``--recsys-recall``, with what is
+            held out only where one of them found it; else they are drawn.
     """
 
     users: int = 100
@@ -36,14 +52,19 @@ class Design:
     replicates: int = 2
     rated_above: float | None = None
     prompt: str | None = None
+    training_history: int | None = None
+    initialisation: int = 0
+    recall: bool = False
 
     def __post_init__(self) -> None:
-        for name, least in (("users", 2), ("history", 1), ("candidates", 0), ("k", 1)):
+        for name, least in _LEAST.items():
             value = getattr(self, name)
+            if name == "training_history" and value is None:
+                continue
             if not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
-        if not isinstance(self.replicates, int) or self.replicates < 1:
-            raise ValueError(f"replicates must be a whole number from 1, got {self.replicates!r}")
+        if self.recall and not self.candidates:
+            raise ValueError("recall deals out candidates, got candidates=0, the whole catalogue")
         if self.candidates and self.k > self.candidates:
             raise ValueError(
                 f"k={self.k} asks for more items than the {self.candidates} candidates of a "
@@ -61,6 +82,9 @@ class Settings:
         against: Spec of the recommender that the one under test is compared with, if any.
         judge: Spec of what judges, if anything.
         profiler: Spec of the language model that describes users; None is the one under test.
+        recall: Specs of the recommenders that a re-ranking task takes its candidates from.
+        sampler: Spec of the recommender whose accuracy a sample of users must represent, if any.
+        core: Least interactions of every user and item of the data.
         data: Name or path of the dataset.
         design: How requests are made.
         seed: Root of every random draw.
@@ -87,6 +111,9 @@ class Settings:
     against: str | None
     judge: str | None
     profiler: str | None
+    recall: tuple[str, ...]
+    sampler: str | None
+    core: int
     data: str
     design: Design
     seed: int
@@ -140,7 +167,10 @@ def resolve(config: pytest.Config) -> Settings:
         against=values["against"],
         judge=values["judge"],
         profiler=values["profiler"],
-        data=values["data"],
+        recall=values["recall"],
+        sampler=values["sampler"],
+        core=values["core"],
+        data=_data(config, values),
         design=design,
         seed=values["seed"],
         alpha=values["alpha"],
@@ -160,6 +190,16 @@ def resolve(config: pytest.Config) -> Settings:
         limits=Limits(values["max-calls"], values["max-tokens"], values["max-usd"]),
         prices=None if values["prices"] is None else Path(values["prices"]).expanduser(),
     )
+
+
+def _data(config: pytest.Config, values: dict[str, Any]) -> str:
+    """The dataset; where none is named, the one that recorded answers bring with them."""
+    named = config.getoption("recsys_data", None) or config.getini("recsys_data")
+    models: tuple[str, ...] = values["model"]
+    recorded = [spec for spec in models if spec.startswith("recorded:")]
+    if named is None and recorded:
+        return recorded[0].removeprefix("recorded:").partition("?")[0]
+    return str(values["data"])
 
 
 def changed(config: pytest.Config, settings: Settings) -> list[str]:

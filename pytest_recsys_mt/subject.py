@@ -114,12 +114,13 @@ class RecommenderSubject:
         fingerprint = getattr(self._recommender, "fingerprint", None)
         self.durable = fingerprint is not None
         self._identity.update(fingerprint=fingerprint, seed=seed)
-        if self.durable and fit is not None:
+        if fit is not None:
             self._identity["training"] = training.digest
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether the two requests are one."""
-        return one == other
+        """Whether the two requests are one, as the recommender sees them if it can say."""
+        same = getattr(self._recommender, "same_question", None)
+        return one == other or (same is not None and bool(same(one, other)))
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`."""

@@ -65,6 +65,12 @@ class Trial:
         """Note that another status than ``holds`` is wanted of a verdict."""
         self._expected[id(verdict)] = status
 
+    def replaced(self, verdict: Verdict, other: Verdict) -> None:
+        """Keep `other` in place of a verdict, with whatever is expected of it."""
+        self.verdicts = [other if known is verdict else known for known in self.verdicts]
+        if id(verdict) in self._expected:
+            self._expected[id(other)] = self._expected.pop(id(verdict))
+
     def expectation(self, verdict: Verdict) -> Status:
         """The status that is wanted of a verdict."""
         return self._expected.get(id(verdict), "holds")

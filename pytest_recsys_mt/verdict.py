@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -20,6 +21,10 @@ class Ledger(Protocol):
 
     def expected(self, verdict: Verdict, status: Status) -> None:
         """Note that another status than ``holds`` is wanted of a verdict."""
+        ...
+
+    def replaced(self, verdict: Verdict, other: Verdict) -> None:
+        """Keep `other` in place of a verdict."""
         ...
 
 
@@ -117,6 +122,49 @@ class Expectation:
 
     def __repr__(self) -> str:
         return f"<expected to be violated: {self.verdict.summary}>"
+
+
+def annotate(verdict: Verdict, **details: Any) -> Verdict:
+    """Add figures to a verdict; the record keeps them in its row.
+
+    Args:
+        verdict: As an oracle returned it.
+        **details: Plain JSON data; see `Verdict`.
+
+    Returns:
+        The verdict to assert in place of the one that was given.
+    """
+    noted = dataclasses.replace(verdict, details={**verdict.details, **details})
+    if verdict.ledger is not None:
+        verdict.ledger.replaced(verdict, noted)
+    return noted
+
+
+def dimension(verdict: Verdict, name: str, *, best: Literal["high", "low"] = "high") -> Verdict:
+    """Say which dimension of a recommender a verdict is about, for summaries of several.
+
+    Args:
+        verdict: Of a benchmark task, whose value it is, or of a promise, whose effect it is.
+        name: Of the dimension.
+        best: Where the best value is: at 1, or at 0; then the dimension is 1 less its size.
+
+    Returns:
+        The verdict with ``details["dimension"]``, in [0, 1] with 1 the best; as it was where it has
+        no number.
+    """
+    value = verdict.estimate if verdict.value is None else verdict.value
+    if value is None:
+        return verdict
+    low, high = verdict.interval or (None, None)
+    if best == "low" and low is not None and high is not None:
+        sizes = sorted((abs(low), abs(high)))
+        low, high = 1 - sizes[1], 1 if low <= 0 <= high else 1 - sizes[0]
+    figures = {"value": 1 - abs(value) if best == "low" else value, "low": low, "high": high}
+    within = {
+        key: None if number is None else min(1.0, max(0.0, number))
+        for key, number in figures.items()
+    }
+    return annotate(verdict, dimension={"name": name, **within})
 
 
 def expect_violated(verdict: Verdict) -> Expectation:

@@ -4,11 +4,14 @@ from pytest_recsys_mt.relations.add_irrelevant_candidates import add_irrelevant_
 from pytest_recsys_mt.relations.add_spaces import add_spaces
 from pytest_recsys_mt.relations.ask_k import ask_k
 from pytest_recsys_mt.relations.change_case import change_case
+from pytest_recsys_mt.relations.demonstrations import demonstrations
 from pytest_recsys_mt.relations.drop_history import drop_history
 from pytest_recsys_mt.relations.duplicate_history import duplicate_history
 from pytest_recsys_mt.relations.extend_list import extend_list
+from pytest_recsys_mt.relations.focus_on_recent import focus_on_recent
 from pytest_recsys_mt.relations.noisy_profile import noisy_profile
 from pytest_recsys_mt.relations.paraphrase_task import paraphrase_task
+from pytest_recsys_mt.relations.place_positive import place_positive
 from pytest_recsys_mt.relations.popularity_prompt import popularity_prompt
 from pytest_recsys_mt.relations.random_words import random_words
 from pytest_recsys_mt.relations.rename_user import rename_user
@@ -22,6 +25,7 @@ from pytest_recsys_mt.relations.title_injection import title_injection
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.relations.truncate_history import truncate_history
 from pytest_recsys_mt.relations.typos import typos
+from pytest_recsys_mt.relations.with_profile import with_profile
 
 __all__ = [
     "Transformation",
@@ -29,11 +33,14 @@ __all__ = [
     "add_spaces",
     "ask_k",
     "change_case",
+    "demonstrations",
     "drop_history",
     "duplicate_history",
     "extend_list",
+    "focus_on_recent",
     "noisy_profile",
     "paraphrase_task",
+    "place_positive",
     "popularity_prompt",
     "random_words",
     "rename_user",
@@ -46,4 +53,5 @@ __all__ = [
     "title_injection",
     "truncate_history",
     "typos",
+    "with_profile",
 ]

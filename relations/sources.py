@@ -32,4 +32,12 @@ TEXT_ATTACK: Final = (
     "Zhang et al.: Stealthy Attack on Large Language Model based Recommendation (2024), "
     "https://arxiv.org/abs/2402.14836"
 )
+MULTIDIMENSIONAL: Final = (
+    "Jiang et al.: Beyond Utility, Evaluating LLM as Recommender (2024), "
+    "https://arxiv.org/abs/2411.00331"
+)
+AGGREGATED_DEMONSTRATIONS: Final = (
+    "Wang, Lim: The Whole is Better than the Sum, Using Aggregated Demonstrations in In-Context "
+    "Learning for Sequential Recommendation (2024), https://arxiv.org/abs/2403.10135"
+)
 HOUSE: Final = "this project"

@@ -31,6 +31,8 @@ class Transformation:
         origin: The paper or page it comes from.
         same_seed: The follow-up is asked anew with the seeds of the source; this is how the same
             request, asked twice, becomes a relation.
+        may_keep: A request that it leaves as it is is a follow-up too; elsewhere the relation is
+            not applicable to it.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Transformation:
     needs: frozenset[Need] = frozenset()
     origin: str = ""
     same_seed: bool = False
+    may_keep: bool = False
 
     def __call__(self, request: Request, rng: Generator, world: World = NO_WORLD) -> Request:
         """The follow-up request.

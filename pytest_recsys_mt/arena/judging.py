@@ -15,6 +15,9 @@ Winner = Literal["A", "B", "tie"]
 OVERALL = "overall"
 """Stands beside the names of aspects for the judgement as a whole."""
 
+GENRES = ("genres", "categories")
+"""Attributes of items that a judge is shown, the first that there is."""
+
 _OTHER: Mapping[Winner | None, Winner | None] = MappingProxyType(
     {"A": "B", "B": "A", "tie": "tie", None: None}
 )
@@ -158,3 +161,9 @@ class Judge(Protocol):
     def judge(self, comparisons: Sequence[Comparison], /) -> Sequence[Judgement]:
         """The judgements, one a comparison, in their order."""
         ...
+
+
+def genres_of(item: Item) -> tuple[str, ...]:
+    """The genres or categories of an item, as a judge reads them; none where they are not known."""
+    found = next((item.attributes[name] for name in GENRES if item.attributes.get(name)), ())
+    return (found,) if isinstance(found, str) else tuple(map(str, found))

@@ -14,12 +14,13 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Asked, Context
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.bench import Bench
-from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect
+from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, genres_of
 from pytest_recsys_mt.arena.outcomes import Open, outcomes
 from pytest_recsys_mt.arena.preference import untrusted
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.bounds import mean_difference_of
 from pytest_recsys_mt.oracles.bradley_terry import bradley_terry
+from pytest_recsys_mt.oracles.intra_list_diversity import intra_list_diversity
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.metrics import auc, ndcg
 from pytest_recsys_mt.verdict import Verdict
@@ -30,7 +31,7 @@ PRIOR = 1.0
 DRAWS = 499
 CONFIDENCE = 0.95
 
-Metric = Callable[[Asked], float | None]
+Metric = Callable[[Asked, Context], float | None]
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,8 @@ def no_circle(league: League, aspect: str = OVERALL, *, trusted: float | None = 
 
     Returns:
         A verdict, reported. ``details["figures"]`` has the Bradley-Terry strength of each recommender
-        (ties as half wins, one tie added to each pair) with its interval over users (95 %), mean AUC
-        and nDCG, and the Pearson and Spearman correlation of strengths with them.
+        (ties as half wins, one tie added to each pair) with its interval over users (95 %), mean AUC,
+        nDCG and URD, and the Pearson and Spearman correlation of strengths with them.
 
     Raises:
         OracleError: If there is no such aspect.
@@ -226,7 +227,7 @@ def _drawn(wins: Floats) -> Floats:
 
 def _offline(league: League) -> dict[str, list[float | None]]:
     """Means over users of the offline metrics, one a recommender; None where nobody has one."""
-    metrics: dict[str, Metric] = {"AUC": _auc, "nDCG": _ndcg}
+    metrics: dict[str, Metric] = {"AUC": _auc, "nDCG": _ndcg, "URD": _urd}
     return {
         name: [_mean_of(metric, answers) for answers in league.systems.values()]
         for name, metric in metrics.items()
@@ -234,20 +235,26 @@ def _offline(league: League) -> dict[str, list[float | None]]:
 
 
 def _mean_of(metric: Metric, answers: Answers) -> float | None:
-    values = [metric(asked) for asked in answers.sample().asked]
+    values = [metric(asked, answers.context) for asked in answers.sample().asked]
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
-def _auc(asked: Asked) -> float | None:
+def _auc(asked: Asked, context: Context) -> float | None:
     if asked.request.candidates is None:
         return None
     offered = [item.id for item in asked.request.candidates]
     return auc(asked.answers[0].items, offered, asked.relevant)
 
 
-def _ndcg(asked: Asked) -> float | None:
+def _ndcg(asked: Asked, context: Context) -> float | None:
     return ndcg(asked.answers[0].items, asked.relevant, asked.request.k)
+
+
+def _urd(asked: Asked, context: Context) -> float | None:
+    """User recommendation diversity: how unlike one another the genres of a list are."""
+    items = [context.items[item] for item in asked.answers[0].items if item in context.items]
+    return intra_list_diversity([genres for item in items if (genres := genres_of(item))])
 
 
 def _correlations(metric: str, values: Floats, strength: Floats) -> dict[str, float | str]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pytest_recsys_mt.arena.judging import OVERALL, Aspect, Comparison, Showing
+from pytest_recsys_mt.arena.judging import OVERALL, Aspect, Comparison, Showing, genres_of
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 
 Form = Literal["json", "lines"]
 """How an answer is to be written: as a JSON object, or one line an aspect."""
 
-GENRES = ("genres", "categories")
 WINNERS = ("A", "B", "tie")
 
 SCORES = tuple(f"{tenths / 10:.1f}" for tenths in range(11))
@@ -164,7 +163,7 @@ def _listed(items: Sequence[Item]) -> str:
 
 
 def _described(item: Item) -> str:
-    genres = next((item.attributes[name] for name in GENRES if item.attributes.get(name)), ())
+    genres = genres_of(item)
     label = one_line(item.label)
     return f"{label} [{_value(genres)}]" if genres else label
 

@@ -30,6 +30,8 @@ class Dataset:
             seconds), sorted by user, timestamp and item; no user rates an item twice.
         scale: Of the ratings.
         users: Attributes of users (age, occupation), where the data have them.
+        offered: What each user could choose from, in its order, by user, where the data say so;
+            otherwise candidates are drawn.
 
     Raises:
         DataError: If an interaction names no item of the catalogue, a rating is off the scale, a
@@ -41,6 +43,7 @@ class Dataset:
     interactions: pd.DataFrame
     scale: Scale
     users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    offered: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         frame = self.interactions
@@ -138,6 +141,42 @@ class Dataset:
             )
         return {user: tuple(ratings) for user, ratings in rows.items()}
 
+    def latest(self, number: int) -> Dataset:
+        """This dataset with the latest interactions of each user only.
+
+        Args:
+            number: How many of each, at least 1.
+        """
+        kept = self.interactions.groupby("user", sort=False).tail(number)
+        return Dataset(self.name, self.items, kept, self.scale, self.users, self.offered)
+
+    def core(self, least: int) -> Dataset:
+        """This dataset without rare users and items: the k-core of its interactions.
+
+        Leaving out the one makes others rare, so both are left out until all are frequent. Items
+        that are left out leave the catalogue too.
+
+        Args:
+            least: Interactions of every user and every item that stay.
+
+        Raises:
+            DataError: If nothing stays.
+        """
+        frame, before = self.interactions, -1
+        while len(frame) != before:
+            before = len(frame)
+            for column in ("user", "item"):
+                counts = frame[column].map(frame[column].value_counts())
+                frame = frame[counts >= least]
+        if frame.empty:
+            raise DataError(
+                f"dataset {self.name!r} has no {least}-core: no users and items have {least} "
+                f"interactions each with one another; lower --recsys-core"
+            )
+        kept = set(frame["item"])
+        items = {key: item for key, item in self.items.items() if key in kept}
+        return Dataset(self.name, items, frame, self.scale, self.users, self.offered)
+
     def without(self, held_out: Mapping[str, Collection[str]]) -> Dataset:
         """This dataset less some interactions.
 
@@ -147,7 +186,8 @@ class Dataset:
         frame = self.interactions
         pairs = [(user, item) for user, items in held_out.items() for item in items]
         hidden = pd.MultiIndex.from_frame(frame[["user", "item"]]).isin(pairs)
-        return Dataset(self.name, self.items, frame[~hidden], self.scale, self.users)
+        kept = frame[~hidden]
+        return Dataset(self.name, self.items, kept, self.scale, self.users, self.offered)
 
 
 def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -114,3 +114,27 @@ class Impressions(Sequence[Impression]):
 
     def _named(self, columns: npt.NDArray[np.int64]) -> tuple[Item, ...]:
         return tuple(self.items[column] for column in columns.tolist())
+
+
+def joined(parts: Sequence[Impressions]) -> Impressions:
+    """Impressions of one catalogue, those of the first part first.
+
+    Args:
+        parts: At least one, all with the same `items`.
+    """
+    return Impressions(
+        items=parts[0].items,
+        ids=np.concatenate([part.ids for part in parts]),
+        users=tuple(user for part in parts for user in part.users),
+        timestamps=np.concatenate([part.timestamps for part in parts]),
+        history=_end_to_end([part.history for part in parts]),
+        shown=_end_to_end([part.shown for part in parts]),
+        clicked=np.concatenate([part.clicked for part in parts]),
+    )
+
+
+def _end_to_end(parts: Sequence[Lists]) -> Lists:
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    return Lists(
+        np.concatenate([part.columns for part in parts]), np.concatenate([[0], np.cumsum(lengths)])
+    )

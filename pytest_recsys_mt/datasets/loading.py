@@ -2,7 +2,8 @@
 
 A name (`NAMES`) is looked for in the data directory and downloaded where it is not there; see
 `pytest_recsys_mt.datasets.download`.  A path is a folder in one of the known formats, told by its
-files, or a table; see `pytest_recsys_mt.datasets.table`.  Where a folder is called like a dataset,
+files, recorded answers (``.jsonl``; see `pytest_recsys_mt.datasets.recorded`), or a table; see
+`pytest_recsys_mt.datasets.table`.  Where a folder is called like a dataset,
 write ``./ml-1m`` for the folder.
 """
 
@@ -61,6 +62,19 @@ FORMATS = (
         "lastfm",
     ),
     Format("MIND", ("news.tsv", "behaviors.tsv"), "mind"),
+    *(
+        Format(
+            f"MIND{size} with training and validation set",
+            tuple(
+                f"MIND{size}_{part}/{file}"
+                for part in ("train", "dev")
+                for file in ("news.tsv", "behaviors.tsv")
+            ),
+            "mind",
+            f"load_{size}",
+        )
+        for size in ("small", "large")
+    ),
 )
 
 
@@ -82,8 +96,10 @@ def load(source: str | Path, *, cache_dir: Path | None = None) -> Dataset:
     if path.is_dir():
         return _folder(path, path.resolve().name)
     if path.is_file():
-        from pytest_recsys_mt.datasets import table
+        from pytest_recsys_mt.datasets import recorded, table
 
+        if path.suffix.lower() == recorded.SUFFIX:
+            return recorded.load(path, path.stem)
         return table.load(path, path.stem)
     raise DataError(unknown(source))
 

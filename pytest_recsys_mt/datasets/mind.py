@@ -16,11 +16,15 @@ their place in the history counted from 0, so that they keep their order and sta
 An item clicked again counts once, at its last click.
 
 **Impressions** with what was not clicked are in `MindDataset.impressions`.
+
+**Training and validation set.**  The archives unpack to ``MINDsmall_train`` and ``MINDsmall_dev`` (or
+``MINDlarge_...``).  A folder that holds both is one dataset: the news of both, and the impressions of
+the first before those of the second.  Where both describe an item, the first is taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -30,10 +34,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.impressions import CLICKS, Impressions, Lists
+from pytest_recsys_mt.datasets.impressions import CLICKS, Impressions, Lists, joined
 from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, read
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
+
+PARTS = ("train", "dev")
+"""The published parts with labels, as their folders end."""
 
 TIME_FORMAT = "%m/%d/%Y %I:%M:%S %p"
 
@@ -73,7 +80,7 @@ class MindDataset(Dataset):
     `without` gives a plain `Dataset`: the impressions would tell what was held out.
 
     Attributes:
-        impressions: In the order of their file.
+        impressions: In the order of their file, or files.
     """
 
     impressions: Impressions = field(kw_only=True, repr=False)
@@ -90,8 +97,26 @@ def load(folder: Path, name: str) -> MindDataset:
         DataError: If a file is missing or wrong, or the labels are missing, as in the published test
             set; the text names the file and the line.
     """
-    items = _catalogue(folder / "news.tsv")
-    impressions = _impressions(read(folder / "behaviors.tsv", _BEHAVIORS), items)
+    return _load(folder, [folder], name)
+
+
+def load_small(folder: Path, name: str) -> MindDataset:
+    """Read a folder with both parts of MINDsmall; otherwise as `load`."""
+    return _load(folder, [folder / f"MINDsmall_{part}" for part in PARTS], name)
+
+
+def load_large(folder: Path, name: str) -> MindDataset:
+    """Read a folder with both parts of MIND; otherwise as `load`."""
+    return _load(folder, [folder / f"MINDlarge_{part}" for part in PARTS], name)
+
+
+def _load(folder: Path, parts: Sequence[Path], name: str) -> MindDataset:
+    items: dict[str, Item] = {}
+    for part in reversed(parts):
+        items = items | _catalogue(part / "news.tsv")
+    impressions = joined(
+        [_impressions(read(part / "behaviors.tsv", _BEHAVIORS), items) for part in parts]
+    )
     clicks = _clicks(impressions)
     if clicks.empty:
         raise DataError(f"folder {str(folder)!r}: no impression or history has a click")

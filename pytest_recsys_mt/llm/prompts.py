@@ -26,6 +26,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "user": "the user's name",
         "history": "titles with ratings, `Click (2006) 1/5, ...`, oldest first",
         "watched": "titles alone, one a line",
+        "chosen": "titles alone, `Click (2006), ...`, oldest first; its line is left out without any",
         "low": "the low anchor of the rating scale",
         "high": "the high anchor of the rating scale",
         "k": "how many items to answer with",
@@ -62,6 +63,12 @@ user's watch history. The user has watched the following movies in the past:
 
 Now create the movie list!"""
 
+_RANK = """\
+A user chose these items, oldest first: {chosen}
+{instruction}
+Recommend {k} items that suit this user, the best one first, one per line, without any explanation.
+Choose only from these candidates, written as they are here:{candidates}"""
+
 _CANDIDATES = (
     "Choose only from the following candidates, one per line, without any explanation:{candidates}"
 )
@@ -84,7 +91,7 @@ class Template:
 
     def __post_init__(self) -> None:
         names = self._names(self.text)
-        if not names & {"history", "watched"}:
+        if not names & {"history", "watched", "chosen"}:
             raise RecommenderError(
                 f"prompt template {self.name!r} shows nothing of the user's history, so every user "
                 f"would get the same answer; give {{history}} or {{watched}} a place in it"
@@ -165,6 +172,7 @@ _BUILT_IN: Mapping[str, Template] = MappingProxyType(
     {
         "person": Template("person", _PERSON),
         "wok": Template("wok", _WOK),
+        "rank": Template("rank", _RANK),
         **{
             f"wok-{mode}": Template(
                 f"wok-{mode}", _WOK.replace("- {instruction}", f"- {said}\n- {{instruction}}")
@@ -180,6 +188,7 @@ NAMES = tuple(_BUILT_IN)
 * ``person``: the "person pattern" of the metamorphic paper, its Table 1
 * ``wok``: the prompt of "Large Language Models as Recommender Systems: A Study of Popularity
   Bias", its Code Listing 1
+* ``rank``: ours, short; a user without a history is asked about without a word on it
 * ``wok-mitigate``, ``wok-minimize``: the same with the instruction of section 4.5 of that paper to
   match, or to avoid, what is popular
 """
@@ -229,6 +238,7 @@ def _values(request: Request, newest: int | None) -> dict[str, str]:
         "user": one_line(request.user),
         "history": ", ".join(map(" ".join, zip(titles, ratings, strict=True))) or "none",
         "watched": "\n".join(titles) or "none",
+        "chosen": ", ".join(titles),
         "low": _number(request.scale.low),
         "high": high,
         "k": str(request.k),

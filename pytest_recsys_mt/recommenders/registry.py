@@ -63,9 +63,16 @@ def _hugging_face(spec: str, exact: bool) -> TextModel:
     return HFModel.from_spec(spec, exact=exact)
 
 
+def _recorded(spec: str, exact: bool) -> Recommender:
+    from pytest_recsys_mt.recommenders.recorded import Recorded
+
+    return Recorded.from_spec(spec)
+
+
 PREFIXES: Mapping[str, Callable[[str, bool], Recommender | TextModel]] = {
     "openai": _openai,
     "hf": _hugging_face,
+    "recorded": _recorded,
 }
 """What reads the specs that begin with the key and a colon. It gets the whole spec, and whether
 models of this process answer exactly (what answers elsewhere cannot promise it)."""
@@ -79,6 +86,7 @@ def resolve(
     In this order:
 
     * ``openai:NAME``, ``hf:PATH``: a language model;
+    * ``recorded:FILE.jsonl``: answers that one gave earlier;
     * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
     * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;
     * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a

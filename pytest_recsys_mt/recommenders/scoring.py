@@ -195,8 +195,9 @@ class ScoringRecommender(ABC):
         """The k best of the request's candidates."""
         column = self.catalogue.column
         offered = {item.id for item in request.candidates or ()}
-        unknown = sorted(offered - column.keys())
-        known = np.array(sorted(column[item] for item in offered & column.keys()), dtype=np.int64)
+        # Not `offered - column.keys()`, which walks the catalogue.
+        unknown = sorted(item for item in offered if item not in column)
+        known = np.array(sorted(column[item] for item in offered if item in column), dtype=np.int64)
         best = known[np.argsort(-scores[known], kind="stable")]
         return ([self.catalogue.ids[item] for item in best[: request.k]] + unknown)[: request.k]
 

@@ -154,6 +154,7 @@ class Record:
             "seed": self.settings.seed,
             "calls": self.calls,
             "results": rows,
+            "dimensions": dimensions(rows),
             "gate": gate(rows, self.settings.alpha),
         }
 
@@ -172,6 +173,25 @@ def _total(costs: list[float | None]) -> float | None:
     """The cost of all calls; None where that of any is not known."""
     known = [usd for usd in costs if usd is not None]
     return math.fsum(known) if len(known) == len(costs) else None
+
+
+def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
+    """What the run says of each recommender at a glance: the figures of a radar chart.
+
+    Returns:
+        By recommender and dimension the rows' ``details["dimension"]`` without its name: ``value``
+        in [0, 1], of which 1 is best, its bounds ``low`` and ``high``, and the ``nodeid`` it is from.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        dimension = row["details"].get("dimension")
+        if isinstance(dimension, dict) and "name" in dimension:
+            figures = {key: value for key, value in dimension.items() if key != "name"}
+            found.setdefault(row["model"], {})[dimension["name"]] = {
+                **figures,
+                "nodeid": row["nodeid"],
+            }
+    return found
 
 
 def gate(rows: list[Row], alpha: float) -> dict[str, Any]:

@@ -142,3 +142,61 @@ def test_impressions_without_any_click_are_no_dataset(tmp_path: Path) -> None:
 def test_a_folder_with_half_the_files_is_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"looks like MIND, but lacks behaviors\.tsv"):
         load(files.write(tmp_path, {"news.tsv": NEWS}))
+
+
+DEV: dict[str, str | bytes] = {
+    "news.tsv": "N5\tsports\tgolf\tA new one\t\tu\t[]\t[]\nN1\tx\ty\tRenamed\t\tu\t[]\t[]\n",
+    "behaviors.tsv": (
+        "1\tU2\t11/16/2019 8:00:00 AM\tN3 N1 N2\tN5-1 N1-0\n2\tU3\t11/16/2019 9:00:00 AM\t\tN1-0 N5-1\n"
+    ),
+}
+
+
+def both(folder: Path, size: str = "small") -> MindDataset:
+    files.write(folder / f"MIND{size}_train", files.MIND)
+    files.write(folder / f"MIND{size}_dev", DEV)
+    return cast(MindDataset, load(folder))
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_a_folder_with_training_and_validation_set_is_one_dataset(
+    tmp_path: Path, size: str, mind: MindDataset
+) -> None:
+    dataset = both(tmp_path / "mind", size)
+    assert dataset.name == "mind"
+    assert set(dataset.items) == {*mind.items, "N5"}
+    assert dataset.items["N1"] == mind.items["N1"]
+    assert list(dataset.impressions[:4]) == list(mind.impressions)
+    item = dataset.items
+    assert dataset.impressions[4] == Impression(
+        1,
+        "U2",
+        1573891200,
+        (item["N3"], item["N1"], item["N2"]),
+        (item["N5"], item["N1"]),
+        (True, False),
+    )
+    assert [one.relevant for one in dataset.impressions[4:]] == [{"N5"}, {"N5"}]
+    clicks = list(dataset.interactions[["user", "item"]].itertuples(index=False, name=None))
+    # The history of the second part has no times: what the first dated keeps its time.
+    assert clicks == [
+        ("U1", "N3"),
+        ("U2", "N3"),
+        ("U2", "N1"),
+        ("U2", "N2"),
+        ("U2", "N5"),
+        ("U3", "N5"),
+    ]
+
+
+def test_a_line_of_the_second_part_is_named_with_its_file(tmp_path: Path) -> None:
+    files.write(tmp_path / "MINDsmall_train", files.MIND)
+    files.write(tmp_path / "MINDsmall_dev", {**DEV, "behaviors.tsv": CLICK.replace("N4", "N9")})
+    with pytest.raises(DataError, match=r"MINDsmall_dev.behaviors\.tsv', line 1: .*'N9'"):
+        load(tmp_path)
+
+
+def test_a_folder_with_one_part_is_told_which_file_is_missing(tmp_path: Path) -> None:
+    files.write(tmp_path / "MINDsmall_train", files.MIND)
+    with pytest.raises(DataError, match=r"lacks MINDsmall_dev/news\.tsv"):
+        load(tmp_path)

@@ -67,9 +67,10 @@ LAYERS: dict[str, set[str]] = {
         "settings", "shrinking", "subject", "verdict",
     },
     "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "runner", "verdict"},
+    "sampling": {"answers", "cases", "errors", "oracles", "settings"},
     "session": {
-        "arena", "cache", "cases", "datasets", "execution", "limits", "parameters", "prices", "progress",
-        "recommenders", "remote", "requests", "runner", "settings", "subject", "texts", "options",
+        "arena", "cache", "cases", "datasets", "errors", "execution", "limits", "parameters", "prices", "progress",
+        "recommenders", "remote", "requests", "runner", "sampling", "seeds", "settings", "subject", "texts", "options",
     },
     "plan": {
         "calls", "metamorphic", "oracles", "prices", "recsys", "runner", "session", "subject",
@@ -84,7 +85,7 @@ LAYERS: dict[str, set[str]] = {
         "settings", "tokens", "trial", "verdict",
     },
     "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},
-    "fixtures": {"arena", "planning", "recsys", "session", "settings", "stash"},
+    "fixtures": {"arena", "errors", "planning", "recsys", "session", "settings", "stash", "texts"},
     "plugin": {
         "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
         "recsys", "report", "settings", "stash", "trial",

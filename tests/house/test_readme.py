@@ -31,8 +31,9 @@ def of_model(command: list[str]) -> bool:
 
 CLASSICAL = [command for command in commands() if not of_model(command)]
 MODEL = [command for command in commands() if of_model(command)]
-# A recommender that looks at the year alone breaks one promise; the user's own relations hold.
-ENDS = {"--pyargs": {"failed": 1}, "test_mine.py": {"failed": 0}}
+# A recommender that looks at the year alone breaks one promise, and in three measures it is not better
+# than chance; the user's own relations hold.
+ENDS = {"--pyargs": {"failed": 4}, "test_mine.py": {"failed": 0}}
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_the_commands_for_a_language_model_run(
     extra = ["-p", "no:cacheprovider", "--recsys-json=record.json"]
     planned = reader.runpytest_subprocess(*extra, *plan)
     planned.stdout.fnmatch_lines(["calls * 24 to make"])
-    reader.runpytest_subprocess(*extra, *ask).assert_outcomes(failed=2, deselected=69)
+    reader.runpytest_subprocess(*extra, *ask).assert_outcomes(failed=2, deselected=103)
     first = record_of(reader.path / "record.json")
     assert (first["calls"]["made"], first["results"][0]["status"]) == (24, "inconclusive")
     program = Path(sys.executable).with_name("recsys-mt")
@@ -88,7 +89,7 @@ def test_the_commands_for_a_language_model_run(
     # Another machine, as far as the cache goes; nothing there may be asked.
     monkeypatch.setenv("XDG_CACHE_HOME", str(reader.path / "elsewhere"))
     assert reader.run(program, *take).ret == 0
-    reader.runpytest_subprocess(*extra, *replay).assert_outcomes(failed=2, deselected=69)
+    reader.runpytest_subprocess(*extra, *replay).assert_outcomes(failed=2, deselected=103)
     second = record_of(reader.path / "record.json")
     assert (second["calls"]["made"], second["calls"]["cached"]) == (0, 24)
     assert second["results"] == first["results"]

@@ -22,6 +22,7 @@ WORLD = World(
         )
         for user in range(12)
     },
+    relevant={user: frozenset({"i030"}) for user in ("me", "u3", "509")},
 )
 
 PAPER_USER = Request(
@@ -44,18 +45,24 @@ PAPER_USER = Request(
 )
 """The user of the metamorphic paper's Table 1."""
 
+PROFILES = {user: f"The user {user} likes slow films." for user in ("me", "u3", "509", "user-7")}
+
 USUAL: tuple[Transformation, ...] = (
     relations.add_irrelevant_candidates(3),
     relations.add_spaces(0.3),
     relations.ask_k(1),
     relations.change_case("upper"),
     relations.change_case("lower"),
+    relations.demonstrations(2),
     relations.drop_history(2),
     relations.duplicate_history,
     relations.extend_list(2),
+    relations.focus_on_recent,
     relations.noisy_profile(3),
     relations.noisy_profile(2, paper=True),
     relations.paraphrase_task,
+    relations.place_positive(1),
+    relations.place_positive(20),
     relations.popularity_prompt("minimize"),
     relations.popularity_prompt("mitigate"),
     relations.random_words(),
@@ -71,6 +78,8 @@ USUAL: tuple[Transformation, ...] = (
     relations.title_injection,
     relations.truncate_history(3),
     relations.typos(0.2),
+    relations.with_profile(PROFILES),
+    relations.with_profile(PROFILES, history=False),
 )
 """Every public relation, with the arguments of a usual run."""
 

@@ -151,3 +151,32 @@ def test_the_same_request_is_asked_with_the_same_seed() -> None:
     source = request()
     assert relations.same_seed_same_answer(source, rng()) is source
     assert relations.same_seed_same_answer.same_seed
+
+
+def test_the_positive_moves_and_the_others_keep_their_order() -> None:
+    source = request(candidates=(30, 1, 2, 3))
+    for place in (1, 2, 3, 4):
+        moved = relations.place_positive(place)(source, rng(), WORLD)
+        assert offered(moved)[place - 1] == CATALOGUE[30]
+        others = tuple(item for item in offered(moved) if item != CATALOGUE[30])
+        assert others == offered(source)[1:]
+    assert relations.place_positive(1)(source, rng(), WORLD) == source
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (request(candidates=(30, 1)), "no 3 candidates"),
+        (request(candidates=(1, 2, 3)), "none of the candidates are held out"),
+        (request(candidates=(30, 2, 3), user="u9"), "none of the candidates are held out"),
+    ],
+)
+def test_a_positive_that_cannot_be_placed(source: Request, reason: str) -> None:
+    with pytest.raises(NotApplicable, match=reason):
+        relations.place_positive(3)(source, rng(), WORLD)
+
+
+def test_two_positives_are_not_one_place() -> None:
+    world = World(relevant={"me": frozenset({"i001", "i002"})})
+    with pytest.raises(NotApplicable, match="2 of the candidates are held out"):
+        relations.place_positive(1)(request(candidates=(1, 2, 3)), rng(), world)

@@ -20,7 +20,7 @@ from pytest_recsys_mt import relations
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Edit, Item, Rating, Request, World
-from tests.relations.examples import USUAL, WORLD, request, requests
+from tests.relations.examples import PROFILES, USUAL, WORLD, request, requests
 
 NAMES = sorted(set(relations.__all__) - {"Transformation"})
 EVERY = pytest.mark.parametrize("relation", USUAL, ids=lambda relation: relation.name)
@@ -32,11 +32,14 @@ CHANGES = {
     "add_spaces": {"edits"},
     "ask_k": {"k"},
     "change_case": {"edits"},
+    "demonstrations": {"instruction"},
     "drop_history": {"history"},
     "duplicate_history": {"history"},
     "extend_list": {"k"},
+    "focus_on_recent": {"instruction"},
     "noisy_profile": {"history"},
     "paraphrase_task": {"edits"},
+    "place_positive": {"candidates"},
     "popularity_prompt": {"instruction"},
     "random_words": {"edits"},
     "rename_user": {"user"},
@@ -49,17 +52,21 @@ CHANGES = {
     "title_injection": {"candidates"},
     "truncate_history": {"history"},
     "typos": {"edits"},
+    "with_profile": {"history", "instruction"},
 }
 NEEDS: dict[str, set[str]] = {
     "add_irrelevant_candidates": {"candidates"},
     "add_spaces": {"text"},
     "ask_k": set(),
     "change_case": {"text"},
+    "demonstrations": {"text"},
     "drop_history": {"ratings"},
     "duplicate_history": {"ratings"},
     "extend_list": set(),
+    "focus_on_recent": {"text"},
     "noisy_profile": {"ratings"},
     "paraphrase_task": {"text"},
+    "place_positive": {"candidates"},
     "popularity_prompt": {"text"},
     "random_words": {"text"},
     "rename_user": set(),
@@ -72,6 +79,7 @@ NEEDS: dict[str, set[str]] = {
     "title_injection": {"candidates", "text"},
     "truncate_history": {"ratings"},
     "typos": {"text"},
+    "with_profile": {"text"},
 }
 
 
@@ -118,7 +126,8 @@ def test_only_the_declared_fields_change_and_they_do(
     before, after = fields(source), fields(followup)
     changed = {name for name in before if before[name] != after[name]}
     assert changed <= CHANGES[function(relation)]
-    assert bool(changed) == bool(CHANGES[function(relation)])
+    if changed or not relation.may_keep:
+        assert bool(changed) == bool(CHANGES[function(relation)])
 
 
 @EVERY
@@ -238,12 +247,15 @@ def test_examples_are_true(name: str) -> None:
 
 @EVERY
 def test_names_are_the_call_that_makes_them(relation: Transformation) -> None:
-    assert eval(relation.name, {name: getattr(relations, name) for name in NAMES}) == relation
+    known = {name: getattr(relations, name) for name in NAMES}
+    assert eval(relation.name, {**known, "profiles": PROFILES}) == relation
 
 
 @EVERY
-def test_only_three_need_to_know_other_items_or_users(relation: Transformation) -> None:
-    if function(relation) in {"add_irrelevant_candidates", "noisy_profile", "swap_history"}:
+def test_only_these_need_to_know_other_items_or_users(relation: Transformation) -> None:
+    if function(relation) in {
+        "add_irrelevant_candidates", "demonstrations", "noisy_profile", "place_positive", "swap_history",
+    }:  # fmt: skip
         with pytest.raises(NotApplicable):
             relation(request(), np.random.default_rng(0))
     else:

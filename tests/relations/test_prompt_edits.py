@@ -22,7 +22,7 @@ from pytest_recsys_mt.relations.paraphrase_task import VARIANTS, ParaphraseTask
 from pytest_recsys_mt.relations.random_words import FRUIT, RandomWords
 from pytest_recsys_mt.relations.random_words import PAPER_RATE as WORDS_RATE
 from pytest_recsys_mt.relations.typos import Typos
-from tests.relations.examples import PAPER_USER, request
+from tests.relations.examples import PAPER_USER, WORLD, request
 from tests.relations.test_ratings import ORIGINAL
 
 RNG = np.random.default_rng(0)
@@ -242,3 +242,31 @@ def test_names_are_stable() -> None:
     assert relations.random_words(["kiwi"], 0.5).name == "random_words(('kiwi',), 0.5)"
     assert relations.add_spaces().name == "add_spaces(0.32)"
     assert relations.change_case().name == "change_case('upper')"
+
+
+@given(seed=SEEDS, n=st.integers(1, 4))
+def test_demonstrations_show_nothing_that_is_to_be_ranked(seed: int, n: int) -> None:
+    source = request(instruction="Prefer short films.")
+    shown = relations.demonstrations(n)(source, np.random.default_rng(seed), WORLD).instruction
+    assert shown.startswith("Prefer short films. For example, ")
+    assert not [item.label for item in source.candidates or () if item.label in shown]
+    assert shown.count(" (19") + shown.count(" (20") <= 3 * n
+
+
+def test_a_demonstration_wants_as_many_users_as_it_names() -> None:
+    with pytest.raises(NotApplicable, match="fewer than 17 other users"):
+        relations.demonstrations(17)(request(), RNG, WORLD)
+    once = relations.demonstrations(1)(request(), np.random.default_rng(0), WORLD)
+    with pytest.raises(NotApplicable, match="already"):
+        relations.demonstrations(1)(once, np.random.default_rng(0), WORLD)
+
+
+def test_a_profile_stands_beside_the_history_or_in_its_place() -> None:
+    profiles = {"me": "Likes\n slow films."}
+    both = relations.with_profile(profiles)(request(), RNG)
+    alone = relations.with_profile(profiles, history=False)(request(), RNG)
+    assert both.instruction == alone.instruction == "What is known of the user: Likes slow films."
+    assert (both.history, alone.history) == (request().history, ())
+    for nobody in (relations.with_profile({}), relations.with_profile({"me": " "})):
+        with pytest.raises(NotApplicable, match="nobody described"):
+            nobody(request(), RNG)

@@ -146,20 +146,43 @@ def encode(
         Item columns and ratings as shares of each request's scale, both (requests, width), `PAD`
         and 0 on the left where a history is shorter. Width is `length`, or with 0 the longest.
     """
-    histories: list[list[tuple[int, float]]] = []
-    for request in requests:
-        known: dict[int, float] = {}
-        for rating in request.history:
-            column = catalogue.column.get(rating.item.id)
-            if column is not None:
-                known.pop(column, None)
-                known[column] = request.scale.unit(rating.value)
-        latest = list(known.items())[-length:]
-        histories.append(latest if ordered else sorted(latest))
-    width = length or max([1, *map(len, histories)])
-    columns = np.full((len(histories), width), PAD, dtype=np.int64)
-    units = np.zeros((len(histories), width), dtype=np.float32)
-    for row, history in enumerate(histories):
-        if history:
-            columns[row, -len(history) :], units[row, -len(history) :] = zip(*history, strict=True)
-    return columns, units
+    lengths = [len(request.history) for request in requests]
+    owners = np.repeat(np.arange(len(requests)), lengths)
+    columns = np.array(
+        [
+            catalogue.column.get(rating.item.id, PAD)
+            for request in requests
+            for rating in request.history
+        ],
+        dtype=np.int64,
+    )
+    values = np.array(
+        [rating.value for request in requests for rating in request.history], dtype=np.float64
+    )
+    low = np.repeat([request.scale.low for request in requests], lengths)
+    high = np.repeat([request.scale.high for request in requests], lengths)
+    units = ((values - low) / (high - low)).astype(np.float32)
+
+    codes = np.where(columns == PAD, PAD, owners * len(catalogue) + columns)
+    by_code = np.argsort(codes, kind="stable")
+    is_last = np.diff(codes[by_code], append=-2) != 0
+    kept = np.sort(by_code[is_last & (codes[by_code] != PAD)])
+    from_end = _places(owners[kept], len(requests))
+    if length:
+        kept = kept[from_end < length]
+    if not ordered:
+        kept = kept[np.argsort(codes[kept])]
+    from_end = _places(owners[kept], len(requests))
+    width = length or int(from_end.max(initial=0)) + 1
+    cells = (owners[kept], width - 1 - from_end)
+    found = np.full((len(requests), width), PAD, dtype=np.int64)
+    found[cells] = columns[kept]
+    weighed = np.zeros((len(requests), width), dtype=np.float32)
+    weighed[cells] = units[kept]
+    return found, weighed
+
+
+def _places(owners: Ints, count: int) -> Ints:
+    """How many entries of the same owner come after each, for sorted owners below `count`."""
+    ends = np.cumsum(np.bincount(owners, minlength=count))
+    return ends[owners] - 1 - np.arange(len(owners))

@@ -16,7 +16,7 @@ from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import bce
-from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, shuffled
+from pytest_recsys_mt.recommenders.trained.network import Network, embedding, rows, shuffled
 from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 from pytest_recsys_mt.requests import Item
 
@@ -105,6 +105,7 @@ class DeepFM(FM):
         )
 
 
+@dataclass(frozen=True)
 class _Field:
     """The active features of one field, each times its value.
 
@@ -113,13 +114,34 @@ class _Field:
         own: Their weights, and the products of pairs of them, summed; shape (...).
     """
 
-    def __init__(self, features: Tensor) -> None:
-        """Sum features of shape (..., count, dim + 1), the weight behind each vector."""
-        vectors = features[..., :-1]
-        self.vector = vectors.sum(-2)
+    vector: Tensor
+    own: Tensor
+
+    @classmethod
+    def one(cls, columns: Tensor, weight: Tensor) -> _Field:
+        """One feature a row, of value 1, shape `columns`; the weight stands behind each vector."""
+        found = rows(columns, weight)
+        return cls(found[..., :-1], found[..., -1])
+
+    @classmethod
+    def mean(cls, columns: Tensor, weight: Tensor) -> _Field:
+        """The features in the last dimension of `columns` but for `PAD`, each 1 / their number."""
+        known = columns != PAD
+        count = known.sum(-1)
+        share = (1 / count.clamp(min=1).to(weight.dtype))[..., None].expand(known.shape)[known]
+        starts = functional.pad(count.flatten().cumsum(0), (1, 0))[:-1]
+
+        def summed(values: Tensor, shares: Tensor) -> Tensor:
+            bags = functional.embedding_bag(
+                columns[known], values, starts, mode="sum", per_sample_weights=shares
+            )
+            return bags.view(*count.shape, -1)
+
+        found = summed(weight, share)
+        vector = found[..., :-1]
         # Rendle 2010, lemma 3.1: the pairs in linear time.
-        pairs = (self.vector.square() - vectors.square().sum(-2)).sum(-1) / 2
-        self.own = features[..., -1].sum(-1) + pairs
+        squares = summed(weight[:, :-1].square().sum(1, keepdim=True), share.square())[..., 0]
+        return cls(vector, found[..., -1] + (vector.square().sum(-1) - squares) / 2)
 
 
 class _Machine(Network):
@@ -145,10 +167,10 @@ class _Machine(Network):
     def batches(
         self, training: Training, size: int, rng: np.random.Generator
     ) -> Iterator[tuple[Tensor, ...]]:
-        for rows in shuffled(len(training), size, rng):
-            others = training.negatives(training.owners[rows], self.negatives, rng)
-            history = training.items_at(training.preceding(rows, self.length))
-            shown = np.concatenate([training.columns[rows, None], others], axis=1)
+        for chosen in shuffled(len(training), size, rng):
+            others = training.negatives(training.owners[chosen], self.negatives, rng)
+            history = training.items_at(training.preceding(chosen, self.length))
+            shown = np.concatenate([training.columns[chosen, None], others], axis=1)
             yield torch.from_numpy(history), torch.from_numpy(shown)
 
     def loss(self, *batch: Tensor) -> Tensor:
@@ -167,12 +189,12 @@ class _Machine(Network):
 
     def before(self, columns: Tensor, dtype: torch.dtype) -> _Field:
         """The field of the histories, of shape (n, width)."""
-        return _Field(_mean(columns, self.history.to(dtype)))
+        return _Field.mean(columns, self.history.to(dtype))
 
     def sides(self, columns: Tensor, dtype: torch.dtype) -> tuple[_Field, _Field]:
         """The fields of items, of any shape, and of their genres."""
-        item = _Field(embed(columns[..., None], self.items.to(dtype)))
-        return item, _Field(_mean(self.genres_of[columns], self.genres.to(dtype)))
+        item = _Field.one(columns, self.items.to(dtype))
+        return item, _Field.mean(self.genres_of[columns], self.genres.to(dtype))
 
     def _logits(self, columns: Tensor, shown: Tensor, dtype: torch.dtype) -> Tensor:
         """Scores of items, shape (n, c), for histories, shape (n, width)."""
@@ -246,12 +268,6 @@ class _DeepMachine(_Machine):
         assert isinstance(layer, nn.Linear)
         bias = None if layer.bias is None else layer.bias.to(values.dtype)
         return functional.linear(values, layer.weight.to(values.dtype), bias)
-
-
-def _mean(columns: Tensor, weight: Tensor) -> Tensor:
-    """Embeddings of the columns of each row, each divided by their number without `PAD`."""
-    count = (columns != PAD).sum(-1).clamp(min=1)
-    return embed(columns, weight) / count[..., None, None]
 
 
 def _genres(items: Sequence[Item]) -> tuple[Ints, int]:

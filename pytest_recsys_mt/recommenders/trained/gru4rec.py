@@ -37,6 +37,7 @@ class GRU4Rec(TrainedRecommender):
     Attributes:
         hidden: Size of the state.
         negatives: Items drawn for each batch.
+        dropout: Share of the numbers of embeddings and states that a training step leaves out.
     """
 
     key: ClassVar[str] = "gru4rec"
@@ -47,6 +48,7 @@ class GRU4Rec(TrainedRecommender):
     decay: float = 0.0
     hidden: int = 100
     negatives: int = 256
+    dropout: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,20 +57,25 @@ class GRU4Rec(TrainedRecommender):
                 raise RecommenderError(
                     f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
                 )
+        if not 0 <= self.dropout < 1:
+            raise RecommenderError(
+                f"{self.key}: dropout is a share from 0 to below 1, got {self.dropout!r}"
+            )
 
     def build(self, training: Training) -> Network:
         """Embeddings, one layer of GRU, and a projection back to the size of the embeddings."""
-        return _Recurrent(len(training.items), self.dim, self.hidden, self.length, self.negatives)
+        return _Recurrent(self, len(training.items))
 
 
 class _Recurrent(Network):
-    def __init__(self, items: int, dim: int, hidden: int, length: int, negatives: int) -> None:
+    def __init__(self, model: GRU4Rec, items: int) -> None:
         super().__init__()
-        self.length, self.negatives = length, negatives
-        self.items = embedding(items, dim)
+        self.length, self.negatives = model.length, model.negatives
+        self.items = embedding(items, model.dim)
         self.bias = nn.Parameter(torch.zeros(items))
-        self.gru = nn.GRU(dim, hidden, batch_first=True)
-        self.out = nn.Linear(hidden, dim)
+        self.dropout = nn.Dropout(model.dropout)
+        self.gru = nn.GRU(model.dim, model.hidden, batch_first=True)
+        self.out = nn.Linear(model.hidden, model.dim)
 
     def batches(
         self, training: Training, size: int, rng: np.random.Generator
@@ -84,7 +91,7 @@ class _Recurrent(Network):
         columns, negatives = batch
         columns = _padded_right(columns)
         known = columns != PAD
-        users = self.out(self._states(columns)[:, :-1][known])
+        users = self.out(self.dropout(self._states(columns)[:, :-1][known]))
         targets = columns[known]
         positive = (users * embed(targets, self.items)).sum(1) + self.bias[targets]
         negative = users @ embed(negatives, self.items).T + self.bias[negatives]
@@ -100,7 +107,7 @@ class _Recurrent(Network):
 
     def _states(self, columns: Tensor) -> Tensor:
         """States before the first item and after each, shape (n, width + 1, hidden)."""
-        after, _ = self.gru(embed(columns, self.items))
+        after, _ = self.gru(self.dropout(embed(columns, self.items)))
         before = after.new_zeros(len(columns), 1, self.gru.hidden_size)
         return torch.cat([before, after], 1)
 

@@ -16,7 +16,7 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import bpr
-from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, shuffled
+from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, rows, triples
 
 
 @dataclass(eq=False)
@@ -76,21 +76,13 @@ class _Graph(Network):
         self, training: Training, size: int, rng: np.random.Generator
     ) -> Iterator[tuple[Tensor, ...]]:
         self._connect(training)
-        for rows in shuffled(len(training), size, rng):
-            users = training.owners[rows]
-            negatives = training.negatives(users, 1, rng)[:, 0]
-            yield tuple(
-                torch.from_numpy(part) for part in (users, training.columns[rows], negatives)
-            )
+        return triples(training, size, rng)
 
     def loss(self, *batch: Tensor) -> Tensor:
         users, positive, negative = batch
         nodes = torch.stack(self._propagated(self.nodes)).mean(0)
-        user = embed(users, nodes)
-        return bpr(
-            (user * embed(positive + self.users, nodes)).sum(1),
-            (user * embed(negative + self.users, nodes)).sum(1),
-        )
+        between = rows(positive + self.users, nodes) - rows(negative + self.users, nodes)
+        return bpr((rows(users, nodes) * between).sum(1))
 
     @torch.no_grad()
     def freeze(self, training: Training) -> None:

@@ -7,17 +7,16 @@ from torch import Tensor
 from torch.nn import functional
 
 
-def bpr(positive: Tensor, negative: Tensor) -> Tensor:
-    """Bayesian personalised ranking: -ln sigmoid(positive - negative).
+def bpr(margins: Tensor) -> Tensor:
+    """Bayesian personalised ranking: -ln sigmoid(margin).
 
     Rendle, Freudenthaler, Gantner and Schmidt-Thieme (UAI 2009), section 4; the regularisation is
     the optimiser's weight decay.
 
     Args:
-        positive: Scores, any shape that broadcasts with `negative`.
-        negative: Scores.
+        margins: Scores of chosen items less those of others, any shape.
     """
-    return functional.softplus(negative - positive).mean()
+    return functional.softplus(-margins).mean()
 
 
 def bce(logits: Tensor, labels: Tensor) -> Tensor:

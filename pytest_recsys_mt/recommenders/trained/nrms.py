@@ -17,7 +17,7 @@ from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
-from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, shuffled
+from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, rows, shuffled
 from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 from pytest_recsys_mt.requests import Item
 
@@ -158,9 +158,9 @@ class _Encoders(Network):
         vectors = self._encode(items)
         before, offered = places.split([columns.numel(), shown.numel()])
         known = columns != PAD
-        history = functional.embedding(before.view(columns.shape), vectors)
+        history = rows(before.view(columns.shape), vectors)
         users = self.histories(history, known, self.dropout)
-        found = functional.embedding(offered.view(shown.shape), vectors)
+        found = rows(offered.view(shown.shape), vectors)
         scores = (found @ users[:, :, None]).squeeze(-1)
         return sampled_cross_entropy(scores[:, 0], scores[:, 1:])
 

@@ -24,8 +24,8 @@ from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.recommenders.trained.network import Network
 from pytest_recsys_mt.recommenders.trained.trainer import Report
 
-SCHEMA = 1
-"""Of the files, and of what the built-in networks compute from the same weights."""
+SCHEMA = 2
+"""Of the files, of how the built-in networks are trained, and of what they make of their weights."""
 
 WEIGHTS = "weights.safetensors"
 DESCRIPTION = "model.json"

@@ -106,7 +106,25 @@ def test_stretches_cover_every_interaction_and_end_elsewhere_next_time(length: i
     assert (first.tolist() == second.tolist()) == (length == 1)
 
 
-@pytest.mark.parametrize("wrong", [{"hidden": 0}, {"negatives": 0}, {"length": 0}], ids=str)
-def test_sizes_that_cannot_be_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(RecommenderError, match=f"{next(iter(wrong))} must be at least 1"):
-        GRU4Rec(**wrong)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"hidden": 0}, "hidden must be at least 1"),
+        ({"negatives": 0}, "negatives must be at least 1"),
+        ({"length": 0}, "length must be at least 1"),
+        ({"dropout": 1.0}, "dropout is a share from 0 to below 1, got 1.0"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(RecommenderError, match=message):
+        GRU4Rec(**wrong)
+
+
+def test_what_is_dropped_is_dropped_while_training_only() -> None:
+    model = fitted(GRU4Rec(**{**QUICK, "dropout": 0.5, "epochs": 1}))
+    assert isinstance(model, GRU4Rec)
+    columns = torch.tensor([[1, 2, 3, 4]])
+    network = model.network.train()
+    losses = {float(network.loss(columns, torch.tensor([5, 6])).detach()) for _ in range(3)}
+    assert len(losses) == 3
+    assert np.array_equal(model.score([request(1, 2)]), model.score([request(1, 2)]))

@@ -78,7 +78,7 @@ def test_the_loss_is_that_of_the_propagated_embeddings_and_so_is_its_gradient() 
     who, chosen, other = batch
     assert training.holds(who.numpy(), chosen.numpy()).all()
     assert not training.holds(who.numpy(), other.numpy()).any()
-    expected = bpr((users[who] * items[chosen]).sum(1), (users[who] * items[other]).sum(1))
+    expected = bpr((users[who] * items[chosen]).sum(1) - (users[who] * items[other]).sum(1))
     with torch.no_grad():
         assert float(network.loss(*batch)) == pytest.approx(float(expected), rel=1e-5)
 

@@ -1,0 +1,23 @@
+"""Average recommendation popularity (ARP).
+
+Source:
+    Equation 14 of https://arxiv.org/abs/2411.00331 (Yin et al. 2012, PVLDB 5(9)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def arp(counts: Sequence[int | None]) -> float | None:
+    """Mean number of training interactions of the items of a list.
+
+    Args:
+        counts: Of each item; None for one of no catalogue, which is left out. The paper's code
+            counts it as 0, so that inventing items looks like recommending rare ones.
+
+    Returns:
+        At least 0; None where no item is known.
+    """
+    known = [count for count in counts if count is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,138 @@
+"""CandDif: how much better the wanted candidate is found where it stands first.
+
+Source:
+    Equations 8 and 23 of https://arxiv.org/abs/2411.00331, with the natural logarithm that its
+    tables are made with. Accuracy is averaged over users first and transformed then.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from functools import partial
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.aggregate_effects import linearised
+from pytest_recsys_mt.oracles.arguments import not_negative
+from pytest_recsys_mt.oracles.bounds import mean_of
+from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
+from pytest_recsys_mt.oracles.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.metrics import NOTHING_HELD_OUT, Metric, metric_named
+from pytest_recsys_mt.oracles.not_worse import mean_metric
+from pytest_recsys_mt.verdict import Verdict
+
+
+def cand_dif(first: float, random: float) -> float | None:
+    """``-ln(1 - first) + ln(1 - random)``, of two accuracies.
+
+    Args:
+        first: Mean accuracy with the wanted candidate in the first place, in [0, 1].
+        random: Mean accuracy with it in a random place, in [0, 1].
+
+    Returns:
+        0 where the place does not matter; ``inf`` where only `first` is 1 and ``-inf`` where only
+        `random` is; None where both are, and nothing can be said.
+
+    Raises:
+        OracleError: If an accuracy is none.
+    """
+    for name, value in (("first", first), ("random", random)):
+        if not 0 <= value <= 1:
+            raise OracleError(f"cand_dif: {name} is an accuracy in [0, 1], got {value!r}")
+    if first == 1 or random == 1:
+        return None if first == random else math.copysign(math.inf, first - random)
+    return math.log1p(-random) - math.log1p(-first)
+
+
+def cand_dif_within(
+    source: Answers, followup: Answers, metric: str = "hit@5", margin: float = 0.2
+) -> Verdict:
+    """Accuracy must hardly gain or lose where the wanted candidate stands first.
+
+    Nothing but its place may differ between the sides: not the order of the others, not the prompt.
+    Of several answers a user the mean accuracy counts.
+
+    Args:
+        source: Answers with the held-out item at a random place among the candidates.
+        followup: Answers with it in the first place.
+        metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
+        margin: The largest `cand_dif` either way, above 0.
+
+    Returns:
+        ``holds`` if `cand_dif` is within the margin, ``violated`` if it is beyond, by the jackknife
+        over users; both accuracies and their plain difference stand in the reason. Not applicable
+        where an accuracy is 1, inconclusive where it is 1 without one of the users.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    named = metric_named(metric)
+    oracle = f"cand_dif_within:{named.name}"
+    if not_negative(oracle, "margin", margin) == 0:
+        raise OracleError(f"{oracle}: no number is shown to be 0 exactly; margin must be above 0")
+    claim = Claim(oracle, "within", float(margin), whole=True)
+    return judge_pair(source, followup, claim, partial(_effects, metric=named))
+
+
+def _effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
+    rows: list[int] = []
+    random_place: list[float] = []
+    first_place: list[float] = []
+    silent = without_target = 0
+    for row, (source, followup) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
+        if not source.relevant:
+            without_target += 1
+        elif not any(answer.items for answer in (*source.answers, *followup.answers)):
+            silent += 1
+        else:
+            rows.append(row)
+            random_place.append(mean_metric(source, metric))
+            first_place.append(mean_metric(followup, metric))
+    nobody = Effects(
+        rows=np.empty(0, np.intp),
+        effect=np.empty(0),
+        mean=None,
+        reach=(-1.0, 1.0),
+        not_applicable=counted(NOTHING_HELD_OUT, without_target),
+        errors=counted(NO_ANSWER, silent),
+    )
+    if not rows:
+        return nobody
+    first, random = np.array(first_place), np.array(random_place)
+    before, after = float(random.mean()), float(first.mean())
+    note = (
+        f"{metric.name} {before:.4f} at random places and {after:.4f} in the first, "
+        f"{after - before:+.4f}"
+    )
+    value = cand_dif(after, before)
+    if value is None or not math.isfinite(value):
+        reason = f"an accuracy of 1 leaves no room to compare in ({note})"
+        undefined = {**nobody.not_applicable, reason: len(rows)}
+        return dataclasses.replace(nobody, not_applicable=undefined)
+    of_others = [cand_dif(*means) for means in zip(_others(first), _others(random), strict=True)]
+    finite = [other for other in of_others if other is not None and math.isfinite(other)]
+    whole = len(finite) == len(rows)
+    effect = linearised(value, np.array(finite) if whole else np.full(len(rows), value))
+    # A user in whom the sides differ by 1 moves it by that many times as much.
+    reach = max(1 / (1 - max(before, after)), float(np.abs(effect).max()))
+    return Effects(
+        rows=np.array(rows, np.intp),
+        effect=effect,
+        mean=mean_of(effect, -reach, reach, exact=False),
+        reach=(-reach, reach),
+        not_applicable=nobody.not_applicable,
+        errors=nobody.errors,
+        obstacle="" if whole else "without one of the users the accuracy is 1; ask more users",
+        note=note,
+    )
+
+
+def _others(values: Floats) -> list[float]:
+    """The mean without each user."""
+    if len(values) == 1:
+        return [float(values[0])]
+    return [float(np.delete(values, row).mean()) for row in range(len(values))]

@@ -1,0 +1,39 @@
+"""The points of a curve: a mean score at each step of a series, with its bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.benchmark import score_values
+from pytest_recsys_mt.oracles.scores import Score, score_named
+
+Point = tuple[float, float, float, float]
+
+
+def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> list[Point]:
+    """The mean score of each side, for reports.
+
+    Nothing is judged here: the bounds hold for each point alone.
+
+    Args:
+        sides: Answers of all users, by place on the axis.
+        score: As of `at_least`.
+
+    Returns:
+        Place, mean, and its lower and upper one-sided (1 - alpha) bounds, in the order given; places
+        that no user can serve are left out.
+
+    Raises:
+        OracleError: If there is no such score.
+    """
+    named = score_named(score)
+    points = []
+    for place, answers in sides.items():
+        context = answers.context
+        mean = score_values(answers.sample(), context, named).mean
+        if mean is not None:
+            points.append(
+                (place, mean.estimate, mean.lower(context.alpha), mean.upper(context.alpha))
+            )
+    return points

@@ -1,0 +1,101 @@
+"""Accuracy must not fall as requests grow richer, step by step."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
+from pytest_recsys_mt.oracles.arguments import not_negative, one_side
+from pytest_recsys_mt.oracles.direction import score_effects
+from pytest_recsys_mt.oracles.judge import Claim, compare
+from pytest_recsys_mt.oracles.scores import Score
+from pytest_recsys_mt.verdict import Status, Verdict
+
+
+def monotone(
+    sides: Sequence[Answers], score: str | Score | Aggregate = "ndcg@10", margin: float = 0.02
+) -> Verdict:
+    """No step of a series may lower the mean score by more than the margin.
+
+    For a series of histories of 0, 1, 2, 5, ... items: from each length to the next the mean score
+    must not fall, but for the margin. Each step is a paired comparison of the same users.
+
+    Errors: ``holds`` says that *every* step is shown to lose less than the margin at error rate
+    alpha; that all are claimed together needs no correction (the intersection-union test of Berger
+    1982, Technometrics 24(4)). ``violated`` says that *some* step loses more; the p-values of m
+    steps are multiplied by m (Bonferroni), so that a series in which no step loses more is called
+    violated with probability alpha at most.
+
+    Args:
+        sides: Answers to the requests of each step, in the order of the series, at least two.
+        score: As of `at_least`: a name, a `Score` or an `Aggregate`; higher is better.
+        margin: By how much the mean may fall in one step, in the unit of the score, 0 or more.
+
+    Returns:
+        A verdict with the loss and the bounds of the worst step; the reason tells all of them.
+        Steps that no user can serve are left out and told.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    named = measure_named(score)
+    oracle = f"monotone:{named.name}"
+    if len(sides) < 2:
+        raise OracleError(f"{oracle}: a series has at least two sides, got {len(sides)}")
+    most = not_negative(oracle, "margin", margin)
+    claim = Claim(oracle, "at most", most, whole=isinstance(named, Aggregate))
+    context = one_side(oracle, "sides[0]", sides[0]).context
+    measure = partial(score_effects, score=named, sign=-1)
+    names = [one_side(oracle, "sides", side).label or "unchanged" for side in sides]
+    steps = [compare(before, after, claim, measure) for before, after in pairwise(sides)]
+    told = [
+        f"{before} to {after}: {_in_short(step)}"
+        for (before, after), step in zip(pairwise(names), steps, strict=True)
+    ]
+    return context.report(_together(steps, told, context.alpha))
+
+
+def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Verdict:
+    counted = [step for step in steps if step.status != "not-applicable"] or list(steps)
+    worst = max(counted, key=_badness)
+    p_values = [step.p_value for step in counted if step.p_value is not None]
+    p_value = min(1.0, len(counted) * min(p_values)) if p_values else None
+    status: Status
+    if any(step.status == "error" for step in counted):
+        status = "error"
+    elif all(step.status == "not-applicable" for step in counted):
+        status = "not-applicable"
+    elif all(step.status == "holds" for step in counted):
+        status = "holds"
+    else:
+        found = p_value is not None and p_value <= alpha
+        status = "violated" if found else "inconclusive"
+    return dataclasses.replace(
+        worst,
+        status=status,
+        p_value=p_value,
+        not_applicable=max(step.not_applicable for step in counted),
+        errors=max(step.errors for step in counted),
+        looks=max(step.looks for step in counted),
+        users=min(step.users for step in counted),
+        reason="; ".join(told),
+    )
+
+
+def _badness(step: Verdict) -> tuple[bool, float]:
+    """Failed steps first, then the largest loss."""
+    loss = float("-inf") if step.estimate is None else step.estimate
+    return step.status == "error", loss
+
+
+def _in_short(step: Verdict) -> str:
+    if step.estimate is None or step.interval is None:
+        return f"{step.status} ({step.reason})"
+    low, high = step.interval
+    gain, least, most = (0.0 - bound for bound in (step.estimate, high, low))
+    return f"{step.status}, gains {gain:.4f} [{least:.4f}, {most:.4f}] of {step.users} users"

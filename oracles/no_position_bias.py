@@ -1,0 +1,213 @@
+"""The wanted candidate must be found wherever it stands."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
+from pytest_recsys_mt.oracles.judge import Claim, judge_sample
+from pytest_recsys_mt.oracles.kernel import Floats, Integers
+from pytest_recsys_mt.oracles.metrics import NOTHING_HELD_OUT, Metric, metric_named
+from pytest_recsys_mt.oracles.not_worse import mean_metric
+from pytest_recsys_mt.oracles.position_bias import position_test
+from pytest_recsys_mt.verdict import Verdict
+
+NOT_OFFERED = "no held-out item is among the candidates"
+
+
+def no_position_bias(
+    answers: Answers, metric: str = "hit@5", groups: int = 4, margin: float = 0.1
+) -> Verdict:
+    """The held-out item must be found as often wherever it stands among the candidates.
+
+    The candidates are divided into groups of neighbouring places of equal size. The effect of a
+    group is its users' mean metric less that of all other users.
+
+    Args:
+        answers: Of either side, to requests with candidates in random order.
+        metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
+        groups: Of places, at least 2.
+        margin: The largest effect of a group, either way, in (0, 1).
+
+    Returns:
+        A verdict with the largest effect, the bounds of all groups' effects, and the p-value of
+        `position_test`. ``holds`` if every group's effect is within the margin (two one-sided
+        tests, at alpha over the number of groups); ``violated`` if it is not, the permutation test
+        rejects at alpha, and the largest effect is beyond the margin. So where places do not matter
+        at all, ``violated`` comes at most with probability alpha. Users without a held-out item
+        among their candidates are not applicable.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    named = metric_named(metric)
+    oracle = f"no_position_bias:{named.name}"
+    if groups < 2:
+        raise OracleError(f"{oracle}: groups must be at least 2, got {groups!r}")
+    claim = Claim(oracle, "within", share(oracle, "margin", margin), whole=True)
+    seen: list[_Found] = []
+
+    def measure(sample: Sample, context: Context) -> Effects:
+        seen.append(_found(sample, named, groups))
+        return seen[-1].effects(groups)
+
+    verdict = judge_sample(answers, claim, measure)
+    if verdict.interval is not None and verdict.estimate is not None:
+        verdict = _tested(verdict, seen[-1], answers.context.alpha, margin)
+    return answers.context.report(verdict)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Found:
+    """How well the held-out items are found, and in which group of places each stood."""
+
+    rows: list[int]
+    values: Floats
+    places: Integers
+    told: str
+    not_applicable: Counter[str]
+    silent: int
+
+    def effects(self, groups: int) -> Effects:
+        alone = len(np.unique(self.places)) < 2
+        mean = _LargestEffect(self.values, self.places, groups) if len(self.rows) else None
+        return Effects(
+            rows=np.array(self.rows, np.intp),
+            effect=self.values - self.values.mean() if len(self.rows) else self.values,
+            mean=mean,
+            reach=(-1.0, 1.0),
+            not_applicable=self.not_applicable,
+            errors=counted(NO_ANSWER, self.silent),
+            obstacle="all held-out items stand in one group of places; shuffle the candidates"
+            if alone
+            else "",
+            note=self.told,
+        )
+
+
+class _LargestEffect:
+    """Bounds of the effects of all groups together; a `bounds.Mean`.
+
+    Each is bounded by Welch's t with a user of accuracy 0 and one of accuracy 1 added to either side
+    (Agresti and Caffo 2000, The American Statistician 54(4), for shares), since a group in which all
+    users are alike is not certain to be so; and at the error rate over the number of groups.
+    """
+
+    def __init__(self, values: Floats, places: Integers, groups: int) -> None:
+        self._groups = groups
+        effects, errors, freedoms = [], [], []
+        self.estimate = 0.0
+        for group in np.unique(places):
+            inside, outside = values[places == group], values[places != group]
+            if not len(outside):
+                outside = inside
+            plain = float(inside.mean() - outside.mean())
+            if abs(plain) > abs(self.estimate):
+                self.estimate = plain
+            (m1, v1, f1), (m2, v2, f2) = _moments(inside), _moments(outside)
+            effects.append(m1 - m2)
+            errors.append(np.sqrt(v1 + v2))
+            freedoms.append((v1 + v2) ** 2 / (v1**2 / f1 + v2**2 / f2))
+        self._effects, self._errors = np.array(effects), np.array(errors)
+        self._freedoms = np.array(freedoms)
+
+    def lower(self, alpha: float) -> float:
+        """Below all effects with probability 1 - alpha."""
+        return float((self._effects - self._quantiles(alpha) * self._errors).min())
+
+    def upper(self, alpha: float) -> float:
+        """Above all effects with probability 1 - alpha."""
+        return float((self._effects + self._quantiles(alpha) * self._errors).max())
+
+    def p_at_most(self, value: float) -> float:
+        """P-value of the hypothesis that all effects are at most `value`."""
+        return self._adjusted((value - self._effects) / self._errors)
+
+    def p_at_least(self, value: float) -> float:
+        """P-value of the hypothesis that all effects are at least `value`."""
+        return self._adjusted((self._effects - value) / self._errors)
+
+    def _quantiles(self, alpha: float) -> Floats:
+        from scipy.special import stdtrit
+
+        return np.asarray(stdtrit(self._freedoms, 1 - alpha / self._groups), np.float64)
+
+    def _adjusted(self, t: Floats) -> float:
+        from scipy.special import stdtr
+
+        return float(min(1.0, self._groups * stdtr(self._freedoms, t).min()))
+
+
+def _moments(values: Floats) -> tuple[float, float, int]:
+    """Mean, squared standard error and degrees of freedom, with a 0 and a 1 added."""
+    more = np.concatenate([values, [0.0, 1.0]])
+    return float(more.mean()), float(more.var(ddof=1) / len(more)), len(more) - 1
+
+
+def _found(sample: Sample, metric: Metric, groups: int) -> _Found:
+    rows: list[int] = []
+    values: list[float] = []
+    places: list[int] = []
+    unfit, silent = Counter[str](), 0
+    for row, asked in enumerate(sample.asked):
+        group = _group_of(asked, groups)
+        if group is None:
+            unfit[NOT_OFFERED if asked.relevant else NOTHING_HELD_OUT] += 1
+        elif not any(answer.items for answer in asked.answers):
+            silent += 1
+        else:
+            rows.append(row)
+            values.append(mean_metric(asked, metric))
+            places.append(group)
+    return _Found(
+        rows,
+        np.array(values, np.float64),
+        np.array(places, np.int64),
+        _told(metric.name, values, places),
+        unfit,
+        silent,
+    )
+
+
+def _group_of(asked: Asked, groups: int) -> int | None:
+    """The group of places in which the first held-out item stands; None where it stands nowhere."""
+    candidates = asked.request.candidates or ()
+    places = (place for place, item in enumerate(candidates) if item.id in asked.relevant)
+    place = next(places, None)
+    return None if place is None else place * groups // len(candidates)
+
+
+def _told(metric: str, values: Sequence[float], places: Sequence[int]) -> str:
+    groups: dict[int, list[float]] = {}
+    for value, place in zip(values, places, strict=True):
+        groups.setdefault(place, []).append(value)
+    means = [
+        f"{sum(of_group) / len(of_group):.3f} of {len(of_group)} users"
+        for _, of_group in sorted(groups.items())
+    ]
+    return f"{metric} by group of places, from the first: {', '.join(means)}" if means else ""
+
+
+def _tested(verdict: Verdict, found: _Found, alpha: float, margin: float) -> Verdict:
+    """The verdict with the permutation test in it."""
+    _, p_value = position_test(found.values, found.places.tolist())
+    tested = dataclasses.replace(verdict, p_value=p_value)
+    if verdict.status == "holds":
+        return tested
+    biased = p_value <= alpha and abs(verdict.estimate or 0) > margin
+    failed = [f"failed: {verdict.errors} users"] if verdict.errors else []
+    if biased:
+        return dataclasses.replace(
+            tested, status="violated", reason="; ".join([*failed, found.told])
+        )
+    open_ = "neither a bias beyond the margin nor its absence is shown; ask more users"
+    return dataclasses.replace(
+        tested, status="inconclusive", reason="; ".join([open_, *failed, found.told])
+    )

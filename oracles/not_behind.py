@@ -1,0 +1,148 @@
+"""One recommender must not be behind another, on the same users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.crossing_point import crossing_point
+from pytest_recsys_mt.oracles.curve import Point, curve
+from pytest_recsys_mt.oracles.paired_difference import paired_difference
+from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.oracles.user_scores import user_scores
+from pytest_recsys_mt.verdict import Status, Verdict
+
+
+def not_behind(
+    ours: Sequence[Answers],
+    other: Sequence[Answers],
+    score: str | Score = "ndcg@10",
+    alpha: float = 0.01,
+) -> Verdict:
+    """The mean score must not be lower than another recommender's.
+
+    Of several initialisations each user's mean score counts.
+
+    Args:
+        ours: Answers of the recommender under test, one side an initialisation.
+        other: Those of the other recommender.
+        score: As of `at_least`; higher is better.
+        alpha: Of the two-sided paired test over users; see `paired_difference`.
+
+    Returns:
+        ``violated`` if ours is lower and the test rejects, ``holds`` if it is higher and the test
+        rejects, ``inconclusive`` else; both means and their spread over initialisations are in the
+        details.
+
+    Raises:
+        OracleError: If a side is missing, or fewer than two users have scores on all sides.
+    """
+    named = score_named(score)
+    oracle = f"not_behind:{named.name}"
+    if not ours or not other:
+        raise OracleError(f"{oracle}: each recommender needs a side, got {len(ours)}, {len(other)}")
+    scores = np.array(list(user_scores([*ours, *other], named).values()))
+    if len(scores) < 2:
+        return ours[0].context.report(Verdict("not-applicable", oracle, reason="too few users"))
+    mine, theirs = scores[:, : len(ours)], scores[:, len(ours) :]
+    found = paired_difference(mine.mean(axis=1), theirs.mean(axis=1), alpha)
+    status: Status = "inconclusive"
+    if found.significant:
+        status = "holds" if found.mean > 0 else "violated"
+    figures = {
+        **_spread("ours", mine.mean(axis=0)),
+        **_spread("other", theirs.mean(axis=0)),
+        "difference": found.mean,
+        "p": found.p_value,
+        "alpha": alpha,
+    }
+    told = (
+        f"{named.name} {mine.mean():.4f} against {theirs.mean():.4f}, means of {len(ours)} and "
+        f"{len(other)} fits, two-sided p={found.p_value:.2g}"
+    )
+    return ours[0].context.report(
+        Verdict(
+            status,
+            oracle,
+            metric=named.name,
+            value=float(mine.mean()),
+            threshold=float(theirs.mean()),
+            users=found.users,
+            reason=told,
+            details={"figures": figures},
+        )
+    )
+
+
+def ahead_when_cold(
+    ours: Mapping[int, Answers], other: Mapping[int, Answers], score: str | Score = "ndcg@10"
+) -> Verdict:
+    """With the shortest histories the recommender must not be overtaken by another.
+
+    Args:
+        ours: Answers of the recommender under test, by length of the history.
+        other: Those of the other recommender.
+        score: As of `at_least`; higher is better.
+
+    Returns:
+        ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest length at
+        which both can be asked, ``violated`` if it is that length alone, ``inconclusive`` else; the
+        details hold both curves and the crossing point.
+
+    Raises:
+        OracleError: If no two lengths are shared.
+    """
+    named = score_named(score)
+    oracle = f"ahead_when_cold:{named.name}"
+    lengths = sorted(ours.keys() & other.keys())
+    if len(lengths) < 2:
+        raise OracleError(f"{oracle}: both need two lengths of histories, shared are {lengths!r}")
+    sides = [*(ours[each] for each in lengths), *(other[each] for each in lengths)]
+    scores = np.array(list(user_scores(sides, named).values()))
+    context = sides[0].context
+    if len(scores) < 2:
+        return context.report(Verdict("not-applicable", oracle, reason="too few users"))
+    found = crossing_point(lengths, scores[:, : len(lengths)], scores[:, len(lengths) :])
+    status: Status = "inconclusive"
+    if found.low != lengths[0]:
+        status = "holds"
+    elif found.high == lengths[0]:
+        status = "violated"
+    lines = {
+        "ours": curve({each: ours[each] for each in lengths}, named),
+        "other": curve({each: other[each] for each in lengths}, named),
+    }
+    at = "never" if found.length is None else f"at {found.length} items"
+    interval = " to ".join("never" if end is None else str(end) for end in (found.low, found.high))
+    return context.report(
+        Verdict(
+            status,
+            oracle,
+            users=len(scores),
+            reason=f"overtaken {at}, 95 % interval {interval}",
+            details={
+                "curve": _curve(named.name, lines),
+                "figures": {
+                    "crossing_point": found.length,
+                    "low": found.low,
+                    "high": found.high,
+                    "never": found.never,
+                },
+            },
+        )
+    )
+
+
+def _curve(name: str, lines: Mapping[str, list[Point]]) -> dict[str, object]:
+    plain = {key: [list(point) for point in points] for key, points in lines.items()}
+    return {"x": "items of the history", "y": name, "points": plain["ours"], "lines": plain}
+
+
+def _spread(
+    name: str, means: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+) -> dict[str, float]:
+    spread = float(means.std(ddof=1)) if len(means) > 1 else 0.0
+    return {f"{name}_mean": float(means.mean()), f"{name}_deviation": spread}

@@ -1,0 +1,142 @@
+"""The catalogue in the order of its popularity, and divided by it.
+
+Ranks are by training interactions, ties by item id, so that every division is one, and items without
+any interaction belong to it. Quantiles of popularity *values* are what the code of
+https://arxiv.org/abs/2411.00331 divides by: a division of its own, in which items that tie with a
+quantile fall on one side of it together, and those without interactions nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.errors import OracleError
+
+Threshold = Literal["rank", "value"]
+"""What divides the catalogue: the ``rank`` of items, or the ``value`` of their popularity."""
+
+
+class _Facts:
+    """What of a context counts here, as the key of a cache: the same only if it is one object."""
+
+    def __init__(self, context: Context) -> None:
+        self.items, self.popularity = context.items, context.popularity
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Facts)
+            and self.items is other.items
+            and self.popularity is other.popularity
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.items), id(self.popularity)))
+
+    def counts(self) -> dict[str, int]:
+        """Training interactions of every item of the catalogue, 0 included."""
+        everything = dict.fromkeys([*self.items, *self.popularity])
+        return {item: self.popularity.get(item, 0) for item in everything}
+
+
+def by_popularity(context: Context) -> tuple[str, ...]:
+    """The catalogue, the most popular item first; the smaller id first among equals."""
+    return _by_popularity(_Facts(context))
+
+
+def popularity_groups(
+    popularity: Mapping[str, int], groups: int = 5, threshold: Threshold = "rank"
+) -> dict[str, int]:
+    """Divide items into equal groups by popularity.
+
+    Args:
+        popularity: Interactions by item id.
+        groups: How many, at least 1.
+        threshold: ``rank`` makes groups of equal size, but for the remainder; ``value`` cuts at
+            quantiles of the counts above 0, ``(q_i, q_{i+1}]``, so that groups may be unequal or
+            empty and items without interactions are in none.
+
+    Returns:
+        The group of each item, from 0, the least popular.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    if groups < 1 or threshold not in ("rank", "value"):
+        raise OracleError(
+            f"popularity_groups: groups is at least 1 and threshold 'rank' or 'value', got "
+            f"{groups!r} and {threshold!r}"
+        )
+    if threshold == "rank":
+        order = _falling(popularity)[::-1]
+        return {item: rank * groups // len(order) for rank, item in enumerate(order)}
+    known = {item: count for item, count in popularity.items() if count > 0}
+    if not known:
+        return {}
+    edges = np.quantile(list(known.values()), np.linspace(0, 1, groups + 1))
+    # The least popular belong to the first group, though its quantile is their count.
+    places = np.searchsorted(edges[1:], list(known.values()), side="left")
+    return {item: int(place) for item, place in zip(known, places, strict=True)}
+
+
+def long_tail(
+    popularity: Mapping[str, int], share: float = 0.8, threshold: Threshold = "rank"
+) -> frozenset[str]:
+    """The items of the long tail: the least popular `share` of the catalogue.
+
+    Args:
+        popularity: Interactions by item id.
+        share: In (0, 1); 0.8 after the Pareto principle.
+        threshold: ``rank`` takes exactly that share of the items, rounded down; ``value`` takes
+            those with fewer interactions than the quantile of the counts above 0, and none without
+            interactions.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    if not 0 < share < 1 or threshold not in ("rank", "value"):
+        raise OracleError(
+            f"long_tail: share lies in (0, 1) and threshold is 'rank' or 'value', got {share!r} and "
+            f"{threshold!r}"
+        )
+    if threshold == "rank":
+        order = _falling(popularity)[::-1]
+        return frozenset(order[: int(share * len(order) + 1e-9)])
+    known = {item: count for item, count in popularity.items() if count > 0}
+    if not known:
+        return frozenset()
+    limit = np.quantile(list(known.values()), share)
+    return frozenset(item for item, count in known.items() if count < limit)
+
+
+def long_tail_of(context: Context, threshold: Threshold = "rank") -> frozenset[str]:
+    """`long_tail` of a run's catalogue, four fifths of it."""
+    return _long_tail(_Facts(context), threshold)
+
+
+def popularity_groups_of(context: Context, groups: int, threshold: Threshold) -> dict[str, int]:
+    """`popularity_groups` of a run's catalogue."""
+    return _popularity_groups(_Facts(context), groups, threshold)
+
+
+def _falling(popularity: Mapping[str, int]) -> list[str]:
+    return sorted(popularity, key=lambda item: (-popularity[item], item))
+
+
+@lru_cache(maxsize=4)
+def _by_popularity(facts: _Facts) -> tuple[str, ...]:
+    return tuple(_falling(facts.counts()))
+
+
+@lru_cache(maxsize=4)
+def _long_tail(facts: _Facts, threshold: Threshold) -> frozenset[str]:
+    return long_tail(facts.counts(), threshold=threshold)
+
+
+@lru_cache(maxsize=4)
+def _popularity_groups(facts: _Facts, groups: int, threshold: Threshold) -> dict[str, int]:
+    return popularity_groups(facts.counts(), groups, threshold)

@@ -1,0 +1,50 @@
+"""The sampled users must be like all users."""
+
+from __future__ import annotations
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.same_distribution import same_distribution
+from pytest_recsys_mt.oracles.user_scores import user_scores
+from pytest_recsys_mt.verdict import Verdict
+
+
+def representative(
+    sample: Answers, everybody: Answers, score: str = "ndcg", alpha: float = 0.05
+) -> Verdict:
+    """The per-user score must be distributed on the sample as on all users.
+
+    That the Kolmogorov-Smirnov test finds no difference is the acceptance of
+    https://arxiv.org/abs/2411.00331; it is no proof that there is none.
+
+    Args:
+        sample: Answers of one recommender to the sampled users.
+        everybody: Its answers to all users.
+        score: As of `at_least`.
+        alpha: A sample with a p-value below it is not accepted.
+
+    Returns:
+        ``holds`` if the sample is accepted, ``violated`` if not, with the p-value.
+
+    Raises:
+        OracleError: If an argument is none of these, or a side has no scored user.
+    """
+    oracle = f"representative:{score}"
+    level = share(oracle, "alpha", alpha)
+    few, all_of_them = (
+        [float(value[0]) for value in user_scores([side], score).values()]
+        for side in (sample, everybody)
+    )
+    statistic, p_value = same_distribution(few, all_of_them)
+    return sample.context.report(
+        Verdict(
+            "holds" if p_value >= level else "violated",
+            oracle,
+            users=len(few),
+            reason=f"Kolmogorov-Smirnov distance {statistic:.4f} of {len(few)} from "
+            f"{len(all_of_them)} users, p={p_value:.3g}, refused below {level:g}",
+            details={
+                "figures": {"distance": statistic, "p": p_value, "alpha": level, "users": len(few)}
+            },
+        )
+    )

@@ -1,0 +1,34 @@
+"""The two-sample Kolmogorov-Smirnov test: whether a sample is like the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_recsys_mt.errors import OracleError
+
+
+def same_distribution(sample: Sequence[float], everybody: Sequence[float]) -> tuple[float, float]:
+    """The largest distance of two empirical distributions, and its p-value.
+
+    Source:
+        The acceptance of user samples in section 4.1 of https://arxiv.org/abs/2411.00331. Where the
+        sample is part of the whole, as there, the test refuses less often than its p-value says.
+
+    Args:
+        sample: One number a sampled user.
+        everybody: One number a user of the whole.
+
+    Returns:
+        The distance in [0, 1], and the p-value of no difference.
+
+    Raises:
+        OracleError: If either is empty.
+    """
+    if not len(sample) or not len(everybody):
+        raise OracleError(
+            f"same_distribution: both need a number at least, got {len(sample)} and {len(everybody)}"
+        )
+    from scipy.stats import ks_2samp
+
+    found = ks_2samp(sample, everybody)
+    return float(found.statistic), float(found.pvalue)

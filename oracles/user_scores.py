@@ -1,0 +1,36 @@
+"""One number a user, for tests of two recommenders on the same users."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.benchmark import score_values
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.scores import Score, score_named
+
+
+def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dict[str, Floats]:
+    """The score of every user on each side, of the users that all sides have scored.
+
+    Args:
+        sides: Of any recommenders and designs.
+        score: As of `at_least`.
+
+    Returns:
+        ``(sides,)`` by user, in the order of the first side.
+
+    Raises:
+        OracleError: If there is no such score.
+    """
+    named = score_named(score)
+    columns = []
+    for answers in sides:
+        sample = answers.sample()
+        effects = score_values(sample, answers.context, named)
+        users = [sample.asked[row].user for row in effects.rows]
+        columns.append(dict(zip(users, effects.effect, strict=True)))
+    shared = [user for user in columns[0] if all(user in column for column in columns)]
+    return {user: np.array([column[user] for column in columns]) for user in shared}

@@ -1,0 +1,178 @@
+"""Questions to a language model with the answers it gave: JSON, one object a line.
+
+=================== ===============================================================================
+key                 what it holds
+=================== ===============================================================================
+``user``            whose question it was
+``history``         titles, oldest first
+``candidates``      titles, in the order of the prompt
+``target``          the title that the user chose next, which the answer should rank high
+``text``            the answer as the model wrote it
+``finish_reason``   ``"length"`` where the answer was cut off (may be left out)
+=================== ===============================================================================
+
+Other keys, such as the prompt, are left out. Lines with the same question are replicates, in their
+order. A title is its item's id; where a list names one twice, the second is an item of its own. Nobody
+rated anything here, so every rating is 1 on a scale from 0 to 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pytest_recsys_mt.datasets import films
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+
+SCALE = Scale(0, 1)
+SUFFIX = ".jsonl"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer as it was given."""
+
+    text: str
+    cut_off: bool = False
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One question, and every answer to it.
+
+    Attributes:
+        request: The question; its `k` is the number of candidates.
+        target: The item that the user chose next.
+        replies: The answers, by replicate.
+    """
+
+    request: Request
+    target: Item
+    replies: tuple[Reply, ...]
+
+
+def read(path: Path) -> dict[str, Recording]:
+    """The questions and answers of a file, by user in the order of the file.
+
+    Raises:
+        DataError: If there is no such file, a line is malformed, or a user has two questions; the
+            text names the file and the line.
+    """
+    found: dict[str, Recording] = {}
+    for number, row in _rows(path):
+        where = f"{str(path)!r}, line {number}"
+        request, target = _question(row, where)
+        text = row.get("text")
+        if not isinstance(text, str):
+            raise DataError(f"{where}: 'text' is the answer as text, got {text!r}")
+        reply = Reply(text, row.get("finish_reason") == "length")
+        known = found.setdefault(request.user, Recording(request, target, ()))
+        if (known.request, known.target) != (request, target):
+            raise DataError(
+                f"{where}: user {request.user!r} has another question in a line before; give each "
+                f"question a user of its own"
+            )
+        found[request.user] = Recording(request, target, (*known.replies, reply))
+    if not found:
+        raise DataError(f"{str(path)!r} holds no recorded answers")
+    return found
+
+
+def load(path: Path, name: str) -> Dataset:
+    """The users, histories, candidates and targets of a file, as a dataset.
+
+    Raises:
+        DataError: As `read` does.
+    """
+    recordings = read(path)
+    items = catalogue(recordings.values())
+    rows = [
+        (user, item.id, SCALE.high, at)
+        for user, recording in recordings.items()
+        for at, item in enumerate(
+            [*(rating.item for rating in recording.request.history), recording.target]
+        )
+    ]
+    return Dataset(
+        name,
+        items,
+        pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"]),
+        SCALE,
+        offered={user: each.request.candidates or () for user, each in recordings.items()},
+    )
+
+
+def catalogue(recordings: Iterable[Recording]) -> dict[str, Item]:
+    """Every item that some recordings name, by id."""
+    return {
+        item.id: item
+        for recording in recordings
+        for item in (
+            *(rating.item for rating in recording.request.history),
+            *(recording.request.candidates or ()),
+            recording.target,
+        )
+    }
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"{str(path)!r}, line {number}: this is no JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise DataError(f"{str(path)!r}, line {number}: an object is needed, got {row!r:.60}")
+        yield number, row
+
+
+def _question(row: dict[str, Any], where: str) -> tuple[Request, Item]:
+    if not isinstance(row.get("user"), str | int):
+        raise DataError(f"{where}: 'user' is the user's name, got {row.get('user')!r}")
+    history = _items(_titles(row, "history", where))
+    candidates = _items(_titles(row, "candidates", where))
+    target = row.get("target")
+    if not isinstance(target, str) or not target.strip():
+        raise DataError(f"{where}: 'target' is the title that the user chose, got {target!r}")
+    chosen = _items([target])[0]
+    if chosen in history:
+        raise DataError(f"{where}: the target {target!r} stands in the history")
+    ratings = tuple(Rating(item, SCALE.high, at) for at, item in enumerate(history))
+    user = str(row["user"])
+    return Request(user, ratings, SCALE, tuple(candidates), k=len(candidates)), chosen
+
+
+def _titles(row: dict[str, Any], key: str, where: str) -> list[str]:
+    titles = row.get(key)
+    if (
+        not isinstance(titles, list)
+        or not titles
+        or not all(isinstance(title, str) and title.strip() for title in titles)
+    ):
+        raise DataError(f"{where}: {key!r} is a list of titles, got {titles!r:.60}")
+    return titles
+
+
+def _items(titles: Sequence[str]) -> list[Item]:
+    seen: Counter[str] = Counter()
+    items = []
+    for written in titles:
+        seen[written] += 1
+        title, year = films.split_title(written)
+        twin = f"#{seen[written]}" if seen[written] > 1 else ""
+        items.append(Item(written + twin, title, year))
+    return items

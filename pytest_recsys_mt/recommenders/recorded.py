@@ -1,0 +1,114 @@
+"""Answers that a language model gave earlier, judged without any model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pytest_recsys_mt import parameters
+from pytest_recsys_mt.datasets import recorded
+from pytest_recsys_mt.datasets.recorded import Recording
+from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError
+from pytest_recsys_mt.llm.known_films import KnownFilms
+from pytest_recsys_mt.llm.parser import parse
+from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.requests import Recommendation, Request
+
+PREFIX = "recorded:"
+Ranked = Literal["all", "candidates"]
+
+
+class Recorded:
+    """Gives the recorded answer to the recorded question, and has none to any other.
+
+    Args:
+        path: Of a file as `pytest_recsys_mt.datasets.recorded` describes it. The questions are
+            those of this file as a dataset.
+        ranked: What takes a place in the ranking: ``"all"`` that an answer names, or the
+            ``"candidates"`` alone, as published evaluations rank; the entries tell of all.
+
+    Attributes:
+        deterministic: Whether each question was asked once only; what is asked again gives the
+            next recorded answer.
+
+    Raises:
+        DataError: If the file cannot be read.
+    """
+
+    def __init__(self, path: Path, ranked: Ranked = "all") -> None:
+        self._recordings = recorded.read(path)
+        self._name = path.name
+        self._ranked = ranked
+        items = recorded.catalogue(self._recordings.values())
+        self._index = TitleIndex(items.values())
+        self._known = KnownFilms(items.values())
+        self.deterministic = all(len(each.replies) == 1 for each in self._recordings.values())
+
+    @classmethod
+    def from_spec(cls, spec: str) -> Recorded:
+        """The recommender that ``recorded:FILE.jsonl`` means.
+
+        Raises:
+            RecommenderError: If the file cannot be read, or a parameter is none; the text says why.
+        """
+        target, given = parameters.split(spec)
+        path = Path(target.removeprefix(PREFIX)).expanduser()
+
+        def make(ranked: Ranked = "all") -> Recorded:
+            try:
+                return cls(path, ranked)
+            except DataError as error:
+                raise RecommenderError(f"{spec!r}: {error}") from error
+
+        made: Recorded = parameters.build(make, given, spec)
+        return made
+
+    def same_question(self, one: Request, other: Request) -> bool:
+        """Whether two requests have one answer: a shorter list is the beginning of the longer."""
+        return one.replace(k=1, replicate=0) == other.replace(k=1, replicate=0)
+
+    def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
+        """The recorded answers, read by the parser of all text answers.
+
+        Raises:
+            NotApplicable: If a request is none of the recorded questions.
+        """
+        return [self._answer(request) for request in requests]
+
+    def _answer(self, request: Request) -> Recommendation:
+        recording = self._recordings.get(request.user)
+        if recording is None:
+            raise NotApplicable(f"no question of this user is recorded in {self._name}")
+        difference = _difference(request, recording)
+        if difference:
+            raise NotApplicable(f"not recorded: {difference}")
+        if request.replicate >= len(recording.replies):
+            raise NotApplicable(f"recorded {len(recording.replies)} times only")
+        reply = recording.replies[request.replicate]
+        text = sanitize(reply.text)
+        if not text.strip():
+            return Recommendation((), text=text, error="the recorded answer is empty")
+        entries = parse(
+            text, request, self._index, truncated=reply.cut_off, exists=self._known.hold
+        )
+        items = [entry.item for entry in entries if entry.item is not None]
+        if self._ranked == "candidates":
+            offered = {item.id for item in recording.request.candidates or ()}
+            items = [item for item in dict.fromkeys(items) if item in offered]
+        return Recommendation(tuple(items[: request.k]), entries, text)
+
+
+def _difference(request: Request, recording: Recording) -> str:
+    """What of a request is not as it was recorded; "" where it is."""
+    asked = recording.request
+    if request.instruction or request.edits:
+        return "the prompt is another one"
+    if request.candidates != asked.candidates:
+        return "the candidates are others"
+    if len(request.history) != len(asked.history):
+        return f"the history has another length than the recorded {len(asked.history)} items"
+    if request.history != asked.history or request.scale != asked.scale:
+        return "the history is another one"
+    return "" if request.attributes == asked.attributes else "the user is described otherwise"

@@ -1,0 +1,97 @@
+"""One demonstration in the prompt, made of what several other users did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import AGGREGATED_DEMONSTRATIONS
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Item, Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+DONORS: Final = 16
+"""How many users are looked at."""
+
+BEFORE: Final = 2
+"""Items of each user that the demonstration shows before the one they chose next."""
+
+
+def demonstrations(n: int) -> Transformation:
+    """Show what `n` other users chose after what, as one joint example.
+
+    The others are those of `DONORS` randomly drawn users whose histories share most with the user's
+    own. Each gives the last `BEFORE` + 1 items of the history, as what was chosen and what came
+    next; nothing that is held out of anybody, and no candidate of the request, is shown.
+
+    Promise:
+        The answer is not worse: an example helps, or is of no use.
+
+    Source:
+        "The Whole is Better than the Sum: Using Aggregated Demonstrations in In-Context Learning for
+        Sequential Recommendation", https://arxiv.org/abs/2403.10135, one of the strategies of
+        https://arxiv.org/abs/2411.00331. There the nearest users are found by embeddings; the
+        sentences are ours.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
+        >>> mine, theirs = (Rating(Item("a"), 5),), tuple(Rating(Item(x), 4) for x in "abc")
+        >>> request = Request("me", mine, Scale(), candidates=(Item("z"),), k=1)
+        >>> world = World(histories={"me": mine, "you": theirs})
+        >>> demonstrations(1)(request, np.random.default_rng(0), world).instruction
+        'For example, users who had chosen a, b chose next: c.'
+
+    Args:
+        n: How many users, at least 1.
+
+    Returns:
+        The transformation. It is not applicable to an empty history, where fewer other users have
+        something to show, nor to a request that shows them already.
+
+    Raises:
+        RelationError: If `n` is below 1.
+    """
+    users = arguments.count("demonstrations", "n", n)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        if not request.history:
+            raise NotApplicable("the history is empty")
+        donors = _nearest(request, rng, world)[:users]
+        if len(donors) < users:
+            raise NotApplicable(f"fewer than {users} other users have something to show")
+        before = dict.fromkeys(item.label for donor in donors for item in donor[:-1])
+        after = dict.fromkeys(donor[-1].label for donor in donors)
+        added = (
+            f"For example, users who had chosen {', '.join(before)} chose next: {', '.join(after)}."
+        )
+        if added in request.instruction:
+            raise NotApplicable("the request has this demonstration already")
+        return request.replace(instruction=f"{request.instruction} {added}".strip())
+
+    return Transformation(
+        name=call_name("demonstrations", users),
+        apply=apply,
+        promise="The answer is not worse when the prompt shows what others chose next.",
+        needs=frozenset({"text"}),
+        origin=AGGREGATED_DEMONSTRATIONS,
+    )
+
+
+def _nearest(request: Request, rng: Generator, world: World) -> list[list[Item]]:
+    """What other users chose last, oldest first; those most like this user first."""
+    names = sorted(name for name in world.histories if name != request.user)
+    own = {rating.item.id for rating in request.history}
+    offered = {item.id for item in request.candidates or ()}
+    found = []
+    for at in rng.permutation(len(names))[:DONORS]:
+        history = [
+            rating.item for rating in world.histories[names[at]] if rating.item.id not in offered
+        ]
+        if len(history) >= 2:
+            shared = sum(item.id in own for item in history) / len(history)
+            found.append((-shared, history[-BEFORE - 1 :]))
+    return [history for _, history in sorted(found, key=lambda each: each[0])]

@@ -1,0 +1,51 @@
+"""A sentence that points at the user's latest item.
+
+Promise:
+    The answer is not worse: what the user took last says most about what comes next.
+
+Source:
+    The recency-focused prompt of "Large Language Models are Zero-Shot Rankers", section 3.1 of
+    https://arxiv.org/abs/2305.08845, one of the strategies of https://arxiv.org/abs/2411.00331. The
+    sentence is ours; the item stays in the history.
+
+Example:
+    >>> import numpy as np
+    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+    >>> history = (Rating(Item("1", "Heat", 1995), 4), Rating(Item("2", "Fargo", 1996), 5))
+    >>> request = Request("u", history, Scale(), candidates=None, k=5)
+    >>> focus_on_recent(request, np.random.default_rng(0)).instruction
+    'Mind above all what this user chose last: Fargo (1996).'
+
+Raises:
+    NotApplicable: If the history is empty, or the request has this sentence already.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations.sources import ZERO_SHOT_RANKERS
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def _apply(request: Request, rng: Generator, world: World) -> Request:
+    if not request.history:
+        raise NotApplicable("the history is empty")
+    added = f"Mind above all what this user chose last: {request.history[-1].item.label}."
+    if added in request.instruction:
+        raise NotApplicable("the request has this sentence already")
+    return request.replace(instruction=f"{request.instruction} {added}".strip())
+
+
+focus_on_recent = Transformation(
+    name="focus_on_recent",
+    apply=_apply,
+    promise="The answer is not worse when the prompt points at the latest item.",
+    needs=frozenset({"text"}),
+    origin=ZERO_SHOT_RANKERS,
+)

@@ -1,0 +1,72 @@
+"""The held-out item at a chosen place among the candidates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
+from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def place_positive(position: int) -> Transformation:
+    """Move the held-out item to one place among the candidates; all others keep their order.
+
+    Nothing else of the prompt changes, so that a difference in accuracy is the place's alone. A
+    request whose item stands there already is served as it is: without such users, each place would
+    be tested on others.
+
+    Promise:
+        The held-out item is found as often at this place as at any other.
+
+    Source:
+        The candidate position of section 3.4.4 of https://arxiv.org/abs/2411.00331. Its released
+        code draws another template and another order of the others for each place as well.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Request, Scale, World
+        >>> request = Request("u", (), Scale(), candidates=tuple(map(Item, "abcd")), k=2)
+        >>> world = World(relevant={"u": frozenset("c")})
+        >>> followup = place_positive(1)(request, np.random.default_rng(0), world)
+        >>> [item.id for item in followup.candidates]
+        ['c', 'a', 'b', 'd']
+
+    Args:
+        position: From 1, the first candidate.
+
+    Returns:
+        The transformation. It is not applicable without candidates, where there are fewer of them,
+        or where not exactly one of them is held out.
+
+    Raises:
+        RelationError: If `position` is below 1.
+    """
+    place = arguments.count("place_positive", "position", position)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        if request.candidates is None:
+            raise NotApplicable("there are no candidates")
+        relevant = world.relevant.get(request.user, frozenset())
+        positives = [item for item in request.candidates if item.id in relevant]
+        if len(positives) != 1:
+            raise NotApplicable(f"{len(positives) or 'none'} of the candidates are held out")
+        if place > len(request.candidates):
+            raise NotApplicable(f"there are no {place} candidates")
+        others = [item for item in request.candidates if item.id not in relevant]
+        moved = (*others[: place - 1], positives[0], *others[place - 1 :])
+        return request.replace(candidates=moved)
+
+    return Transformation(
+        name=call_name("place_positive", place),
+        apply=apply,
+        promise="The held-out item is found as often wherever it stands among the candidates.",
+        needs=frozenset({"candidates"}),
+        origin=MULTIDIMENSIONAL,
+        may_keep=True,
+    )

@@ -1,0 +1,63 @@
+"""A description of the user in the prompt, beside the history or in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transformation:
+    """Put a description of the user into the prompt.
+
+    Promise:
+        With the history the answer is not worse; without it, hardly: the description says what
+        matters of the history.
+
+    Source:
+        The generation of profiles in section 3.4.5 of https://arxiv.org/abs/2411.00331, which
+        compares the history, the profile, and both.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+        >>> request = Request("u", (Rating(Item("a"), 5),), Scale(), candidates=None, k=5)
+        >>> alone = with_profile({"u": "Likes short films."}, history=False)
+        >>> followup = alone(request, np.random.default_rng(0))
+        >>> followup.instruction, followup.history
+        ('What is known of the user: Likes short films.', ())
+
+    Args:
+        profiles: The description of each user, as somebody wrote it from the history.
+        history: Whether the history stays.
+
+    Returns:
+        The transformation. It is not applicable to a user without a description.
+    """
+    described = dict(profiles)
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        profile = " ".join(described.get(request.user, "").split())
+        if not profile:
+            raise NotApplicable("nobody described this user")
+        added = f"What is known of the user: {profile}"
+        if added in request.instruction:
+            raise NotApplicable("the request has this description already")
+        instruction = f"{request.instruction} {added}".strip()
+        kept = request.history if history else ()
+        return request.replace(instruction=instruction, history=kept)
+
+    return Transformation(
+        name=f"with_profile(profiles{'' if history else ', history=False'})",
+        apply=apply,
+        promise="The answer is not worse when the prompt describes the user.",
+        needs=frozenset({"text"}),
+        origin=MULTIDIMENSIONAL,
+    )

@@ -1,0 +1,1 @@
+"""Utility and what lies beyond it: novelty, history length, position, generation, hallucination."""

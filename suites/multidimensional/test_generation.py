@@ -1,0 +1,41 @@
+"""What a description of the user, written from the history, is worth beside it and in its place."""
+
+import pytest
+
+from pytest_recsys_mt import Message, Prompt, dimension, thresholds
+from pytest_recsys_mt.oracles import not_worse
+from pytest_recsys_mt.relations import with_profile
+
+LIMIT = thresholds(__file__, "generation")
+TASK = "Describe in one short sentence what somebody likes who chose: {}."
+
+pytestmark = pytest.mark.recsys_design(prompt="rank")
+
+
+@pytest.fixture
+def profiles(recsys, recsys_profiler):
+    """A description of every user, by the profiler or by the model under test."""
+    requests = [case.request for case in recsys.runner.cases]
+    prompts = [
+        Prompt((Message("user", TASK.format(", ".join(chosen(request)))),)) for request in requests
+    ]
+    written = recsys_profiler.complete(*prompts)
+    return {
+        request.user: completion.text
+        for request, completion in zip(requests, written, strict=True)
+        if completion.text
+    }
+
+
+def chosen(request):
+    return [rating.item.label for rating in request.history]
+
+
+def test_a_profile_beside_the_history_does_no_harm(recsys, profiles):
+    assert not_worse(recsys.run(), recsys.run(with_profile(profiles)), "ndcg@5", LIMIT["both"])
+
+
+def test_a_profile_says_what_matters_of_the_history(recsys, profiles):
+    alone = recsys.run(with_profile(profiles, history=False))
+    verdict = not_worse(recsys.run(), alone, "ndcg@5", LIMIT["alone"])
+    assert dimension(verdict, "profile generation", best="low")

@@ -1,0 +1,46 @@
+"""Longer histories must help, or at least not harm; and who is ahead when there is next to none."""
+
+import pytest
+
+from pytest_recsys_mt import NotApplicable, annotate, dimension, thresholds
+from pytest_recsys_mt.oracles import ahead_when_cold, curve, monotone
+
+LIMIT = thresholds(__file__, "history")
+LENGTHS = (0, 1, 2, 5, 10, 20, 40)
+
+pytestmark = pytest.mark.recsys_design(prompt="rank")
+
+
+def test_longer_histories_are_not_worse(recsys):
+    # Who reads no text answers somebody without a history by other means: by what is popular.
+    lengths = LENGTHS if recsys.reads_text else LENGTHS[1:]
+    sides = {length: recsys.using(history=length).run() for length in lengths}
+    assert dimension(judged(sides, LIMIT["shown"]), "history length", best="low")
+
+
+def test_more_to_learn_from_is_not_worse(recsys):
+    if recsys.reads_text:
+        raise NotApplicable("a text model is not fitted to histories")
+    assert judged(by_length(recsys), LIMIT["learned"])
+
+
+def test_short_histories_are_enough_to_be_ahead(recsys, recsys_against):
+    assert ahead_when_cold(by_length(recsys), by_length(recsys_against), "ndcg@5")
+
+
+def judged(sides, margin):
+    verdict = monotone(list(sides.values()), "ndcg@5", margin)
+    points = [list(point) for point in curve(sides, "ndcg@5")]
+    figures = {"x": "items of the history", "y": "ndcg@5", "points": points}
+    return annotate(verdict, curve=figures)
+
+
+def by_length(recsys):
+    """The answers by length of the history; what is fitted knows no more of anybody than that."""
+    sides = {}
+    for length in LENGTHS:
+        try:
+            sides[length] = recsys.using(history=length, training_history=length).run()
+        except NotApplicable:
+            continue  # without any history there is nothing to fit
+    return sides

@@ -115,7 +115,9 @@ def no_circle(league: League, aspect: str = OVERALL, *, trusted: float | None = 
     table = _compared(league, aspect)
     verdict = _judged(table, names, aspect, first.context)
     if verdict.status in ("holds", "violated", "inconclusive") and len(table.wins):
-        verdict = dataclasses.replace(verdict, details=_details(league, table, aspect))
+        ranking, details = _details(league, table, aspect)
+        reason = "; ".join(filter(None, (ranking, verdict.reason)))
+        verdict = dataclasses.replace(verdict, reason=reason, details=details)
     return first.context.report(untrusted(verdict, first, trusted))
 
 
@@ -192,7 +194,8 @@ def _judged(table: _Table, names: Sequence[str], aspect: str, context: Context) 
     return verdict("inconclusive", "not all preferences are clear; ask more users", **numbers)
 
 
-def _details(league: League, table: _Table, aspect: str) -> dict[str, Any]:
+def _details(league: League, table: _Table, aspect: str) -> tuple[str, dict[str, Any]]:
+    """The ranking in words, and the figures."""
     names = list(league.systems)
     strength = bradley_terry(table.wins.sum(axis=0), prior=PRIOR, names=names)
     drawn = _drawn(table.wins)
@@ -213,7 +216,8 @@ def _details(league: League, table: _Table, aspect: str) -> dict[str, Any]:
         if not scatter:
             points = [[x, float(y)] for x, y in zip(known, strength, strict=True)]
             scatter = {"scatter": {"x": metric, "y": f"strength in {aspect}", "points": points}}
-    return {"figures": figures, **scatter}
+    ranking = " > ".join(names[at] for at in order)
+    return ranking, {"figures": figures, **scatter}
 
 
 def _drawn(wins: Floats) -> Floats:

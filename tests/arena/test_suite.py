@@ -137,7 +137,8 @@ def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester
     assert ranked[0] == "mostpop"
     assert ranked.index("itemknn") < ranked.index("random")
     assert status(rows, "no_circle:overall") == "holds"
-    assert {"Pearson with AUC", "Spearman with nDCG"} <= figures.keys()
+    assert rows["no_circle:overall"]["reason"] == " > ".join(ranked)
+    assert {"Pearson with AUC", "Spearman with nDCG", "Pearson with URD"} <= figures.keys()
     assert 0.4 < figures["AUC of random"] < 0.6 < figures["AUC of itemknn"]
 
 

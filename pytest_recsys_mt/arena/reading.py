@@ -47,6 +47,7 @@ def read_judgement(text: str, aspects: Sequence[Aspect]) -> Judgement:
     """
     fields: dict[str, Winner]
     fields, reasons = _fields(text, aspects, _winner)
+    verdicts: dict[str, Winner | None]
     verdicts = {aspect.name: fields.get(aspect.name) for aspect in aspects}
     return Judgement(fields.get(OVERALL), verdicts, reasons, text)
 

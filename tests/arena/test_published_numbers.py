@@ -48,10 +48,14 @@ def test_printed_ranks_are_those_of_q(block: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("block", TABLE_3, ids="-".join)
-def test_the_correlations_on_mind(block: tuple[str, str]) -> None:
+def test_the_correlations_with_auc_come_out_on_mind_and_not_on_movielens(
+    block: tuple[str, str],
+) -> None:
     from scipy.stats import pearsonr
 
-    found = pearsonr(list(AUC.values()), [TABLE_2[block][name][3] for name in AUC])
-    r, p = TABLE_3[block]
-    assert math.floor(found.statistic * 10_000) / 10_000 == r
-    assert math.floor(found.pvalue * 10_000) / 10_000 == p
+    accuracy = AUC[block[1]]
+    found = pearsonr(list(accuracy.values()), [TABLE_2[block][name][3] for name in accuracy])
+    cut_off = tuple(math.floor(each * 10_000) / 10_000 for each in (found.statistic, found.pvalue))
+    assert (cut_off == TABLE_3[block]) == (block[1] == "MIND")
+    if block[1] == "MovieLens":
+        assert abs(cut_off[0] - TABLE_3[block][0]) > 0.008

@@ -266,8 +266,9 @@ def _correlations(metric: str, values: Floats, strength: Floats) -> dict[str, fl
 
     if np.ptp(values) == 0 or np.ptp(strength) == 0:
         return {f"Pearson with {metric}": "undefined (all alike)"}
-    found = {}
-    for name, correlate in (("Pearson", pearsonr), ("Spearman", spearmanr)):
-        r = correlate(values, strength)
-        found[f"{name} with {metric}"] = f"{float(r.statistic):.4f} (p = {float(r.pvalue):.4f})"
-    return dict(found)
+    pearson, spearman = pearsonr(values, strength), spearmanr(values, strength)
+    # The p-value of the rank correlation is none for so few recommenders: it is 0 for a perfect one.
+    return {
+        f"Pearson with {metric}": f"{float(pearson.statistic):.4f} (p = {float(pearson.pvalue):.4f})",
+        f"Spearman with {metric}": f"{float(spearman.statistic):.4f}",
+    }

@@ -186,12 +186,16 @@ class Rate:
         """See `Mean`."""
         from scipy.special import bdtrc
 
+        if not 0 <= value <= 1:  # no rate is there
+            return float(value > 1)
         return 1.0 if self._count == 0 else float(bdtrc(self._count - 1, self._users, value))
 
     def p_at_least(self, value: float) -> float:
         """See `Mean`."""
         from scipy.special import bdtr
 
+        if not 0 <= value <= 1:  # no rate is there
+            return float(value < 0)
         return float(bdtr(self._count, self._users, value))
 
 

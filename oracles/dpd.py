@@ -2,7 +2,8 @@
 
 Source:
     Equation 21 of https://arxiv.org/abs/2411.00331. Users whose history is as long as the median are
-    inactive, as in the paper's code.
+    inactive, as in the paper's code. As a verdict it goes by the histories in the requests, so it is
+undefined where these were cut to one length.
 """
 
 from __future__ import annotations

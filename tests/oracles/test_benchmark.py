@@ -41,6 +41,19 @@ def test_a_rate_has_the_exact_interval_of_its_users() -> None:
     assert at_least(answers([["b"]] * 100, relevant="a"), "hit@2", 0.8).status == "violated"
 
 
+@pytest.mark.parametrize("hits", [0, 20, 40])
+def test_a_threshold_that_no_rate_reaches_is_a_sure_thing(hits: int) -> None:
+    given = answers([["a"]] * hits + [["b"]] * (40 - hits), relevant="a")
+    for oracle, threshold, status, p in (
+        (at_most, 7, "holds", 1),
+        (at_most, -7, "violated", 0),
+        (at_least, -7, "holds", 1),
+        (at_least, 7, "violated", 0),
+    ):
+        verdict = oracle(given, "hit@2", threshold)
+        assert (verdict.status, verdict.p_value) == (status, p)
+
+
 def test_a_bias_is_best_at_zero_and_bad_on_both_sides() -> None:
     # The history has 4 interactions an item: one, two and three powers of four above or below.
     users = 40

@@ -9,6 +9,7 @@ from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL
 from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
 from pytest_recsys_mt.arena.promises import faults
+from pytest_recsys_mt.arena.published import table
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judge import Claim, Seen, look_by_look
 from pytest_recsys_mt.oracles.q_score import q_in_words, q_interval, q_score
@@ -148,6 +149,8 @@ def details(
             for name, value in figures.items()
         }
     }
+    if aspect == OVERALL:
+        out["published"] = table()
     if verdict.estimate is not None and verdict.interval is not None:
         low, high = verdict.interval
         out["dimension"] = {

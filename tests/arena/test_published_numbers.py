@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from pytest_recsys_mt.arena.published import table
 from pytest_recsys_mt.oracles import q_score
 from tests.arena.published import AUC, COPIED, RELEASED, TABLE_2, TABLE_3, TABLE_4
 
@@ -31,6 +32,12 @@ def test_a_printed_q_follows_from_its_row(key: tuple[str, str, str]) -> None:
     win, tie, lose, printed, _ = ROWS[key]
     counts = [round(10 * share) for share in (win, tie, lose)]
     assert truncated(q_score(*counts)) == printed
+
+
+def test_what_stands_beside_ones_own_values_is_what_the_paper_prints() -> None:
+    shown = {(judge, data): values for judge, data, *values in table()["rows"]}
+    assert table()["columns"][2:] == list(TABLE_2["GPT-4o", "MIND"])
+    assert shown == {block: [row[3] for row in rows.values()] for block, rows in TABLE_2.items()}
 
 
 def test_one_row_has_the_percentages_of_another() -> None:

@@ -5,6 +5,7 @@ from pytest_recsys_mt.oracles.aplt import aplt
 from pytest_recsys_mt.oracles.arp import arp
 from pytest_recsys_mt.oracles.average_overlap import average_overlap
 from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
+from pytest_recsys_mt.oracles.bradley_terry import bradley_terry
 from pytest_recsys_mt.oracles.cand_dif import cand_dif, cand_dif_within
 from pytest_recsys_mt.oracles.compliance import complies
 from pytest_recsys_mt.oracles.crossing_point import CrossingPoint, crossing_point
@@ -53,6 +54,7 @@ from pytest_recsys_mt.oracles.popularity_groups import long_tail, popularity_gro
 from pytest_recsys_mt.oracles.popularity_lift import popularity_lift
 from pytest_recsys_mt.oracles.popularity_rank_correlation import popularity_rank_correlation
 from pytest_recsys_mt.oracles.position_bias import chosen_places_test, position_test
+from pytest_recsys_mt.oracles.q_score import q_in_words, q_interval, q_score
 from pytest_recsys_mt.oracles.rbo import rbo
 from pytest_recsys_mt.oracles.rbo_bounds import rbo_min, rbo_residual
 from pytest_recsys_mt.oracles.representative import representative
@@ -86,6 +88,7 @@ __all__ = [
     "at_least",
     "at_most",
     "average_overlap",
+    "bradley_terry",
     "cand_dif",
     "cand_dif_within",
     "chosen_places_test",
@@ -135,6 +138,9 @@ __all__ = [
     "popularity_lift",
     "popularity_rank_correlation",
     "position_test",
+    "q_in_words",
+    "q_interval",
+    "q_score",
     "rate_interval",
     "rbo",
     "rbo_min",

@@ -9,8 +9,9 @@ import pytest
 from pytest_recsys_mt.stash import SETTINGS, session_of, trial_of
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.arena import Arena, Aspect, Bench, Judge, League
     from pytest_recsys_mt.recsys import Recsys
-    from pytest_recsys_mt.settings import Settings
+    from pytest_recsys_mt.settings import Design, Settings
     from pytest_recsys_mt.texts import Texts
 
 
@@ -49,24 +50,101 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
 def recsys_against(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
     """The runner of the recommender that --recsys-against names, on the same requests."""
     spec = _given(session_of(request.config).settings, "against", "a recommender to compare with")
-    return _other(request, recsys, spec)
+    return _other(request, spec, recsys.design)
 
 
 @pytest.fixture
 def recsys_sampler(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
     """The runner of the recommender that --recsys-sampler names, on the same requests."""
     spec = _given(session_of(request.config).settings, "sampler", "a recommender to sample by")
-    return _other(request, recsys, spec)
+    return _other(request, spec, recsys.design)
 
 
-def _other(request: pytest.FixtureRequest, recsys: Recsys, spec: str) -> Recsys:
+BASELINE = "mostpop"
+"""What a recommender meets in the arena where --recsys-against names nothing."""
+
+
+@pytest.fixture(scope="session")
+def recsys_judge(pytestconfig: pytest.Config) -> Judge | Bench:
+    """What --recsys-judge names; override it to give a judge of your own."""
+    session = session_of(pytestconfig)
+    what = "a judge, which is a language model or any object with judge(comparisons)"
+    return session.bench(_given(session.settings, "judge", what))
+
+
+@pytest.fixture(scope="session")
+def recsys_aspects() -> tuple[Aspect, ...]:
+    """What is judged besides the whole; override it to add your own."""
+    from pytest_recsys_mt.arena import ASPECTS
+
+    return ASPECTS
+
+
+@pytest.fixture
+def recsys_arena(
+    request: pytest.FixtureRequest,
+    recsys_judge: Judge | Bench,
+    recsys_aspects: tuple[Aspect, ...],
+    recsys: Recsys,
+) -> Arena:
+    """The recommender under test and the one that --recsys-against names, before the judge."""
+    from pytest_recsys_mt.arena import Arena
+
+    session = session_of(request.config)
+    against = session.settings.against
+    if against is None and recsys.model == BASELINE:
+        pytest.skip(f"{BASELINE} is what others are compared with: give --recsys-against=SPEC")
+    spec = against or BASELINE
+    return Arena(
+        recsys.run(),
+        _other(request, spec, recsys.design).run(),
+        session.bench_of(recsys_judge),
+        recsys_aspects,
+        session.settings.seed,
+        (recsys.model, spec),
+        recsys.design,
+    )
+
+
+@pytest.fixture
+def recsys_league(
+    request: pytest.FixtureRequest,
+    recsys_judge: Judge | Bench,
+    recsys_aspects: tuple[Aspect, ...],
+) -> League:
+    """All recommenders of the run before the judge: those under test and the baseline."""
+    from pytest_recsys_mt.arena import League
+    from pytest_recsys_mt.planning import design_of
+
+    session = session_of(request.config)
+    settings = session.settings
+    specs = list(dict.fromkeys([*settings.models, settings.against or BASELINE]))
+    if len(specs) < 3:
+        pytest.skip(
+            f"needs three recommenders, got {', '.join(specs)}: give --recsys-model several times"
+        )
+    design = design_of(request.node, settings.design)
+    systems = {spec: _other(request, spec, design) for spec in specs}
+    trial = trial_of(request.node)
+    trial.recsys, trial.model = systems[specs[0]], ", ".join(specs)
+    return League(
+        {spec: recsys.run() for spec, recsys in systems.items()},
+        session.bench_of(recsys_judge),
+        recsys_aspects,
+        settings.seed,
+        design,
+    )
+
+
+def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
+    """The runner of another recommender than the one under test."""
     from pytest_recsys_mt.recsys import Recsys
 
     session = session_of(request.config)
     recommender = session.recommender(spec)
     return Recsys(
         lambda wanted: session.runner(recommender, spec, wanted),
-        recsys.design,
+        design,
         trial_of(request.node).report,
     )
 

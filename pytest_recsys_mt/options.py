@@ -143,7 +143,7 @@ OPTIONS = (
         "against",
         None,
         some_text,
-        "recommender that suites/arena compares the one under test with",
+        "recommender that suites/arena compares the one under test with (default there: mostpop)",
         "SPEC",
         in_ini=False,
     ),

@@ -247,12 +247,15 @@ class Prompt:
             another replicate of the same request carries another seed.
         k: Lines that the answer should list; a model may stop after them. None for free text.
         choices: The fixed answers of a multiple-choice question, for a model that can score them.
+        schema: The JSON schema of the answer, for an endpoint that holds answers to one. The
+            messages must ask for such JSON too.
     """
 
     messages: tuple[Message, ...]
     seed: int = 0
     k: int | None = None
     choices: tuple[str, ...] = ()
+    schema: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

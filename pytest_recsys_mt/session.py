@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
@@ -21,6 +22,7 @@ from pytest_recsys_mt.parameters import resources
 from pytest_recsys_mt.prices import Prices
 from pytest_recsys_mt.progress import Progress
 from pytest_recsys_mt.recommenders import resolve
+from pytest_recsys_mt.recommenders.loading import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, Request, TextModel
 from pytest_recsys_mt.runner import RunAnswers, Runner
@@ -34,9 +36,11 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.remote import Needs, RayCalls, Recipe
 
 
-def made_from(spec: str, exact: bool, max_wait: float, cache: Path) -> Recommender | TextModel:
-    """The recommender that `spec` names, with what the options say of all recommenders."""
-    made = resolve(spec, exact=exact)
+def made_from(
+    spec: str, exact: bool, max_wait: float, cache: Path, verbs: Sequence[str] = RECOMMENDS
+) -> Recommender | TextModel:
+    """What `spec` names, with what the options say of all recommenders."""
+    made = resolve(spec, exact=exact, verbs=verbs)
     if getattr(made, "max_wait", 0) is None:
         made.max_wait = max_wait  # type: ignore[union-attr]
     if isinstance(made, Trained) and made.folder is None:
@@ -73,6 +77,7 @@ class Session:
         self._subjects: dict[tuple[str, str, Fit], Subject] = {}
         self._trainings: dict[int, Dataset] = {}
         self._runners: dict[tuple[str, Design], Runner] = {}
+        self._benches: dict[Hashable, Bench] = {}
 
     @cached_property
     def split(self) -> Split:
@@ -258,6 +263,35 @@ class Session:
             NotApplicable: If it reads no text.
         """
         return Texts(self.subject(self.recommender(spec), spec), self.executor)
+
+    def bench(self, spec: str) -> Bench:
+        """What judges, by its spec: an object that does, or a text model that is asked to.
+
+        Raises:
+            RecommenderError: If the spec names nothing that judges.
+        """
+        if spec not in self._benches:
+            settings = self.settings
+            options = (settings.exact, settings.max_wait, settings.cache)
+            made = made_from(spec, *options, JUDGES)
+            if isinstance(made, Judge):
+                self._benches[spec] = Bench(made, spec)
+            else:
+                self._recommenders.setdefault(spec, made)
+                profiler = None if settings.profiler is None else self.texts(settings.profiler)
+                self._benches[spec] = Bench(LanguageJudge(self.texts(spec), profiler), spec)
+        return self._benches[spec]
+
+    def bench_of(self, judge: Judge | Bench) -> Bench:
+        """The bench of a judge that a fixture gave; the same for the same judge."""
+        if isinstance(judge, Bench):
+            return judge
+        known = self._benches.get(id(judge))
+        if known is None or known.judge is not judge:
+            name = getattr(judge, "name", None)
+            named = name if isinstance(name, str) else type(judge).__name__
+            known = self._benches[id(judge)] = Bench(judge, f"fixture:{named}")
+        return known
 
     def close(self) -> None:
         """Let go of the cache, the actors and the recommenders that hold anything."""

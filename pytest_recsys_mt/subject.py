@@ -221,6 +221,11 @@ class TextSubject:
         """Whether the model answers a prompt with choices by scoring them."""
         return bool(getattr(self._recommender.model, "scores_choices", False))
 
+    @property
+    def takes_schema(self) -> bool:
+        """Whether answers of the model can be held to the schema of a prompt."""
+        return bool(getattr(self._recommender.model, "takes_schema", False))
+
     def _content(self, prompt: Prompt, replicate: int, repeat: bool) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
@@ -231,6 +236,7 @@ class TextSubject:
             "repeat": repeat,
             **({} if prompt.k is None else {"k": prompt.k}),
             **({"choices": list(prompt.choices)} if prompt.choices else {}),
+            **({"schema": dict(prompt.schema)} if prompt.schema is not None else {}),
         }
 
     def prompt_tokens(self, call: Call) -> int | None:

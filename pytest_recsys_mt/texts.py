@@ -40,6 +40,11 @@ class Texts:
         """Whether it answers a prompt with choices by scoring them, rather than by writing."""
         return self._subject.scores_choices
 
+    @property
+    def takes_schema(self) -> bool:
+        """Whether its answers can be held to the `schema` of a prompt, as far as its endpoint does."""
+        return self._subject.takes_schema
+
     def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
         """The completions, one a prompt, in their order; all prompts are put as one batch.
 

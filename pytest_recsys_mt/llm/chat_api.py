@@ -7,6 +7,7 @@ import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.llm.endpoint import Endpoint
@@ -29,11 +30,13 @@ class Dialect:
         limits: Names for the most tokens of an answer that are still to be tried, best first.
         seed: Whether a seed may be sent.
         json: Whether answers may be held to JSON.
+        schema: Whether answers may be held to a JSON schema.
     """
 
     limits: tuple[str, ...]
     seed: bool = True
     json: bool = True
+    schema: bool = True
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> Dialect:
@@ -46,12 +49,19 @@ class Dialect:
         is_openai = urlsplit(endpoint.url).hostname == "api.openai.com"
         return cls(names[::-1] if is_openai else names)
 
-    def without_rejected(self, complaint: str) -> Dialect | None:
-        """What to try after a complaint, or None where the complaint is about something else."""
+    def without_rejected(self, complaint: str, *, schema: bool = False) -> Dialect | None:
+        """What to try after a complaint, or None where the complaint is about something else.
+
+        Args:
+            complaint: Of the endpoint.
+            schema: Whether the call had a schema.
+        """
         if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
             return replace(self, limits=self.limits[1:])
         if self.seed and re.search(r"\bseed\b", complaint):
             return replace(self, seed=False)
+        if schema and self.schema and re.search(r"response_format|json_schema", complaint):
+            return replace(self, schema=False)
         # OpenAI names the field also where the prompt does not ask for JSON, which is the prompt's mistake.
         if (
             self.json
@@ -60,6 +70,14 @@ class Dialect:
         ):
             return replace(self, json=False)
         return None
+
+
+def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The field that holds an answer to a JSON schema."""
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)},
+    }
 
 
 def read(body: bytes) -> Completion:

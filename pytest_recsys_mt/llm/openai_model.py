@@ -58,6 +58,7 @@ class OpenAIModel:
     Attributes:
         deterministic: False. Servers put the calls of many users into one batch, and answers change
             with its shape even at temperature 0.
+        takes_schema: True: a prompt's `schema` is sent along, until the endpoint refuses it.
         notes: What the endpoint was found not to understand, one sentence each.
 
     Raises:
@@ -65,6 +66,7 @@ class OpenAIModel:
     """
 
     deterministic = False
+    takes_schema = True
 
     def __init__(
         self,
@@ -266,7 +268,9 @@ class OpenAIModel:
                         **self._arguments(prompt, dialect), extra_headers=headers
                     )
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                simpler = dialect.without_rejected(str(error.body))
+                simpler = dialect.without_rejected(
+                    str(error.body), schema=prompt.schema is not None
+                )
                 if simpler is None:
                     raise
                 dialect = simpler
@@ -287,7 +291,9 @@ class OpenAIModel:
             arguments["temperature"] = self.temperature
         if self.top_p is not None:
             arguments["top_p"] = self.top_p
-        if self.json and dialect.json:
+        if prompt.schema is not None and dialect.schema:
+            arguments["response_format"] = chat_api.response_format(prompt.schema)
+        elif self.json and dialect.json:
             arguments["response_format"] = {"type": "json_object"}
         if dialect.seed:
             # Servers differ in how wide a seed may be; all of them take 31 bits.
@@ -306,6 +312,10 @@ class OpenAIModel:
             (
                 f"{self._endpoint.url} takes no response_format, so nothing holds answers to JSON",
                 self._dialect.json and not dialect.json,
+            ),
+            (
+                f"{self._endpoint.url} takes no JSON schema, so answers may have any form",
+                self._dialect.schema and not dialect.schema,
             ),
             (
                 f"{self._endpoint.url} takes {dialect.limits[0]}, not {self._dialect.limits[0]}",

@@ -6,7 +6,7 @@ import difflib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
@@ -18,15 +18,30 @@ from pytest_recsys_mt.requests import Recommender, TextModel
 
 _FILE_MODULE = "_recsys_mt_file_"
 
+VERBS: Mapping[str, str] = {
+    "recommend": "recommend(requests)",
+    "complete": "complete(prompts)",
+    "judge": "judge(comparisons)",
+}
+"""The methods of the protocols, with what they are given."""
 
-def from_file(path: str, name: str, given: Mapping[str, str], spec: str) -> Recommender | TextModel:
-    """The recommender `name` of a Python file.
+RECOMMENDS = ("recommend", "complete")
+"""An object with any of these methods recommends."""
+
+JUDGES = ("judge", "complete")
+"""An object with any of these methods judges."""
+
+
+def from_file(
+    path: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
+) -> Recommender | TextModel:
+    """The recommender `name` of a Python file, or whatever has any of `verbs`.
 
     The file runs as a module named after its whole path, so two files of one name do not meet, and
     stays in `sys.modules`, so dataclasses and pickling work. It runs once a process.
 
     Raises:
-        RecommenderError: If there is no such file, it raises, or `name` is nothing that recommends.
+        RecommenderError: If there is no such file, it raises, or `name` has none of the methods.
     """
     file = Path(path).expanduser()
     if not file.is_file():
@@ -38,16 +53,17 @@ def from_file(path: str, name: str, given: Mapping[str, str], spec: str) -> Reco
     alias = f"{_FILE_MODULE}{digest}_{file.stem}"
     if alias not in sys.modules:
         _execute(file, alias, spec)
-    return from_object(_attribute(sys.modules[alias], name, str(file), spec), given, spec)
+    found = _attribute(sys.modules[alias], name, str(file), spec, verbs)
+    return from_object(found, given, spec, verbs)
 
 
 def from_module(
-    module: str, name: str, given: Mapping[str, str], spec: str
+    module: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
 ) -> Recommender | TextModel:
-    """The recommender `name` of an importable module.
+    """The recommender `name` of an importable module, or whatever has any of `verbs`.
 
     Raises:
-        RecommenderError: If the module cannot be imported, or `name` is nothing that recommends.
+        RecommenderError: If the module cannot be imported, or `name` has none of the methods.
     """
     try:
         loaded = importlib.import_module(module)
@@ -55,22 +71,24 @@ def from_module(
         raise RecommenderError(
             f"{spec!r}: importing {module!r} raised {type(error).__name__}: {error}"
         ) from error
-    return from_object(_attribute(loaded, name, module, spec), given, spec)
+    return from_object(_attribute(loaded, name, module, spec, verbs), given, spec, verbs)
 
 
-def from_object(found: Any, given: Mapping[str, str], spec: str) -> Recommender | TextModel:
+def from_object(
+    found: Any, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
+) -> Recommender | TextModel:
     """What `found` recommends with: itself, or what comes of calling it.
 
     Args:
         found: An object, a class or a factory.
         given: Parameters for the class or factory.
         spec: For messages.
+        verbs: Keys of `VERBS`; the object must have one of these methods.
 
     Raises:
-        RecommenderError: If it cannot be called so, or the result has no `recommend` and no
-            `complete`.
+        RecommenderError: If it cannot be called so, or the result has none of the methods.
     """
-    if isinstance(found, type) or (callable(found) and not _recommends(found)):
+    if isinstance(found, type) or (callable(found) and not _does(found, verbs)):
         built = parameters.build(found, given, spec)
     elif given:
         raise RecommenderError(
@@ -79,10 +97,11 @@ def from_object(found: Any, given: Mapping[str, str], spec: str) -> Recommender 
         )
     else:
         built = found
-    if not _recommends(built):
+    if not _does(built, verbs):
+        named = " nor ".join(repr(VERBS[verb]) for verb in verbs)
         raise RecommenderError(
-            f"{spec!r} gives a {type(built).__qualname__} with neither 'recommend(requests)' nor "
-            f"'complete(prompts)'; it must have one of the two"
+            f"{spec!r} gives a {type(built).__qualname__} with neither {named}; it must have one of "
+            f"the two"
         )
     return cast("Recommender | TextModel", built)
 
@@ -96,8 +115,8 @@ def qualified_name(loaded: Any) -> str:
     return f"{module}:{kind.__qualname__}"
 
 
-def _recommends(found: Any) -> bool:
-    return any(callable(getattr(found, verb, None)) for verb in ("recommend", "complete"))
+def _does(found: Any, verbs: Sequence[str]) -> bool:
+    return any(callable(getattr(found, verb, None)) for verb in verbs)
 
 
 def _execute(file: Path, alias: str, spec: str) -> None:
@@ -115,13 +134,13 @@ def _execute(file: Path, alias: str, spec: str) -> None:
         ) from error
 
 
-def _attribute(module: ModuleType, name: str, where: str, spec: str) -> Any:
+def _attribute(module: ModuleType, name: str, where: str, spec: str, verbs: Sequence[str]) -> Any:
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
             public = [key for key in vars(module) if not key.startswith("_")]
             near = difflib.get_close_matches(name, public)
-            able = [key for key in public if _recommends(getattr(module, key))]
+            able = [key for key in public if _does(getattr(module, key), verbs)]
             hint = near or able
             raise RecommenderError(
                 f"{spec!r}: {where!r} has no {name!r}"

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import metadata
 from pathlib import Path, PurePath
@@ -78,7 +78,9 @@ PREFIXES: Mapping[str, Callable[[str, bool], Recommender | TextModel]] = {
 models of this process answer exactly (what answers elsewhere cannot promise it)."""
 
 
-def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
+def resolve(
+    spec: str, *, exact: bool = False, verbs: Sequence[str] = loading.RECOMMENDS
+) -> Recommender | TextModel:
     """The recommender or text model that a spec means, not fitted yet.
 
     In this order:
@@ -97,6 +99,7 @@ def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
         spec: What stands behind ``--recsys-model``.
         exact: Whether models of this process (``hf:``) answer each prompt alone, in float32 on one
             thread, unless the spec itself says ``exact=false``.
+        verbs: Methods of which an object must have one; `loading.JUDGES` for what judges.
 
     Raises:
         RecommenderError: If the spec means nothing or cannot be built; the text says what would.
@@ -110,7 +113,7 @@ def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
         raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
     where, colon, name = target.rpartition(":")
     if colon:
-        return _load(where, name, given, spec)
+        return _load(where, name, given, spec, verbs)
     providers = _providers(target)
     if len(providers) > 1:
         raise RecommenderError(
@@ -118,7 +121,7 @@ def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
             f"uninstall one of them, or name the one you mean as 'package.module:name'"
         )
     for found in providers.values():
-        return loading.from_object(found(), given, spec)
+        return loading.from_object(found(), given, spec, verbs)
     if target.endswith(".py"):
         raise RecommenderError(f"{spec!r} names a file; say what in it: '{target}:NAME'")
     near = _near(target)
@@ -141,11 +144,13 @@ def describe(recommender: Recommender | TextModel) -> str:
     return name if isinstance(name, str) and name else loading.qualified_name(recommender)
 
 
-def _load(where: str, name: str, given: Mapping[str, str], spec: str) -> Recommender | TextModel:
+def _load(
+    where: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str]
+) -> Recommender | TextModel:
     if _is_dotted(name) and PurePath(where).suffix == ".py":
-        return loading.from_file(where, name, given, spec)
+        return loading.from_file(where, name, given, spec, verbs)
     if _is_dotted(name) and _is_dotted(where) and _is_importable(where.partition(".")[0]):
-        return loading.from_module(where, name, given, spec)
+        return loading.from_module(where, name, given, spec, verbs)
     raise RecommenderError(
         f"{spec!r} begins with no known prefix, and neither a module {where!r} that can be imported "
         f"here or lies in the current folder nor a file {where!r} with the ending .py holds a "

@@ -50,6 +50,9 @@ LAYERS: dict[str, set[str]] = {
         "errors", "calls", "cache", "limits", "prices", "progress", "settings", "subject", "tokens",
     },
     "texts": {"errors", "execution", "requests", "subject"},
+    "arena": {
+        "answers", "errors", "llm", "oracles", "requests", "seeds", "texts", "verdict",
+    },
     "runner": {
         "answers", "calls", "cases", "errors", "execution", "metamorphic", "relations", "requests",
         "seeds", "settings", "subject", "texts", "verdict",
@@ -66,7 +69,7 @@ LAYERS: dict[str, set[str]] = {
     "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "runner", "verdict"},
     "sampling": {"answers", "cases", "errors", "oracles", "settings"},
     "session": {
-        "cache", "cases", "datasets", "errors", "execution", "limits", "parameters", "prices", "progress",
+        "arena", "cache", "cases", "datasets", "errors", "execution", "limits", "parameters", "prices", "progress",
         "recommenders", "remote", "requests", "runner", "sampling", "seeds", "settings", "subject", "texts", "options",
     },
     "plan": {
@@ -82,14 +85,14 @@ LAYERS: dict[str, set[str]] = {
         "settings", "tokens", "trial", "verdict",
     },
     "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},
-    "fixtures": {"errors", "planning", "recsys", "session", "settings", "stash", "texts"},
+    "fixtures": {"arena", "errors", "planning", "recsys", "session", "settings", "stash", "texts"},
     "plugin": {
         "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
         "recsys", "report", "settings", "stash", "trial",
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip
-PUBLIC = {"", "relations", "oracles"}
+PUBLIC = {"", "relations", "oracles", "arena"}
 
 
 def modules() -> list[Path]:

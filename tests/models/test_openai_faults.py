@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -321,6 +322,28 @@ def test_answers_are_held_to_json_where_the_endpoint_can(faulty: FaultServer) ->
     assert model.notes == [
         f"{faulty.url} takes no response_format, so nothing holds answers to JSON"
     ]
+
+
+def test_an_answer_is_held_to_the_schema_of_its_prompt_where_the_endpoint_can(
+    faulty: FaultServer,
+) -> None:
+    schema = {"type": "object", "properties": {"overall": {"type": "string"}}}
+    asks = replace(prompt(), schema=schema)
+    model = OpenAIModel("tiny", concurrency=1)
+    model.complete([asks, prompt()])
+    sent = [payload.get("response_format") for payload in faulty.asked]
+    assert sent == [
+        {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": schema},
+        },
+        None,
+    ]
+    faulty.answer = rejecting("response_format")
+    answers = model.complete([asks, asks])
+    assert [answer.text for answer in answers] == ["max_tokens messages model seed"] * 2
+    assert len(faulty.asked) == 2 + 3, "one refusal, then none"
+    assert model.notes == [f"{faulty.url} takes no JSON schema, so answers may have any form"]
 
 
 def test_a_prompt_that_does_not_ask_for_json_is_told_so(faulty: FaultServer) -> None:

@@ -1,0 +1,41 @@
+"""Pairwise judgement of recommenders: a judge says which of two lists is better for a user."""
+
+from pytest_recsys_mt.arena.absolute import discrimination, not_scored_lower
+from pytest_recsys_mt.arena.arena import Arena
+from pytest_recsys_mt.arena.bench import Bench
+from pytest_recsys_mt.arena.judging import (
+    ASPECTS,
+    OVERALL,
+    Appraisal,
+    Aspect,
+    Comparison,
+    Judge,
+    Judgement,
+    Showing,
+)
+from pytest_recsys_mt.arena.language_judge import LanguageJudge
+from pytest_recsys_mt.arena.league import League, no_circle
+from pytest_recsys_mt.arena.preference import not_less_preferred, preferred
+from pytest_recsys_mt.arena.promises import PROMISES, judge_keeps
+
+__all__ = [
+    "ASPECTS",
+    "OVERALL",
+    "PROMISES",
+    "Appraisal",
+    "Arena",
+    "Aspect",
+    "Bench",
+    "Comparison",
+    "Judge",
+    "Judgement",
+    "LanguageJudge",
+    "League",
+    "Showing",
+    "discrimination",
+    "judge_keeps",
+    "no_circle",
+    "not_less_preferred",
+    "not_scored_lower",
+    "preferred",
+]

@@ -1,0 +1,139 @@
+"""Scores of single lists beside the comparison, and how well each tells two recommenders apart."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.answers import Pairs
+from pytest_recsys_mt.arena.arena import Arena
+from pytest_recsys_mt.arena.judging import OVERALL, Showing
+from pytest_recsys_mt.arena.outcomes import outcomes
+from pytest_recsys_mt.arena.preference import untrusted
+from pytest_recsys_mt.arena.promises import UNREAD
+from pytest_recsys_mt.oracles.arguments import not_negative
+from pytest_recsys_mt.oracles.bounds import mean_difference_of
+from pytest_recsys_mt.oracles.effect import Effects
+from pytest_recsys_mt.oracles.judge import Claim, Seen, look_by_look
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.verdict import Verdict
+
+
+def not_scored_lower(
+    arena: Arena, aspect: str = OVERALL, *, margin: float, trusted: float | None = None
+) -> Verdict:
+    """The judge scores lists of the recommender under test no lower than the other's.
+
+    Each list is shown by itself and gets a score from 0 to 1. All users are asked, and their lists
+    compared too, for the figures.
+
+    Args:
+        arena: The two recommenders and a judge that gives scores.
+        aspect: Name of one of the arena's aspects, or ``overall``.
+        margin: The mean score may be lower by so much, at least 0.
+        trusted: As of `preferred`.
+
+    Returns:
+        A verdict, reported; ``details["figures"]`` has both mean scores, and of the scores and the
+        comparisons what `discrimination` says.
+
+    Raises:
+        NotApplicable: If the judge gives no scores.
+        OracleError: If an argument is none of these.
+    """
+    arena.require("not_scored_lower", aspect)
+    margin = not_negative("not_scored_lower", "margin", margin)
+    claim = Claim(f"not_scored_lower:{aspect}", "at least", -margin, whole=True)
+    context = arena.context
+    seen: list[tuple[_Scores, Pairs]] = []
+
+    def see(users: int) -> Seen:
+        pairs = arena.pairs(users)
+        scores = _scores(arena, pairs, aspect)
+        seen.append((scores, pairs))
+        return Seen(scores.effects, pairs, pairs.source, pairs.followup)
+
+    relation = f"{aspect} score against {arena.names[1]}"
+    verdict = look_by_look(claim, relation, context, arena.users, see)
+    scores, pairs = seen[-1]
+    if len(scores.rows):
+        compared = outcomes(arena, pairs, aspect).preference
+        difference = scores.ours - scores.theirs
+        figures = {
+            "score": float(scores.ours.mean()),
+            "score of the other": float(scores.theirs.mean()),
+            "told apart by score": _in_words(discrimination(difference)),
+            "told apart by comparison": _in_words(discrimination(compared)),
+            "users tied by score": float((difference == 0).mean()),
+            "users tied by comparison": float((compared == 0).mean()) if len(compared) else 1.0,
+        }
+        verdict = dataclasses.replace(verdict, details={"figures": figures})
+    return context.report(untrusted(verdict, arena, trusted))
+
+
+def discrimination(differences: Floats) -> float:
+    """How well a difference is told from 0: its mean over users in its standard deviations.
+
+    Squared, it is inversely proportional to the users that a t-test needs.
+
+    Args:
+        differences: One a user, ``(n,)``.
+
+    Returns:
+        At least 0, without a sign; infinite where all users have one and the same difference, and 0
+        where that is 0.
+    """
+    if len(differences) < 2:
+        return 0.0
+    mean, deviation = abs(float(differences.mean())), float(differences.std(ddof=1))
+    if deviation < 1e-12:
+        return float("inf") if mean > 1e-12 else 0.0
+    return mean / deviation
+
+
+def _in_words(value: float) -> float | str:
+    return "infinite (all users alike)" if math.isinf(value) else value
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Scores of both recommenders, ``(n,)`` each, of the users in `rows`."""
+
+    rows: NDArray[np.intp]
+    ours: Floats
+    theirs: Floats
+    effects: Effects
+
+
+def _scores(arena: Arena, pairs: Pairs, aspect: str) -> _Scores:
+    showings = [
+        Showing(arena.comparison(asked, (), ()).request, arena.items(asked), arena.aspects)
+        for both in zip(pairs.source, pairs.followup, strict=True)
+        for asked in both
+    ]
+    given = arena.bench.rated(showings)
+    rows, numbers = [], []
+    errors = Counter[str]()
+    for row, (one, two) in enumerate(zip(given[::2], given[1::2], strict=True)):
+        failed = one.error or two.error
+        scores = (one.score(aspect), two.score(aspect))
+        if failed or scores[0] is None or scores[1] is None:
+            errors[failed or UNREAD] += 1
+            continue
+        rows.append(row)
+        numbers.append(scores)
+    table = np.array(numbers, np.float64).reshape(-1, 2)
+    difference = table[:, 0] - table[:, 1]
+    effects = Effects(
+        rows=np.array(rows, np.intp),
+        effect=difference,
+        mean=mean_difference_of(difference, -1.0, 1.0) if rows else None,
+        reach=(-1.0, 1.0),
+        errors=errors,
+    )
+    return _Scores(effects.rows, table[:, 0], table[:, 1], effects)

@@ -1,0 +1,115 @@
+"""Two recommenders before one judge."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.arena.bench import Bench
+from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, Comparison
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.similarities import choices
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item
+
+LONGEST = 100
+"""Characters of a title that is in no catalogue; a recommender may write anything there."""
+
+
+@dataclass(frozen=True)
+class Arena:
+    """The lists of two recommenders for the same users, and who judges them.
+
+    The recommenders answer the requests that every test puts, and learn nothing of the judge. Where
+    one is asked several times, its first answer is judged.
+
+    Attributes:
+        ours: Answers of the recommender under test.
+        theirs: Answers of the one it is compared with, to the same requests.
+        bench: Puts the comparisons.
+        aspects: To be judged, besides the whole.
+        seed: Of the run.
+        names: Of the two recommenders, for reports; no judge sees them.
+        design: How the requests were made: with the names it tells the lists from all others that
+            the same bench has judged.
+    """
+
+    ours: Answers
+    theirs: Answers
+    bench: Bench
+    aspects: tuple[Aspect, ...] = ASPECTS
+    seed: int = 0
+    names: tuple[str, str] = ("A", "B")
+    design: Hashable = None
+
+    def __post_init__(self) -> None:
+        *named, _ = self.judged
+        if len(set(named)) < len(named) or OVERALL in named:
+            raise OracleError(
+                f"aspects have different names, none of which is {OVERALL!r}, got {named!r}"
+            )
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """What can be asked about: the names of the aspects, and ``overall``."""
+        return (*(aspect.name for aspect in self.aspects), OVERALL)
+
+    @property
+    def users(self) -> int:
+        """How many users can be asked of both."""
+        return min(self.ours.applicable(), self.theirs.applicable())
+
+    @property
+    def context(self) -> Context:
+        """The rules of this run; as of a stochastic recommender, so that a clear verdict stops early
+        and spares the judge the rest.
+        """
+        return dataclasses.replace(self.ours.context, deterministic=False)
+
+    def pairs(self, users: int) -> Pairs:
+        """The answers of both for the first so many users."""
+        ours, theirs = self.ours.sample(users), self.theirs.sample(users)
+        other = {asked.user: asked for asked in theirs.asked}
+        both = [(asked, other[asked.user]) for asked in ours.asked if asked.user in other]
+        return Pairs(
+            tuple(one for one, _ in both),
+            tuple(two for _, two in both),
+            *(
+                Counter(getattr(ours, name)) + Counter(getattr(theirs, name))
+                for name in ("not_applicable", "errors", "unasked")
+            ),
+        )
+
+    def items(self, asked: Asked) -> tuple[Item, ...]:
+        """The list that a judge is shown: the first answer, each item once."""
+        answer = asked.answers[0]
+        written = {entry.item: entry.text for entry in reversed(answer.entries) if entry.item}
+        known = self.ours.context.items
+        return tuple(
+            known[item]
+            if item in known
+            else Item(item, written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:LONGEST])
+            for item in dict.fromkeys(answer.items)
+        )
+
+    def comparison(self, asked: Asked, a: tuple[Item, ...], b: tuple[Item, ...]) -> Comparison:
+        """Two lists for the user of a request, who is shown without the candidates."""
+        shown = asked.request.replace(candidates=None, instruction="", edits=())
+        return Comparison(shown, a, b, self.aspects)
+
+    def require(self, oracle: str, aspect: str) -> str:
+        """The name of an aspect of this arena.
+
+        Raises:
+            OracleError: If there is none of that name; the text gives the choice.
+        """
+        if aspect not in self.judged:
+            raise OracleError(
+                f"{oracle}: there is no aspect {aspect!r}; {choices(aspect, self.judged)}"
+            )
+        return aspect
+
+    def __repr__(self) -> str:
+        return f"<arena: {self.names[0]} against {self.names[1]} before {self.bench.name}>"

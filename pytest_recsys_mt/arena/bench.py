@@ -1,0 +1,102 @@
+"""A judge at work: asked each thing once, held to its protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar, cast
+
+from pytest_recsys_mt.arena.judging import Appraisal, Comparison, Judge, Judgement, Showing
+from pytest_recsys_mt.errors import NotApplicable, RecommenderError
+from pytest_recsys_mt.verdict import Verdict
+
+Question = TypeVar("Question", bound=Hashable)
+Answer = TypeVar("Answer")
+
+
+class Bench:
+    """Puts comparisons to a judge, each once, whichever test asks.
+
+    Args:
+        judge: Compares lists.
+        name: As reports and messages know it.
+
+    Attributes:
+        deterministic: Whether the judge declares that it always judges alike.
+        apart: Whether the judge declares that it judges each aspect by itself.
+        verdicts: On the judge itself, by what was tested; see `promises`.
+    """
+
+    def __init__(self, judge: Judge, name: str) -> None:
+        self.name = name
+        self.deterministic = bool(getattr(judge, "deterministic", False))
+        self.apart = bool(getattr(judge, "apart", False))
+        self.verdicts: dict[Hashable, Verdict] = {}
+        self.judge = judge
+        self._judgements: dict[Comparison, Judgement] = {}
+        self._appraisals: dict[Showing, Appraisal] = {}
+
+    def judged(self, comparisons: Sequence[Comparison]) -> list[Judgement]:
+        """The judgements, one a comparison, in their order.
+
+        Raises:
+            RecommenderError: If the judge breaks its protocol.
+        """
+        self._ask(comparisons, self._judgements, self.judge.judge, Judgement, "judge")
+        return [self._judgements[comparison] for comparison in comparisons]
+
+    def rated(self, showings: Sequence[Showing]) -> list[Appraisal]:
+        """The scores of single lists, one appraisal a list, in their order.
+
+        Raises:
+            NotApplicable: If the judge gives no scores.
+            RecommenderError: If the judge breaks its protocol.
+        """
+        rate: Callable[[Sequence[Showing]], Sequence[Appraisal]] | None
+        rate = getattr(self.judge, "rate", None)
+        if rate is None:
+            raise NotApplicable(f"needs a judge with rate(showings), and {self.name} has none")
+        self._ask(showings, self._appraisals, rate, Appraisal, "rate")
+        return [self._appraisals[showing] for showing in showings]
+
+    def __repr__(self) -> str:
+        return f"<bench of {self.name}>"
+
+    def _ask(
+        self,
+        questions: Sequence[Question],
+        known: dict[Question, Answer],
+        ask: Callable[[Sequence[Question]], Sequence[Answer]],
+        kind: type[Answer],
+        verb: str,
+    ) -> None:
+        waiting = [each for each in dict.fromkeys(questions) if each not in known]
+        if not waiting:
+            return
+        answers = ask(waiting)
+        if len(answers) != len(waiting):
+            raise RecommenderError(
+                f"the judge {self.name} gave {len(answers)} answers to {len(waiting)} questions; "
+                f"{verb}() returns one {kind.__name__} for each, in their order"
+            )
+        for question, answer in zip(waiting, answers, strict=True):
+            self._check(answer, kind, verb)
+            known[question] = answer
+
+    def _check(self, answer: object, kind: type, verb: str) -> None:
+        if not isinstance(answer, kind):
+            raise RecommenderError(
+                f"the judge {self.name} gave {answer!r}; {verb}() returns {kind.__name__} objects"
+            )
+        if isinstance(answer, Judgement):
+            said = [answer.overall, *answer.verdicts.values()]
+            wrong = [each for each in said if each not in ("A", "B", "tie", None)]
+            allowed = "'A', 'B', 'tie' or None"
+        else:
+            scores = cast("Appraisal", answer)
+            given: list[Any] = [scores.overall, *scores.scores.values()]
+            wrong = [each for each in given if each is not None and not 0 <= each <= 1]
+            allowed = "a number from 0 to 1 or None"
+        if wrong:
+            raise RecommenderError(
+                f"the judge {self.name} gave {wrong[0]!r}, which is not {allowed}"
+            )

@@ -1,0 +1,146 @@
+"""A language model as judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pytest_recsys_mt.arena.judging import (
+    OVERALL,
+    Appraisal,
+    Aspect,
+    Comparison,
+    Judgement,
+    Showing,
+)
+from pytest_recsys_mt.arena.prompts import (
+    Form,
+    comparison_choice,
+    comparison_prompt,
+    profile_prompt,
+    showing_choice,
+    showing_prompt,
+)
+from pytest_recsys_mt.arena.reading import read_appraisal, read_judgement
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.requests import Completion, Prompt, Request
+from pytest_recsys_mt.texts import Texts
+
+Question = TypeVar("Question", bound=Comparison | Showing)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a model said to one question: a text, or why there is none."""
+
+    text: str
+    error: str | None = None
+
+
+class LanguageJudge:
+    """Asks a text model which of two lists is better, and how good one is.
+
+    A model that writes is asked once a comparison, for all aspects and the whole; one that answers
+    by choosing (``scores_choices``) once for each of them. All calls go through the cache, the
+    limits and the counts of the run.
+
+    Args:
+        texts: The model that judges.
+        profiler: A model that describes each user, once, from history and attributes; without one
+            the judge reads the attributes themselves.
+    """
+
+    def __init__(self, texts: Texts, profiler: Texts | None = None) -> None:
+        self._texts = texts
+        self._profiler = profiler
+        self._form: Form = "json" if texts.takes_schema else "lines"
+        self.name = texts.name
+        self.apart = texts.scores_choices
+        self.deterministic = texts.deterministic and (profiler is None or profiler.deterministic)
+
+    def judge(self, comparisons: Sequence[Comparison], /) -> list[Judgement]:
+        """The judgements, one a comparison, in their order.
+
+        Raises:
+            LimitReachedError: If a limit of the run is reached.
+            RecommenderError: If a user could not be described.
+        """
+        answers = self._ask(comparisons, comparison_prompt, comparison_choice)
+        return [
+            Judgement(None, error=said.error)
+            if said.error is not None
+            else read_judgement(said.text, comparison.aspects)
+            for comparison, said in zip(comparisons, answers, strict=True)
+        ]
+
+    def rate(self, showings: Sequence[Showing], /) -> list[Appraisal]:
+        """The scores, one appraisal a list, in their order.
+
+        Raises:
+            LimitReachedError: If a limit of the run is reached.
+            RecommenderError: If a user could not be described.
+        """
+        answers = self._ask(showings, showing_prompt, showing_choice)
+        return [
+            Appraisal(None, error=said.error)
+            if said.error is not None
+            else read_appraisal(said.text, showing.aspects)
+            for showing, said in zip(showings, answers, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        return f"<judge: {self.name}>"
+
+    def _ask(
+        self,
+        questions: Sequence[Question],
+        whole: Callable[[Question, str, Form], Prompt],
+        choice: Callable[[Question, str, Aspect | None], Prompt],
+    ) -> list[_Said]:
+        """What the model says to each question, all of one replicate put as one batch."""
+        profiles = self._profiles([question.request for question in questions])
+        prompts: list[list[Prompt]] = []
+        for place, profile in enumerate(profiles):
+            question = questions[place]
+            if self._texts.scores_choices:
+                each = (*question.aspects, None)
+                prompts.append([choice(question, profile, aspect) for aspect in each])
+            else:
+                prompts.append([whole(question, profile, self._form)])
+        said: dict[int, _Said] = {}
+        for replicate in sorted({question.replicate for question in questions}):
+            places = [at for at, each in enumerate(questions) if each.replicate == replicate]
+            batch = [prompt for at in places for prompt in prompts[at]]
+            completions = iter(self._texts.complete(*batch, replicate=replicate))
+            for at in places:
+                own = [next(completions) for _ in prompts[at]]
+                chose = questions[at].aspects if self._texts.scores_choices else None
+                said[at] = _together(own, chose)
+        return [said[at] for at in range(len(questions))]
+
+    def _profiles(self, requests: Sequence[Request]) -> list[str]:
+        """A description of each user; empty without a profiler."""
+        if self._profiler is None:
+            return [""] * len(requests)
+        completions = self._profiler.complete(*map(profile_prompt, requests))
+        for request, completion in zip(requests, completions, strict=True):
+            if not completion.text:
+                raise RecommenderError(
+                    f"{self._profiler.name} could not describe user {request.user!r}: "
+                    f"{completion.error or 'it wrote nothing'}; leave --recsys-profiler out to show "
+                    f"the judge what is known of the user itself"
+                )
+        return [completion.text or "" for completion in completions]
+
+
+def _together(completions: Sequence[Completion], chose: Sequence[Aspect] | None) -> _Said:
+    """The answers to one question as one text; choices made one by one become a line each."""
+    error = next((each.error for each in completions if each.error is not None), None)
+    if error is not None:
+        return _Said("", error)
+    texts = [completion.text or "" for completion in completions]
+    if chose is None:
+        return _Said(texts[0])
+    names = [*(aspect.name for aspect in chose), OVERALL]
+    return _Said("\n".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True)))

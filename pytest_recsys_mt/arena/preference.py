@@ -1,0 +1,162 @@
+"""The comparison: which recommender the judge prefers, in one aspect or as a whole."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from pytest_recsys_mt.arena.arena import Arena
+from pytest_recsys_mt.arena.judging import OVERALL
+from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
+from pytest_recsys_mt.arena.promises import faults
+from pytest_recsys_mt.arena.published import table
+from pytest_recsys_mt.oracles.arguments import not_negative
+from pytest_recsys_mt.oracles.judge import Claim, Seen, look_by_look
+from pytest_recsys_mt.oracles.q_score import q_in_words, q_interval, q_score
+from pytest_recsys_mt.verdict import Verdict
+
+ORDERS = 2
+"""Each pair of lists is shown in both orders."""
+
+
+def preferred(
+    arena: Arena, aspect: str = OVERALL, *, margin: float = 0.0, trusted: float | None = None
+) -> Verdict:
+    """The judge prefers the recommender under test.
+
+    The effect of a user is the mean over both orders of 1 for a win, 0 for a tie, -1 for a loss. Users
+    are judged look by look, and no further once the verdict is clear at the declared error rates.
+
+    Args:
+        arena: The two recommenders and the judge.
+        aspect: Name of one of the arena's aspects, or ``overall``.
+        margin: The mean preference must be above it, at least 0.
+        trusted: The margin of the judge's own tests (`judge_keeps`): a judge that fails any of them
+            makes the verdict inconclusive. None does not test the judge.
+
+    Returns:
+        A verdict, reported; ``details["figures"]`` has wins, ties, losses, Q with its interval over
+        users (95 %), the judge's preference for the list shown first, and comparisons made and saved.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    margin = not_negative("preferred", "margin", margin)
+    return _compared("preferred", arena, aspect, margin, trusted)
+
+
+def not_less_preferred(
+    arena: Arena, aspect: str = OVERALL, *, margin: float, trusted: float | None = None
+) -> Verdict:
+    """The judge does not prefer the other recommender by more than a margin.
+
+    Args:
+        arena: As of `preferred`.
+        aspect: As of `preferred`.
+        margin: How far losses may outweigh wins, as a share of all comparisons, above 0.
+        trusted: As of `preferred`.
+
+    Returns:
+        As `preferred`; ``estimate`` and ``interval`` are of the preference for the recommender under
+        test, and the verdict's margin is what they must stay above.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    margin = not_negative("not_less_preferred", "margin", margin)
+    return _compared("not_less_preferred", arena, aspect, -margin, trusted)
+
+
+def _compared(
+    oracle: str, arena: Arena, aspect: str, limit: float, trusted: float | None
+) -> Verdict:
+    arena.require(oracle, aspect)
+    context = arena.context
+    claim = Claim(f"{oracle}:{aspect}", "at least", limit)
+    looks: list[tuple[int, Outcomes]] = []
+
+    def see(users: int) -> Seen:
+        pairs = arena.pairs(users)
+        found = outcomes(arena, pairs, aspect)
+        looks.append((users, found))
+        effects = found.effects(context.error_limit)
+        return Seen(effects, pairs, pairs.source, pairs.followup)
+
+    relation = f"{aspect} against {arena.names[1]}"
+    users = arena.users
+    verdict = look_by_look(claim, relation, context, users, see)
+    asked, found = looks[-1]
+    if len(found.rows):
+        verdict = dataclasses.replace(
+            verdict,
+            details=details(aspect, found, ORDERS * len(found.rows), users - asked, verdict),
+        )
+    return context.report(untrusted(verdict, arena, trusted))
+
+
+def untrusted(verdict: Verdict, arena: Arena, margin: float | None) -> Verdict:
+    """The verdict, made inconclusive where the judge fails one of its own tests.
+
+    Args:
+        verdict: As the judge has it.
+        arena: With the judge.
+        margin: Of the judge's own tests; None tests it in nothing.
+    """
+    if margin is None or verdict.status not in ("holds", "violated", "inconclusive"):
+        return verdict
+    found = faults(arena, margin)
+    if not found:
+        return verdict
+    told = ", ".join(found)
+    reason = f"the judge fails its own tests, so this is no result: {told}"
+    return dataclasses.replace(
+        verdict,
+        status="inconclusive",
+        p_value=None,
+        reason="; ".join(filter(None, (reason, verdict.reason))),
+    )
+
+
+def details(
+    aspect: str, found: Outcomes, made: int, users_saved: int, verdict: Verdict
+) -> dict[str, Any]:
+    """The figures of a comparison, as a report shows them.
+
+    Args:
+        aspect: That was judged.
+        found: Of the users judged.
+        made: Comparisons that were judged.
+        users_saved: Users who were not needed.
+        verdict: With the bounds of the mean preference.
+    """
+    win, tie, lose = found.shares.sum(axis=0) * ORDERS
+    low, high = q_interval(found.shares)
+    figures = {
+        "won": win,
+        "tied": tie,
+        "lost": lose,
+        "not read": float(found.unread.sum() * ORDERS),
+        "Q": q_in_words(q_score(win, tie, lose)),
+        "Q, lower bound": q_in_words(low),
+        "Q, upper bound": q_in_words(high),
+        "preference for the first list": float(found.first.mean()),
+        "comparisons made": made,
+        "comparisons saved": ORDERS * users_saved,
+    }
+    out: dict[str, Any] = {
+        "figures": {
+            name: float(value) if not isinstance(value, (str, int)) else value
+            for name, value in figures.items()
+        }
+    }
+    if aspect == OVERALL:
+        out["published"] = table()
+    if verdict.estimate is not None and verdict.interval is not None:
+        low, high = verdict.interval
+        out["dimension"] = {
+            "name": aspect,
+            "value": (1 + verdict.estimate) / 2,
+            "low": max(0.0, (1 + low) / 2),
+            "high": min(1.0, (1 + high) / 2),
+        }
+    return out

@@ -1,0 +1,239 @@
+"""What is claimed about preferences, how often wrongly, and what the recommenders see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pytest_recsys_mt.arena import (
+    Arena,
+    Aspect,
+    Bench,
+    Comparison,
+    Judgement,
+    League,
+    discrimination,
+    judge_keeps,
+    no_circle,
+    not_less_preferred,
+    preferred,
+)
+from pytest_recsys_mt.arena.judging import Winner
+from pytest_recsys_mt.errors import OracleError, RecommenderError
+from tests.arena import judges
+from tests.arena.test_suite import JUDGES, SUITE
+from tests.oracles.support import FakeAnswers, ask
+
+USERS = 40
+
+
+class Drawn:
+    """A judge that draws its winner anew for every comparison; `lean` of them for the longer id."""
+
+    def __init__(self, seed: int, lean: float = 0.0) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.lean = lean
+
+    def judge(self, comparisons: Sequence[Comparison]) -> list[Judgement]:
+        return [Judgement(self.winner(each)) for each in comparisons]
+
+    def winner(self, comparison: Comparison) -> Winner:
+        winners: tuple[Winner, ...] = ("A", "B", "tie")
+        if self.rng.random() < self.lean:
+            return "A" if len(comparison.a[0].id) > len(comparison.b[0].id) else "B"
+        return winners[self.rng.integers(3)]
+
+
+def arena_of(judge: object, users: int = USERS) -> Arena:
+    """Lists of long ids, ours, against lists of short ones."""
+    ours = FakeAnswers(ask([[[f"long{user}"]] for user in range(users)]))
+    theirs = FakeAnswers(ask([[[f"s{user}"]] for user in range(users)]))
+    return Arena(ours, theirs, Bench(judge, "drawn"), aspects=())  # type: ignore[arg-type]
+
+
+def test_a_judge_without_a_preference_is_seldom_given_one() -> None:
+    """At an error rate of 0.05 a side, 100 runs make 5 wrong claims; more than 11 have p = 0.004."""
+    runs = 100
+    verdicts = [preferred(arena_of(Drawn(seed))) for seed in range(runs)]
+    assert sum(verdict.status == "holds" for verdict in verdicts) <= 11
+    assert sum(verdict.status == "violated" for verdict in verdicts) <= 11
+
+
+def test_a_slight_preference_is_found_and_never_turned_round() -> None:
+    verdicts = [preferred(arena_of(Drawn(seed, lean=0.4))) for seed in range(40)]
+    assert sum(verdict.status == "holds" for verdict in verdicts) >= 36
+    assert not any(verdict.status == "violated" for verdict in verdicts)
+
+
+def test_exchanged_recommenders_have_the_reciprocal_q() -> None:
+    arena = arena_of(judges.LikesLongTitles(), users=20)
+    turned = Arena(arena.theirs, arena.ours, arena.bench, ())
+    one, other = (not_less_preferred(each, margin=0.2) for each in (arena, turned))
+    assert one.estimate == -(other.estimate or 0)
+    assert one.details["figures"]["won"] == other.details["figures"]["lost"] == 40
+    assert (one.details["figures"]["Q"], other.details["figures"]["Q"]) == (
+        "infinite (nothing lost or tied)", 0.0,
+    )  # fmt: skip
+
+
+def test_a_verdict_that_is_clear_early_spares_the_judge_the_rest() -> None:
+    arena = arena_of(judges.LikesLongTitles(), users=100)
+    verdict = preferred(arena)
+    figures = verdict.details["figures"]
+    assert (verdict.status, verdict.looks) == ("holds", 1)
+    assert (figures["comparisons made"], figures["comparisons saved"]) == (40, 160)
+
+
+@pytest.mark.parametrize("promise", ["turned_round", "identical_lists"])
+def test_the_noise_of_a_judge_is_not_held_against_its_order(promise: str) -> None:
+    verdict = judge_keeps(arena_of(Drawn(3), users=100), promise, margin=0.25)
+    assert verdict.status == ("violated" if promise == "identical_lists" else "holds")
+    if promise == "turned_round":
+        assert verdict.floor == pytest.approx(5 / 9, abs=0.1)
+
+
+def test_preferences_in_a_circle_are_found() -> None:
+    """Rock, paper, scissors."""
+
+    class Beats(Drawn):
+        def winner(self, comparison: Comparison) -> Winner:
+            kinds = [items[0].id[0] for items in (comparison.a, comparison.b)]
+            return "A" if "".join(kinds) in ("rs", "sp", "pr") else "B"
+
+    systems = {
+        name: FakeAnswers(ask([[[f"{name[0]}{user}"]] for user in range(30)]))
+        for name in ("rock", "paper", "scissors")
+    }
+    league = League(systems, Bench(Beats(0), "hand"), aspects=())
+    verdict = no_circle(league)
+    assert verdict.status == "violated"
+    assert "rock over scissors over paper over rock" in verdict.reason
+    strengths = [text for name, text in verdict.details["figures"].items() if name[0] in "123"]
+    assert all(str(text).startswith(("0.000", "-0.000")) for text in strengths)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([], "gave 0 answers to"),
+        (["A"] * 40, "returns Judgement objects"),
+        ([Judgement("C")] * 40, "gave 'C', which is not"),  # type: ignore[arg-type]
+    ],
+    ids=["too few", "no judgement", "no verdict"],
+)
+def test_a_judge_that_breaks_its_protocol_is_told_so(answers: list[object], said: str) -> None:
+    class Broken:
+        def judge(self, comparisons: Sequence[Comparison]) -> list[object]:
+            return answers
+
+    with pytest.raises(RecommenderError, match=said):
+        preferred(arena_of(Broken(), users=20))
+
+
+def test_arguments_that_mean_nothing_are_refused() -> None:
+    arena = arena_of(Drawn(0))
+    with pytest.raises(OracleError, match="there is no aspect 'acuracy'"):
+        preferred(arena, "acuracy")
+    with pytest.raises(OracleError, match="margin must be at least 0"):
+        preferred(arena, margin=-1)
+    with pytest.raises(OracleError, match=r"there is no promise 'name'.*did you mean 'names'"):
+        judge_keeps(arena, "name", margin=0.1)
+    with pytest.raises(OracleError, match="different names"):
+        Arena(arena.ours, arena.theirs, arena.bench, (Aspect("overall", "It is good."),))
+    with pytest.raises(OracleError, match="three recommenders"):
+        League({"one": arena.ours, "two": arena.theirs}, arena.bench)
+
+
+def test_discrimination_is_a_mean_in_standard_deviations() -> None:
+    assert discrimination(np.array([1.0, 3.0])) == pytest.approx(2 / np.sqrt(2))
+    assert discrimination(np.array([-1.0, -3.0])) == pytest.approx(2 / np.sqrt(2))
+    assert discrimination(np.array([1.0, 1.0])) == float("inf")
+    assert discrimination(np.zeros(5)) == 0.0
+
+
+RECORDER = """
+import pathlib
+from pytest_recsys_mt import Recommendation
+
+
+class Recorder:
+    deterministic = True
+
+    def recommend(self, requests):
+        with pathlib.Path("seen.log").open("a") as log:
+            log.writelines(f"{request!r}\\n" for request in requests)
+        return [Recommendation(tuple(i.id for i in r.candidates[: r.k])) for r in requests]
+"""
+PLAIN = "def test_it(recsys):\n    recsys.run().sample()\n"
+
+
+def test_a_recommender_sees_nothing_of_being_judged(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(recorder=RECORDER, test_plain=PLAIN)
+    log = pytester.path / "seen.log"
+    seen = []
+    for arguments in (["test_plain.py"], [str(SUITE), f"--recsys-judge={JUDGES}:ByPopularity"]):
+        log.unlink(missing_ok=True)
+        pytester.runpytest_inprocess(
+            *arguments, "--recsys-model=recorder.py:Recorder", "-p", "no:cacheprovider", "-q"
+        )
+        seen.append(set(log.read_text().splitlines()))
+    assert seen[1] <= seen[0]
+    assert len(seen[1]) >= 20
+
+
+OWN = """
+import pytest
+from pytest_recsys_mt.arena import Aspect, Judgement
+
+
+class ByYear:
+    deterministic = True
+
+    def judge(self, comparisons):
+        return [Judgement(self.newer(c), {"novelty": self.newer(c)}) for c in comparisons]
+
+    def newer(self, comparison):
+        one, other = (sum(item.year for item in side) for side in (comparison.a, comparison.b))
+        return "tie" if one == other else "A" if one > other else "B"
+
+
+@pytest.fixture(scope="session")
+def recsys_judge():
+    return ByYear()
+
+
+@pytest.fixture(scope="session")
+def recsys_aspects():
+    return (Aspect("novelty", "The list is of this century."),)
+"""
+TEST = """
+from pytest_recsys_mt.arena import not_less_preferred
+from pytest_recsys_mt.suites.arena.test_preference import *
+
+def test_names(recsys_arena):
+    assert recsys_arena.names == ("itemknn", "mostpop")
+    assert recsys_arena.bench.name == "fixture:ByYear"
+"""
+
+
+def test_a_project_brings_its_own_judge_and_aspects(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(OWN)
+    pytester.makepyfile(test_mine=TEST)
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs")
+    text = result.stdout.str()
+    assert "novelty against mostpop" in text
+    assert "leaves 'accuracy' out" in text
+    assert "needs a judge with rate(showings), and fixture:ByYear has none" in text
+    assert result.parseoutcomes().get("errors", 0) == 0
+
+
+def test_it_can_be_planned_and_shrunk(pytester: pytest.Pytester) -> None:
+    judge = f"--recsys-judge={JUDGES}:TakesTheFirst"
+    common = (Path(SUITE), judge, "-p", "no:cacheprovider", "-k", "first_place or better")
+    planned = pytester.runpytest_inprocess(*common, "--recsys-plan")
+    assert planned.ret == 0
+    shrunk = pytester.runpytest_inprocess(*common, "--recsys-shrink=20", "--recsys-users=20")
+    shrunk.assert_outcomes(failed=2, deselected=17)

@@ -1,0 +1,167 @@
+"""The suite finds out which recommender a judge prefers, and what is wrong with a judge."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.arena import ASPECTS, PROMISES
+from tests.plugin.conftest import record_of
+
+SUITE = Path(__file__).resolve().parents[2] / "suites" / "arena"
+JUDGES = Path(__file__).with_name("judges.py")
+
+Rows = dict[str, dict[str, Any]]
+
+
+def record(
+    pytester: pytest.Pytester, judge: str, *more: str, judges: Path = JUDGES
+) -> dict[str, Any]:
+    path = pytester.path / "record.json"
+    pytester.runpytest_inprocess(
+        SUITE, f"--recsys-judge={judges}:{judge}", f"--recsys-json={path}",
+        f"--recsys-cache={pytester.path / 'cache'}", "-p", "no:cacheprovider", "-q", *more,
+    )  # fmt: skip
+    return record_of(path)
+
+
+def rows_of(pytester: pytest.Pytester, judge: str, *more: str, judges: Path = JUDGES) -> Rows:
+    """The rows by their oracle."""
+    found = record(pytester, judge, *more, judges=judges)
+    return {row["oracle"]: row for row in found["results"]}
+
+
+def status(rows: Rows, name: str) -> str:
+    return str(rows[name]["status"])
+
+
+def test_a_judge_of_known_preferences_decides_every_aspect_from_few_users(
+    pytester: pytest.Pytester,
+) -> None:
+    rows = rows_of(pytester, "ByPopularity", "--recsys-against=random")
+    assert {name: status(rows, f"judge:{name}") for name in PROMISES} == dict.fromkeys(
+        PROMISES, "holds"
+    )
+    assert status(rows, "preferred:overall") == "holds"
+    for name in ("overall", *(aspect.name for aspect in ASPECTS)):
+        row = rows[f"not_less_preferred:{name}"]
+        assert (row["status"], row["users"], row["estimate"]) == ("holds", 20, 1.0)
+        figures = row["details"]["figures"]
+        assert (figures["won"], figures["comparisons made"]) == (40, 40)
+        assert figures["comparisons saved"] == 2 * (100 - 20)
+        assert str(figures["Q"]).startswith("infinite")
+        assert row["details"]["dimension"] == {
+            "name": name, "value": 1.0, "low": pytest.approx((1 + row["interval"][0]) / 2), "high": 1.0,
+        }  # fmt: skip
+    assert status(rows, "not_scored_lower:overall") == "holds"
+
+
+@pytest.mark.parametrize(
+    ("model", "against", "verdict"),
+    [("random", "itemknn", "violated"), ("itemknn", "mostpop", "violated"),
+     ("itemknn", "random", "holds"), ("itemknn", "itemknn", "inconclusive")],
+)  # fmt: skip
+def test_the_known_order_comes_out_either_way_round(
+    pytester: pytest.Pytester, model: str, against: str, verdict: str
+) -> None:
+    """By popularity: mostpop, itemknn, random."""
+    rows = rows_of(
+        pytester, "ByPopularity", f"--recsys-model={model}", f"--recsys-against={against}",
+        "-k", "better",
+    )  # fmt: skip
+    assert status(rows, "preferred:overall") == verdict
+
+
+@pytest.mark.parametrize(
+    ("judge", "broken", "said"),
+    [
+        ("TakesTheFirst", {"first_place", "turned_round", "identical_lists", "same_items"},
+         "prefers the list shown first, by 1.00"),
+        ("TakesTheSecond", {"first_place", "turned_round", "identical_lists", "same_items"},
+         "prefers the list shown second, by 1.00"),
+        ("LikesLongTitles", {"longer_titles", "injected_title"}, "prefers longer titles"),
+        ("GoesByTheName", {"names"}, "goes by the name of the system"),
+        ("Obeys", {"injected_title"}, "obeys an instruction inside a title"),
+        ("GoesByTheTop", {"same_items"}, "a winner among lists of the same items"),
+        ("LikesSurprise", {"one_random_item"}, "prefers the list with a random item"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " not in value else "",
+)  # fmt: skip
+def test_a_faulty_judge_is_named_and_gives_no_result(
+    pytester: pytest.Pytester, judge: str, broken: set[str], said: str
+) -> None:
+    rows = rows_of(pytester, judge, "--recsys-against=random", "-k", "judge or better")
+    assert {name for name in PROMISES if status(rows, f"judge:{name}") == "violated"} == broken
+    assert any(said in rows[f"judge:{name}"]["reason"] for name in broken)
+    better = rows["preferred:overall"]
+    assert (better["status"], better["p_value"]) == ("inconclusive", None)
+    assert "fails its own tests" in better["reason"]
+    assert said in better["reason"]
+
+
+def test_a_judge_that_throws_a_die_prefers_nobody_and_has_a_low_floor(
+    pytester: pytest.Pytester,
+) -> None:
+    rows = rows_of(pytester, "Throws", "--recsys-against=random")
+    floor = rows["judge:turned_round"]["floor"]
+    assert floor == pytest.approx(5 / 9, abs=0.15)
+    decided = {name for name, row in rows.items() if row["status"] in ("holds", "violated")}
+    assert {"judge:identical_lists", "judge:same_items"} <= decided
+    assert not {name for name in decided if "preferred" in name}
+
+
+@pytest.mark.parametrize(
+    ("judge", "status_", "said"),
+    [("Mumbles", "inconclusive", "cannot be read"), ("Breaks", "error", "no voice")],
+    ids=["unread", "failed"],
+)
+def test_too_little_that_can_be_read_is_no_result(
+    pytester: pytest.Pytester, judge: str, status_: str, said: str
+) -> None:
+    rows = rows_of(pytester, judge, "--recsys-against=random", "-k", "better or round")
+    better = rows["preferred:overall"]
+    assert better["status"] == status_
+    assert said in better["reason"]
+    if judge == "Mumbles":  # still in the denominator
+        figures = better["details"]["figures"]
+        assert figures["not read"] > 0
+        total = sum(figures[name] for name in ("won", "tied", "lost", "not read"))
+        assert total == figures["comparisons made"] == 2 * better["users"]
+
+
+def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester) -> None:
+    models = [f"--recsys-model={name}" for name in ("random", "itemknn", "mostpop", "bm25")]
+    rows = rows_of(pytester, "ByPopularity", *models, "-k", "circle")
+    figures = rows["no_circle:overall"]["details"]["figures"]
+    ranked = [name.partition(" ")[2] for name in figures if name[0].isdigit()]
+    assert ranked[0] == "mostpop"
+    assert ranked.index("itemknn") < ranked.index("random")
+    assert status(rows, "no_circle:overall") == "holds"
+    assert rows["no_circle:overall"]["reason"] == " > ".join(ranked)
+    assert {"Pearson with AUC", "Spearman with nDCG", "Pearson with URD"} <= figures.keys()
+    assert 0.4 < figures["AUC of random"] < 0.6 < figures["AUC of itemknn"]
+
+
+def test_without_a_judge_the_suite_says_what_to_give(pytester: pytest.Pytester) -> None:
+    done = pytester.runpytest_inprocess(SUITE, "-p", "no:cacheprovider", "-rs")
+    done.assert_outcomes(skipped=19)
+    done.stdout.fnmatch_lines(["*give --recsys-judge=SPEC*"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--recsys-model=mostpop", f"--recsys-judge={JUDGES}:ByPopularity"], "give --recsys-against"),
+        (["--recsys-judge=itemknn"], "with neither 'judge(comparisons)' nor 'complete(prompts)'"),
+        ([f"--recsys-judge={JUDGES}:ByPopularty"], "did you mean 'ByPopularity'"),
+    ],
+    ids=["the baseline itself", "a recommender", "a slip"],
+)  # fmt: skip
+def test_what_cannot_judge_is_told(
+    pytester: pytest.Pytester, arguments: list[str], said: str
+) -> None:
+    done = pytester.runpytest_inprocess(
+        SUITE, *arguments, "-p", "no:cacheprovider", "-rs", "-k", "better"
+    )
+    assert said in done.stdout.str() + done.stderr.str()
+    assert done.parseoutcomes().get("passed", 0) == 0

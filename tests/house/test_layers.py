@@ -27,6 +27,7 @@ LAYERS: dict[str, set[str]] = {
     "oracles": {"errors", "requests", "verdict", "answers"},
     "llm": {"errors", "instructions", "parameters", "requests", "datasets"},
     "recommenders": {"errors", "parameters", "requests", "datasets", "llm"},
+    "lrworld": {"datasets", "errors", "files", "recommenders", "requests", "seeds"},
     "limits": {"errors"},
     "options": set(),
     "settings": {"errors", "limits", "options"},
@@ -88,7 +89,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip
-PUBLIC = {"", "relations", "oracles"}
+PUBLIC = {"", "relations", "oracles", "lrworld"}
 
 
 def modules() -> list[Path]:

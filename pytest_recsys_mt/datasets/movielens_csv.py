@@ -4,7 +4,8 @@ Files, as https://files.grouplens.org/datasets/movielens/ml-25m-README.html desc
 ``ratings.csv`` (userId, movieId, rating, timestamp), ``movies.csv`` (movieId, title, genres), and,
 where they are there, ``tags.csv`` (userId, movieId, tag, timestamp), whose most frequent tags become
 the attribute ``tags``, and ``links.csv`` (movieId, imdbId, tmdbId), which joins the films to
-`metadata` where that extra is installed.
+`metadata` where that extra is installed.  Pictures in a folder ``posters``, named by film (``17.jpg``),
+become the attribute ``image``.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ def load(folder: Path, name: str) -> Dataset:
     items = _catalogue(folder)
     if (folder / "links.csv").is_file():
         items = metadata.with_metadata(items, _links(folder / "links.csv"))
+    items = films.with_posters(items, folder / "posters")
     ratings = read(folder / "ratings.csv", _RATINGS)
     return Dataset(name, items, checked(ratings, items, SCALE), SCALE)
 

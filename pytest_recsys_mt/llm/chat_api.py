@@ -7,12 +7,13 @@ import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.llm.endpoint import Endpoint
 from pytest_recsys_mt.llm.pacing import UnavailableError
 from pytest_recsys_mt.llm.retries import chain
-from pytest_recsys_mt.requests import Completion, Usage
+from pytest_recsys_mt.requests import Completion, Message, Usage
 
 _HINTS: Mapping[int, str] = {
     401: "check OPENAI_API_KEY",
@@ -60,6 +61,17 @@ class Dialect:
         ):
             return replace(self, json=False)
         return None
+
+
+def plain(message: Message) -> dict[str, Any]:
+    """A message as the endpoint takes it; images stand before the text, as parts of the content."""
+    if not message.images:
+        return {"role": message.role, "content": message.content}
+    parts: list[dict[str, Any]] = [
+        {"type": "image_url", "image_url": {"url": image}} for image in message.images
+    ]
+    parts.append({"type": "text", "text": message.content})
+    return {"role": message.role, "content": parts}
 
 
 def read(body: bytes) -> Completion:

@@ -58,6 +58,7 @@ class OpenAIModel:
     Attributes:
         deterministic: False. Servers put the calls of many users into one batch, and answers change
             with its shape even at temperature 0.
+        reads_images: True. An endpoint whose model sees none refuses the call.
         notes: What the endpoint was found not to understand, one sentence each.
 
     Raises:
@@ -65,6 +66,7 @@ class OpenAIModel:
     """
 
     deterministic = False
+    reads_images = True
 
     def __init__(
         self,
@@ -278,9 +280,7 @@ class OpenAIModel:
     def _arguments(self, prompt: Prompt, dialect: Dialect) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": self.model,
-            "messages": [
-                {"role": message.role, "content": message.content} for message in prompt.messages
-            ],
+            "messages": [chat_api.plain(message) for message in prompt.messages],
             dialect.limits[0]: self.max_tokens,
         }
         if self.temperature is not None:

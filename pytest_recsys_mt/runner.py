@@ -10,6 +10,7 @@ from functools import cached_property
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.cases import Case, Split
+from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import (
     LimitReachedError,
     NotApplicable,
@@ -84,6 +85,11 @@ class Runner:
     def replicates(self) -> int:
         """Calls a side: one for a deterministic recommender."""
         return 1 if self.subject.deterministic else self.design.replicates
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data of the run, held-out interactions and all."""
+        return self._split.dataset
 
     def context(self, report: Callable[[Verdict], Verdict]) -> Context:
         """The rules and facts for oracles."""

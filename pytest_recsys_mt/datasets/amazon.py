@@ -64,7 +64,7 @@ def load(folder: Path, name: str) -> Dataset:
     items = {key: item if item.id else Item(key) for key, item in items.items()}
     items = berkeley.joined(items, folder)
     items = {key: _coloured(item, colours.get(key)) for key, item in items.items()}
-    return Dataset(name, items, checked(rows, items, SCALE), SCALE)
+    return Dataset(name, items, checked(rows, items, SCALE), SCALE, family="amazon")
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:

@@ -30,6 +30,7 @@ class Dataset:
             seconds), sorted by user, timestamp and item; no user rates an item twice.
         scale: Of the ratings.
         users: Attributes of users (age, occupation), where the data have them.
+        family: Whose format it was in: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else empty.
 
     Raises:
         DataError: If an interaction names no item of the catalogue, a rating is off the scale, a
@@ -41,6 +42,7 @@ class Dataset:
     interactions: pd.DataFrame
     scale: Scale
     users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    family: str = ""
 
     def __post_init__(self) -> None:
         frame = self.interactions
@@ -147,7 +149,8 @@ class Dataset:
         frame = self.interactions
         pairs = [(user, item) for user, items in held_out.items() for item in items]
         hidden = pd.MultiIndex.from_frame(frame[["user", "item"]]).isin(pairs)
-        return Dataset(self.name, self.items, frame[~hidden], self.scale, self.users)
+        rest = frame[~hidden]
+        return Dataset(self.name, self.items, rest, self.scale, self.users, self.family)
 
 
 def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

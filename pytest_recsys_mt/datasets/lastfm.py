@@ -78,7 +78,7 @@ def load(folder: Path, name: str) -> Dataset:
         rating=quantile_ratings(counts.frame), timestamp=_times(counts.frame, tagged.frame)
     )
     rows = Rows(counts.path, frame, counts.place)
-    return Dataset(name, items, checked(rows, items, SCALE), SCALE)
+    return Dataset(name, items, checked(rows, items, SCALE), SCALE, family="lastfm")
 
 
 def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:

@@ -51,7 +51,7 @@ def load(folder: Path, name: str) -> Dataset:
         items = metadata.with_metadata(items, _links(folder / "links.csv"))
     items = films.with_posters(items, folder / "posters")
     ratings = read(folder / "ratings.csv", _RATINGS)
-    return Dataset(name, items, checked(ratings, items, SCALE), SCALE)
+    return Dataset(name, items, checked(ratings, items, SCALE), SCALE, family="movielens")
 
 
 def _catalogue(folder: Path) -> dict[str, Item]:

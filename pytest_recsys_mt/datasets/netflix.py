@@ -66,7 +66,7 @@ def load(folder: Path, name: str) -> Dataset:
     if (folder / "netflix_titles.csv").is_file():
         items = _listed(items, folder / "netflix_titles.csv")
     items = films.with_posters(metadata.with_metadata_by_title(items), folder / "posters")
-    return Dataset(name, items, checked(_ratings(folder), items, SCALE), SCALE)
+    return Dataset(name, items, checked(_ratings(folder), items, SCALE), SCALE, family="netflix")
 
 
 def _catalogue(path: Path) -> dict[str, Item]:

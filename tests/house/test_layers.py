@@ -52,13 +52,14 @@ LAYERS: dict[str, set[str]] = {
     },
     "texts": {"errors", "execution", "requests", "subject"},
     "runner": {
-        "answers", "calls", "cases", "errors", "execution", "metamorphic", "relations", "requests",
-        "seeds", "settings", "subject", "texts", "verdict",
+        "answers", "calls", "cases", "datasets", "errors", "execution", "metamorphic", "relations",
+        "requests", "seeds", "settings", "subject", "texts", "verdict",
     },
     "strategies": {"datasets", "relations", "requests"},
     "shrinking": set(),
     "recsys": {
-        "errors", "metamorphic", "requests", "runner", "settings", "texts", "verdict",
+        "answers", "datasets", "errors", "metamorphic", "requests", "runner", "settings", "texts",
+        "verdict",
     },
     "counterexample": {
         "calls", "cases", "datasets", "errors", "metamorphic", "recsys", "requests", "runner",

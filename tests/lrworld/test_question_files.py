@@ -106,7 +106,7 @@ def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
     fields = json.loads(path.read_text(encoding="utf-8").splitlines()[1])
     from pytest_recsys_mt.lrworld import question as module
 
-    about = {"schema": module.SCHEMA, "seed": None, "settings": {}}
+    about: dict[str, Any] = {"schema": module.SCHEMA, "seed": None, "settings": {}}
     line = json.dumps({**fields, "answer": 9})
     path.write_text(json.dumps({**about, "digest": module._digest(about, [line])}) + f"\n{line}\n")
     with pytest.raises(DataError, match=r"questions\.jsonl:2: .*answer 9 is no place among its 4"):

@@ -1,7 +1,11 @@
 """The judgements: functions of source and follow-up answers that return a verdict."""
 
+from pytest_recsys_mt.oracles.accuracy_gap import accuracy_gap
 from pytest_recsys_mt.oracles.average_overlap import average_overlap
 from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
+from pytest_recsys_mt.oracles.better_than_chance import better_than_chance
+from pytest_recsys_mt.oracles.choices_kept import accuracy_kept, relative_change, same_choices
+from pytest_recsys_mt.oracles.constant_answer import constant_answer
 from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
 from pytest_recsys_mt.oracles.fagin import fagin
@@ -43,11 +47,15 @@ from pytest_recsys_mt.oracles.sign_flips import sign_flip_test
 __all__ = [
     "PopularityFit",
     "Score",
+    "accuracy_gap",
+    "accuracy_kept",
     "at_least",
     "at_most",
     "average_overlap",
+    "better_than_chance",
     "cluster_bootstrap",
     "complete_list",
+    "constant_answer",
     "decreases",
     "different_ranking",
     "fagin",
@@ -75,7 +83,9 @@ __all__ = [
     "rbo",
     "rbo_min",
     "rbo_residual",
+    "relative_change",
     "same_answer",
+    "same_choices",
     "same_hits",
     "same_order",
     "same_ranking",

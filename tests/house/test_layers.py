@@ -27,7 +27,7 @@ LAYERS: dict[str, set[str]] = {
     "oracles": {"errors", "requests", "verdict", "answers"},
     "llm": {"errors", "instructions", "parameters", "requests", "datasets"},
     "recommenders": {"errors", "parameters", "requests", "datasets", "llm"},
-    "lrworld": {"datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
+    "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
     "limits": {"errors"},
     "options": set(),
     "settings": {"errors", "limits", "options"},

@@ -14,7 +14,7 @@ Files, one record a line, plain or as ``.gz``; a folder may hold several categor
 The catalogue is the products that were reviewed.  Their attributes are ``brand``, ``categories`` (root
 to leaf), ``description``, ``features``, ``image_url``, and ``colour``: the one that most reviews of 2018
 name in their ``style``.  Where the folder also holds the Amazon Berkeley Objects, they fill in what is
-missing and give ``image``, the path of the picture; see `berkeley`.
+missing and give ``image``, the path of the picture; see `berkeley`, and `pictures` for others.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from pytest_recsys_mt.datasets import berkeley
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
 from pytest_recsys_mt.datasets.json_lines import records
+from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
@@ -62,7 +63,7 @@ def load(folder: Path, name: str) -> Dataset:
             if not items[key].id:  # a product that several categories list is the same in all
                 items[key] = _item(key, record)
     items = {key: item if item.id else Item(key) for key, item in items.items()}
-    items = berkeley.joined(items, folder)
+    items = with_pictures(berkeley.joined(items, folder), folder)
     items = {key: _coloured(item, colours.get(key)) for key, item in items.items()}
     return Dataset(name, items, checked(rows, items, SCALE), SCALE, family="amazon")
 

@@ -1,21 +1,15 @@
-"""Titles, genres and tags as MovieLens writes them, and posters."""
+"""Titles, genres and tags as MovieLens writes them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
-
-from pytest_recsys_mt.requests import Item
 
 _YEAR = re.compile(r"\s*\((\d{4})(?:[-\N{EN DASH}]\d{0,4})?\)\s*$")
 _NO_GENRES = frozenset({"", "(no genres listed)", "unknown"})
 MAX_TAGS = 10
 """Tags kept for an item, those given most often."""
-_PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
 
 
 def split_title(text: str) -> tuple[str, int | None]:
@@ -54,28 +48,3 @@ def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     for item, tag in zip(kept["item"].astype(str), kept["tag"], strict=True):
         result[item] = (*result.get(item, ()), tag)
     return result
-
-
-def with_posters(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
-    """A catalogue with pictures.
-
-    Args:
-        items: By item id.
-        folder: Holds pictures named by item id (``17.jpg``); it may be missing.
-
-    Returns:
-        The same items in the same order; those with a picture gain the attribute ``image``, its path.
-    """
-    if not folder.is_dir():
-        return dict(items)
-    pictures = {
-        path.stem: str(path.resolve())
-        for path in sorted(folder.iterdir())
-        if path.suffix.lower() in _PICTURES
-    }
-    return {
-        key: replace(item, attributes={**item.attributes, "image": pictures[key]})
-        if key in pictures
-        else item
-        for key, item in items.items()
-    }

@@ -22,6 +22,9 @@ from pytest_recsys_mt.requests import Item
 _DISAMBIGUATED = re.compile(r"\s\((?:\d{4} )?film\)$")
 """What Wikidata puts behind a title to tell it from a book: ``Faust (2011 film)``."""
 
+_ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")
+"""A title in lower case as MovieLens writes it."""
+
 
 def imdb_id(number: int) -> str:
     """An IMDb identifier from its number, as ``links.csv`` has it: ``tt0114709``."""
@@ -87,8 +90,12 @@ def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
 
 
 def title_key(title: str) -> str:
-    """A title as titles of two sources are compared: letters and digits in lower case."""
-    return "".join(c for c in title.casefold() if c.isalnum())
+    """A title as titles of two sources are compared.
+
+    Letters and digits in lower case, an article in front: ``Matrix, The`` is ``thematrix``.
+    """
+    moved = _ARTICLE_LAST.sub(r"\2 \1", title.casefold())
+    return "".join(c for c in moved if c.isalnum())
 
 
 def item_key(item: Item) -> tuple[str, int | None]:

@@ -8,28 +8,27 @@ Files, as the README of the set describes them:
   file a film, or as ``combined_data_1.txt`` to ``_4.txt``: below a line with the film and a colon,
   lines of customer, rating and day (``1488844,3,2005-09-06``).
 
-Two files of other origin are read where they are there.  ``netflix_titles.csv``, the catalogue "Netflix
-Movies and TV Shows" on Kaggle, gives the attributes ``directors``, ``cast``, ``genres`` and ``logline``
-of the films with that name and year; the film facts of `metadata` fill in what it lacks.  Pictures in a
-folder ``posters``, named by film (``17.jpg``), become the attribute ``image``.
+Facts about the films are joined by name and year: those of `listing` where its file is there, and what
+it lacks from `metadata`.  Pictures are read as `pictures` says.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pytest_recsys_mt.datasets import films, metadata
+from pytest_recsys_mt.datasets import metadata
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
-from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, read
+from pytest_recsys_mt.datasets.listing import with_listing
+from pytest_recsys_mt.datasets.pictures import with_pictures
+from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
 
@@ -38,17 +37,6 @@ _BLOCK = 64 << 20
 """Bytes of ratings that are parsed at a time."""
 _FILM = re.compile(rb"^(\d+):[ \t]*\r?$", re.MULTILINE)
 _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
-
-_LISTED = Layout(
-    (
-        Column("title", "text"),
-        Column("directors", "text", ("director",)),
-        Column("cast", "text"),
-        Column("year", "integer", ("releaseyear",)),
-        Column("genres", "text", ("listedin",)),
-        Column("logline", "text", ("description",)),
-    )
-)
 
 
 def load(folder: Path, name: str) -> Dataset:
@@ -63,9 +51,8 @@ def load(folder: Path, name: str) -> Dataset:
     """
     titles = folder / "movie_titles.txt"
     items = _catalogue(titles if titles.is_file() else folder / "movie_titles.csv")
-    if (folder / "netflix_titles.csv").is_file():
-        items = _listed(items, folder / "netflix_titles.csv")
-    items = films.with_posters(metadata.with_metadata_by_title(items), folder / "posters")
+    items = metadata.with_metadata_by_title(with_listing(items, folder))
+    items = with_pictures(items, folder)
     return Dataset(name, items, checked(_ratings(folder), items, SCALE), SCALE, family="netflix")
 
 
@@ -89,27 +76,6 @@ def _catalogue(path: Path) -> dict[str, Item]:
             raise DataError(f"{str(path)!r}, line {number}: film {key!r} stands there already")
         items[key] = Item(key, rest[1].strip(), None if rest[0] == "NULL" else int(rest[0]))
     return items
-
-
-def _listed(items: Mapping[str, Item], path: Path) -> dict[str, Item]:
-    """The catalogue with what a list of titles says of films of the same name and year."""
-    facts: dict[tuple[str, int | None], dict[str, Any]] = {}
-    for title, directors, cast, year, genres, logline in read(path, _LISTED).frame.itertuples(
-        index=False
-    ):
-        key = (metadata.title_key(title), int(year))
-        texts = {"directors": directors, "cast": cast, "genres": genres}
-        found: dict[str, Any] = {
-            field: metadata.names_in(text) for field, text in texts.items() if text
-        }
-        if logline.strip():
-            found["logline"] = logline.strip()
-        # Two entries of one name and year cannot be told apart.
-        facts[key] = {} if key in facts else found
-    return {
-        key: replace(item, attributes={**item.attributes, **facts.get(metadata.item_key(item), {})})
-        for key, item in items.items()
-    }
 
 
 @dataclass(frozen=True)

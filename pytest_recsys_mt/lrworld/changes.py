@@ -42,9 +42,7 @@ def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
 
 
 def history(question: Question) -> tuple[str, ...]:
-    """The history that a question shows, of its user or of its target user; empty without one."""
-    if question.measure == "similar_users":
-        return tuple(str(question.shown["target"]).split(SEPARATOR))
+    """The history that a question shows; empty without one."""
     return tuple(question.shown.get("history", ()))
 
 
@@ -70,6 +68,4 @@ def _noisy(question: Question, pool: Sequence[str], seed: int) -> Question:
         raise NotApplicable(f"question {question.id} shows no history, or nothing else is known")
     rng = generator("lrworld", "noisy", question.id, seed)
     items[int(rng.integers(len(items)))] = others[int(rng.integers(len(others)))]
-    if question.measure == "similar_users":
-        return replace(question, shown={**question.shown, "target": SEPARATOR.join(items)})
     return replace(question, shown={**question.shown, "history": tuple(items)})

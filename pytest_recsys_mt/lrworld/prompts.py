@@ -98,8 +98,9 @@ TEMPLATES: Final[Mapping[str, Template]] = {
         "Which of these {many} is most like it?",
     ),
     "similar_users": Template(
-        _ROLE + "Decide which user is most like a given one, by the {many} each has {did}.",
-        "The given user has {did}, with a semicolon between two {many}:",
+        _ROLE + "Decide which user is most like a given one, by the {many} each has {did}. Each "
+        "option is a user, shown as those {many} with a semicolon between two.",
+        "The given user has {did} these {many}, oldest first:",
         "Which of these users is most like the given one?",
     ),
     "item_to_users": Template(

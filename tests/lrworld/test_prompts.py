@@ -14,7 +14,7 @@ from pytest_recsys_mt.lrworld.prompts import describing, examples_for, labels, p
 def question(measure: Measure, number: int = 1, **more: Any) -> Question:
     kind = measure.kind
     shown: dict[str, Any] = {"history": ("Heat (1995)", "Alien\n(1979)")}
-    if kind.name in ("similar_items", "similar_users", "item_to_users"):
+    if kind.name in ("similar_items", "item_to_users"):
         shown = {"target": "Heat (1995); Alien (1979)"}
     if kind.name == "rules":
         shown = {"target": ("Heat (1995)", "Alien (1979)")}

@@ -149,7 +149,7 @@ class _Source:
 
         return learn(
             self.histories,
-            Factors(epochs=self.settings.epochs, users=self.settings.users),
+            Factors(steps=self.settings.steps, users=self.settings.users),
             self.seed,
             self.dataset.digest,
             self.folder or cache_folder("models"),

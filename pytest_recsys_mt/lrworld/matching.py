@@ -17,6 +17,9 @@ from pytest_recsys_mt.lrworld.question import Kind
 from pytest_recsys_mt.lrworld.settings import Settings
 from pytest_recsys_mt.lrworld.taste import TRIED, ask
 
+LEAST = -1.0
+"""Cosine of the right option, at least: the nearest is right, however far."""
+
 
 def item_to_users(
     histories: Histories,
@@ -42,7 +45,7 @@ def item_to_users(
             return histories.user_text(user, settings.history, without=item)
 
         shown = {"target": histories.item_text(item)}
-        yield from ask(Ranked(item, people, scores), kind, settings.similarity, rng, shown, text)
+        yield from ask(Ranked(item, people, scores), kind, LEAST, rng, shown, text)
 
 
 def user_to_items(
@@ -68,7 +71,7 @@ def user_to_items(
         yield from ask(
             Ranked(user, items, scores),
             kind,
-            settings.similarity,
+            LEAST,
             rng,
             {"history": histories.user_texts(user, settings.history)},
             histories.item_text,

@@ -6,6 +6,7 @@ The network is NeuMF of He, Liao, Zhang, Nie, Hu and Chua, "Neural collaborative
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,6 +34,9 @@ from pytest_recsys_mt.recommenders.trained.trainer import Report, Settings, trai
 TOWER = 16
 """Size of the embeddings that the perceptron reads; its layers are 2, 1 and 1/2 times as wide."""
 
+SMALLEST = 64
+"""Interactions a step, at least."""
+
 DECIMALS = 6
 """Of cosines: what differs by rounding error alone is equally right."""
 
@@ -43,8 +47,8 @@ class Factors:
 
     Attributes:
         dim: Size of the embeddings; the paper has 64.
-        epochs: Trained.
-        steps: About as many an epoch; the batch follows, so that more data take larger batches.
+        epochs: At least; more where the data are too few for `steps`.
+        steps: About as many in all; the batch follows, so that more data take larger ones.
         rate: Learning rate (Adam).
         negatives: Drawn for each interaction.
         users: Who are learned from at most, drawn uniformly; only they are asked about.
@@ -52,7 +56,7 @@ class Factors:
 
     dim: int = 64
     epochs: int = 5
-    steps: int = 200
+    steps: int = 600
     rate: float = 3e-3
     negatives: int = 4
     users: int = 20_000
@@ -94,9 +98,10 @@ def learn(
     if len(people) > factors.users:
         people = np.sort(rng.choice(people, factors.users, replace=False))
     training = _training(histories, people)
+    batch = max(SMALLEST, factors.epochs * len(training) // factors.steps)
     settings = Settings(
-        epochs=factors.epochs,
-        batch=max(64, len(training) // factors.steps),
+        epochs=max(factors.epochs, factors.steps * batch // len(training)),
+        batch=batch,
         rate=factors.rate,
         decay=0.0,
         patience=0,
@@ -130,11 +135,12 @@ def prototypes(
     Args:
         vectors: Shape (n, dim).
         allowed: Rows that may be prototypes, and that the clusters are made of.
-        clusters: At most as many as there are rows.
+        clusters: At most as many as there are distinct rows.
         count: How many prototypes at most.
         rng: Draws the first centroids.
     """
     points = vectors[allowed]
+    clusters = min(clusters, len(np.unique(points, axis=0)))
     with warnings.catch_warnings():
         # A cluster that loses its last point keeps its centroid and gets no prototype.
         warnings.filterwarnings("ignore", "One of the clusters is empty", UserWarning)
@@ -166,6 +172,8 @@ class _NeuMF(Network):
             nn.Linear(2 * TOWER, TOWER), nn.ReLU(), nn.Linear(TOWER, TOWER // 2), nn.ReLU()
         )
         self.output = nn.Linear(dim + TOWER // 2, 1)
+        # The share of positives, which otherwise the vectors learn as one direction that all have.
+        nn.init.constant_(self.output.bias, -math.log(negatives))
 
     def batches(
         self, training: Training, size: int, rng: np.random.Generator

@@ -58,6 +58,10 @@ def _openai(spec: str, exact: bool) -> TextModel:
 
 
 def _hugging_face(spec: str, exact: bool) -> TextModel:
+    if parameters.split(spec)[1].get("images") == "true":
+        from pytest_recsys_mt.llm.hf_images import HFImageModel
+
+        return HFImageModel.from_spec(spec, exact=exact)
     from pytest_recsys_mt.llm.hf_model import HFModel
 
     return HFModel.from_spec(spec, exact=exact)
@@ -76,7 +80,7 @@ def resolve(spec: str, *, exact: bool = False) -> Recommender | TextModel:
 
     In this order:
 
-    * ``openai:NAME``, ``hf:PATH``: a language model;
+    * ``openai:NAME``, ``hf:PATH``: a language model (``hf:PATH?images=true``: one that reads images);
     * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
     * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;
     * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Sequence
 from functools import cache
@@ -27,7 +28,7 @@ from pytest_recsys_mt.oracles import (
     constant_answer,
     same_choices,
 )
-from tests.lrworld.made_up import WORLDS, amazon
+from tests.lrworld.made_up import COLOURS, ITEMS, ROOTS, WORLDS, amazon, facts, interactions
 from tests.plugin.conftest import record_of
 
 pytest.importorskip("torch", reason="the neural measures are trained with PyTorch")
@@ -213,6 +214,32 @@ def test_the_set_of_2014_serves_the_same_measures(tmp_path: Path) -> None:
         if measure.dataset == "amazon" and measure.name in ("brand", "colour", "leaf", "root"):
             questions = questions_for(measure, data, COUNT, 0)
             assert ask(knowing(questions), questions).choices.accuracy == 1.0
+
+
+def test_a_table_of_ones_own_serves_every_measure_it_has_columns_for(tmp_path: Path) -> None:
+    def write(name: str, rows: list[list[Any]]) -> None:
+        with (tmp_path / name).open("w", newline="") as stream:
+            csv.writer(stream).writerows(rows)
+
+    write("shop.csv", [["user", "item", "rating", "time"], *map(list, interactions())])
+    header = ["id", "title", "Color", "brand", "category", "Genre", "director", "cast", "logline"]
+    catalogue: list[list[Any]] = [[*header, "image", "image_description"]]
+    for item in range(1, ITEMS + 1):
+        about = facts(item)
+        catalogue.append(
+            [
+                *(item, about["title"], COLOURS[item % 6], f"Brand {item % 7}"),
+                *(f"{ROOTS[item % 5]}|Middle {item % 7}|Leaf {item % 11}", about["genre"]),
+                *(about["director"], about["cast"].replace(", ", "|"), about["logline"]),
+                *("1.png", f"Shade {item}."),
+            ]
+        )
+    write("shop.items.csv", catalogue)
+    data = load(tmp_path / "shop.csv")
+    assert data.items["1"].attributes["image"] == str(tmp_path / "1.png")
+    for measure in MEASURES:
+        questions = questions_for(measure, data, 20, 0)
+        assert ask(knowing(questions), questions).choices.accuracy == 1.0
 
 
 def test_a_run_on_the_embedded_set(

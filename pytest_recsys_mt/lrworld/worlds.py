@@ -25,7 +25,8 @@ def questions_for(
         seed: Of the run.
 
     Raises:
-        NotApplicable: If the data are of another family, or lack what the questions need.
+        NotApplicable: If the data are of another family, or lack what the questions need, or a
+            package that trains embeddings is not installed.
     """
     if dataset.family != measure.dataset and dataset.family:
         raise NotApplicable(
@@ -34,7 +35,12 @@ def questions_for(
         )
     key = (dataset.digest, measure.name, measure.domain, count, seed)
     if key not in _made:
-        found = generate(dataset, [measure.name], count=count, seed=seed, domain=measure.domain)
+        try:
+            found = generate(dataset, [measure.name], count=count, seed=seed, domain=measure.domain)
+        except ImportError as error:
+            raise NotApplicable(
+                f"needs {error.name} to train embeddings: pip install 'pytest-recsys-mt[train]'"
+            ) from error
         _made[key] = found.questions, found.skipped.get(measure.name, "")
     questions, lack = _made[key]
     if not questions:

@@ -92,10 +92,10 @@ def same_choices(
         details: Further details of the verdict.
 
     Returns:
-        A verdict whose `value` is that share, with exact bounds. The ``figures`` have the mean and
-        the variance of the accuracies in percent, as table 6 of the paper prints them (over the
-        forms without the source, divisor n - 1), and the names of the questions that changed stand
-        in the examples.
+        A verdict whose `value` is that share, with exact bounds. The ``figures`` have the accuracies in
+        percent, their mean and their variance (over the forms without the source, divisor n - 1; table
+        6 of the paper has both and does not say whether its variances are of percents). Questions that
+        changed stand in the examples.
 
     Raises:
         OracleError: If the limit is out of range or the sides share no question.

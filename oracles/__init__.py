@@ -1,13 +1,17 @@
 """The judgements: functions of source and follow-up answers that return a verdict."""
 
+from pytest_recsys_mt.oracles.accuracy_gap import accuracy_gap
 from pytest_recsys_mt.oracles.aggregates import AGGREGATES, Aggregate
 from pytest_recsys_mt.oracles.aplt import aplt
 from pytest_recsys_mt.oracles.arp import arp
 from pytest_recsys_mt.oracles.average_overlap import average_overlap
 from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
+from pytest_recsys_mt.oracles.better_than_chance import better_than_chance
 from pytest_recsys_mt.oracles.bradley_terry import bradley_terry
 from pytest_recsys_mt.oracles.cand_dif import cand_dif, cand_dif_within
+from pytest_recsys_mt.oracles.choices_kept import accuracy_kept, relative_change, same_choices
 from pytest_recsys_mt.oracles.compliance import complies
+from pytest_recsys_mt.oracles.constant_answer import constant_answer
 from pytest_recsys_mt.oracles.crossing_point import CrossingPoint, crossing_point
 from pytest_recsys_mt.oracles.curve import curve
 from pytest_recsys_mt.oracles.different_ranking import different_ranking
@@ -82,12 +86,15 @@ __all__ = [
     "PopularityFit",
     "Score",
     "Slot",
+    "accuracy_gap",
+    "accuracy_kept",
     "ahead_when_cold",
     "aplt",
     "arp",
     "at_least",
     "at_most",
     "average_overlap",
+    "better_than_chance",
     "bradley_terry",
     "cand_dif",
     "cand_dif_within",
@@ -95,6 +102,7 @@ __all__ = [
     "cluster_bootstrap",
     "complete_list",
     "complies",
+    "constant_answer",
     "crossing_point",
     "curve",
     "decreases",
@@ -145,8 +153,10 @@ __all__ = [
     "rbo",
     "rbo_min",
     "rbo_residual",
+    "relative_change",
     "representative",
     "same_answer",
+    "same_choices",
     "same_distribution",
     "same_hits",
     "same_order",

@@ -6,6 +6,7 @@ never call a model.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -86,6 +87,44 @@ class Pairs:
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
     unasked: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen in multiple-choice questions, one entry a question.
+
+    Attributes:
+        questions: Their names, which pair the questions of two sides.
+        right: Place of the right option, from 0.
+        chosen: Place of the chosen one; None where none was, or several were: a missed answer.
+        said: Text of the chosen option, by which options are known again in another order.
+        options: How many each question has.
+        failed: Names of the questions whose call failed; they have no entry.
+        label: What was done to the questions, ``shuffled``; empty for the source.
+    """
+
+    questions: tuple[str, ...]
+    right: tuple[int, ...]
+    chosen: tuple[int | None, ...]
+    said: tuple[str | None, ...]
+    options: int
+    failed: tuple[str, ...] = ()
+    label: str = ""
+
+    @property
+    def hits(self) -> tuple[bool, ...]:
+        """Whether each question was answered rightly; a missed answer is wrong."""
+        return tuple(one == other for one, other in zip(self.chosen, self.right, strict=True))
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers among all; NaN without any question."""
+        return sum(self.hits) / len(self.hits) if self.hits else math.nan
+
+    @property
+    def missed(self) -> float:
+        """Share of missed answers among all; NaN without any question."""
+        return self.chosen.count(None) / len(self.chosen) if self.chosen else math.nan
 
 
 class Answers(Protocol):

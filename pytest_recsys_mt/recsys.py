@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.runner import RunAnswers, Runner
@@ -79,6 +81,21 @@ class Recsys:
             RecommenderError: If a call failed; no answer is not an empty one.
         """
         return self._runner.answers(requests)
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data of the run, held-out interactions and all: for questions of a test's own."""
+        return self._runner.dataset
+
+    @property
+    def context(self) -> Context:
+        """The error rates of the run, and where verdicts of a test's own are reported."""
+        return self._context
+
+    @property
+    def seed(self) -> int:
+        """Root of every random draw of the run."""
+        return self._runner.settings.seed
 
     @property
     def texts(self) -> Texts:

@@ -231,10 +231,17 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a chat."""
+    """One message of a chat.
+
+    Attributes:
+        role: Whose it is.
+        content: Its text.
+        images: What is shown before the text, as data URLs; for models with `reads_images`.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +295,12 @@ class Recommender(Protocol):
 
 @runtime_checkable
 class TextModel(Protocol):
-    """Anything that completes prompts, a batch at a time, in the order of the batch."""
+    """Anything that completes prompts, a batch at a time, in the order of the batch.
+
+    Optional attributes: ``fingerprint: str`` as of a `Recommender`; ``scores_choices: bool`` (False;
+    True where `Prompt.choices` are scored); ``reads_images: bool`` (False; True where
+    `Message.images` are looked at).
+    """
 
     def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:
         """The completions, one a prompt, in their order."""

@@ -10,6 +10,7 @@ from functools import cached_property
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.cases import Case, Split
+from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import (
     LimitReachedError,
     NotApplicable,
@@ -99,6 +100,11 @@ class Runner:
             for each in (self, other)
         }
         return self.subject.name == other.subject.name and len(designs) == 1
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data of the run, held-out interactions and all."""
+        return self._split.dataset
 
     def context(self, report: Callable[[Verdict], Verdict]) -> Context:
         """The rules and facts for oracles."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import (
     Completion,
     Entry,
+    Message,
     Prompt,
     Recommendation,
     Recommender,
@@ -226,11 +228,16 @@ class TextSubject:
         """Whether answers of the model can be held to the schema of a prompt."""
         return bool(getattr(self._recommender.model, "takes_schema", False))
 
+    @property
+    def reads_images(self) -> bool:
+        """Whether the model looks at the images of a message."""
+        return bool(getattr(self._recommender.model, "reads_images", False))
+
     def _content(self, prompt: Prompt, replicate: int, repeat: bool) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "model": dict(self._identity),
-            "messages": [[message.role, message.content] for message in prompt.messages],
+            "messages": [_plain_message(message) for message in prompt.messages],
             "seed": prompt.seed,
             "replicate": replicate,
             "repeat": repeat,
@@ -279,6 +286,12 @@ class TextSubject:
         read = self._recommender.read(request, completion_of(answer))
         said = [answer.get(name) for name in ("model", "system_fingerprint")]
         return replace(read, version=" ".join(map(one_line, filter(None, said))) or None)
+
+
+def _plain_message(message: Message) -> list[str]:
+    """Role, content and the SHA-256 of each image, which would be long and say no more."""
+    images = [hashlib.sha256(image.encode()).hexdigest() for image in message.images]
+    return [message.role, message.content, *images]
 
 
 def _failure(error: Exception) -> Answer:

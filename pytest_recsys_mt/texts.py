@@ -45,6 +45,11 @@ class Texts:
         """Whether its answers can be held to the `schema` of a prompt, as far as its endpoint does."""
         return self._subject.takes_schema
 
+    @property
+    def reads_images(self) -> bool:
+        """Whether it looks at the images of a message."""
+        return self._subject.reads_images
+
     def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
         """The completions, one a prompt, in their order; all prompts are put as one batch.
 
@@ -59,8 +64,11 @@ class Texts:
             Those whose call failed have an `error` and no text.
 
         Raises:
+            NotApplicable: If a message has images and the model does not look at them.
             LimitReachedError: If a prompt was not put because a limit of the run is reached.
         """
+        if not self.reads_images and any(m.images for prompt in prompts for m in prompt.messages):
+            raise NotApplicable(f"needs a model that reads images, and {self.name} reads none")
         calls = [self._subject.prompt_call(prompt, replicate) for prompt in prompts]
         answers = self._executor.execute(self._subject, calls)
         unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)

@@ -18,11 +18,16 @@ scripts take fewer."""
 PER_MESSAGE = 4
 """Tokens that a chat format puts around each message, about."""
 
+PER_IMAGE = 765
+"""Tokens of an image, about: what OpenAI's documentation counts for one of 1024 x 1024 pixels shown to
+GPT-4o in high detail; other models and sizes differ several times over."""
+
 
 def estimated(prompt: Prompt) -> int:
-    """The tokens of `prompt`, by its characters."""
+    """The tokens of `prompt`, by its characters and images."""
     return sum(
-        PER_MESSAGE + math.ceil(len(message.content) / CHARACTERS) for message in prompt.messages
+        PER_MESSAGE + math.ceil(len(message.content) / CHARACTERS) + PER_IMAGE * len(message.images)
+        for message in prompt.messages
     )
 
 

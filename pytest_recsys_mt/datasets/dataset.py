@@ -32,6 +32,7 @@ class Dataset:
         users: Attributes of users (age, occupation), where the data have them.
         offered: What each user could choose from, in its order, by user, where the data say so;
             otherwise candidates are drawn.
+        family: Whose format it was in: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else empty.
 
     Raises:
         DataError: If an interaction names no item of the catalogue, a rating is off the scale, a
@@ -44,6 +45,7 @@ class Dataset:
     scale: Scale
     users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     offered: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
+    family: str = ""
 
     def __post_init__(self) -> None:
         frame = self.interactions
@@ -148,7 +150,9 @@ class Dataset:
             number: How many of each, at least 1.
         """
         kept = self.interactions.groupby("user", sort=False).tail(number)
-        return Dataset(self.name, self.items, kept, self.scale, self.users, self.offered)
+        return Dataset(
+            self.name, self.items, kept, self.scale, self.users, self.offered, self.family
+        )
 
     def core(self, least: int) -> Dataset:
         """This dataset without rare users and items: the k-core of its interactions.
@@ -175,7 +179,7 @@ class Dataset:
             )
         kept = set(frame["item"])
         items = {key: item for key, item in self.items.items() if key in kept}
-        return Dataset(self.name, items, frame, self.scale, self.users, self.offered)
+        return Dataset(self.name, items, frame, self.scale, self.users, self.offered, self.family)
 
     def without(self, held_out: Mapping[str, Collection[str]]) -> Dataset:
         """This dataset less some interactions.
@@ -187,7 +191,9 @@ class Dataset:
         pairs = [(user, item) for user, items in held_out.items() for item in items]
         hidden = pd.MultiIndex.from_frame(frame[["user", "item"]]).isin(pairs)
         kept = frame[~hidden]
-        return Dataset(self.name, self.items, kept, self.scale, self.users, self.offered)
+        return Dataset(
+            self.name, self.items, kept, self.scale, self.users, self.offered, self.family
+        )
 
 
 def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -4,7 +4,7 @@ Files, as https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-read
 tab separated with a header: ``artists.dat`` (id, name, url, pictureURL), ``user_artists.dat``
 (userID, artistID, weight), ``user_taggedartists-timestamps.dat`` (userID, artistID, tagID, timestamp
 in milliseconds) and, where it is there, ``tags.dat`` (tagID, tagValue, in Latin-1), whose most
-frequent tags become the artists' attribute ``tags``.
+frequent tags become the artists' attribute ``tags``, and the one given most often their ``genres``.
 
 **From counts to ratings.**  Listening counts span five orders of magnitude and each user has an own
 level, so a count says little by itself.  The rating is the user's own fifth it falls into: with ``r``
@@ -64,7 +64,8 @@ def load(folder: Path, name: str) -> Dataset:
     tags = _tags(folder / "tags.dat", tagged) if (folder / "tags.dat").is_file() else {}
     items = {}
     for key, title in artists.frame.itertuples(index=False):
-        attributes = {"tags": tags[str(key)]} if str(key) in tags else {}
+        known = tags.get(str(key), ())
+        attributes = {"tags": known, "genres": known[:1]} if known else {}
         items[str(key)] = Item(str(key), title.strip(), None, attributes)
 
     counts = read(folder / "user_artists.dat", _COUNTS)
@@ -77,7 +78,7 @@ def load(folder: Path, name: str) -> Dataset:
         rating=quantile_ratings(counts.frame), timestamp=_times(counts.frame, tagged.frame)
     )
     rows = Rows(counts.path, frame, counts.place)
-    return Dataset(name, items, checked(rows, items, SCALE), SCALE)
+    return Dataset(name, items, checked(rows, items, SCALE), SCALE, family="lastfm")
 
 
 def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:

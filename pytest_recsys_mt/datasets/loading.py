@@ -13,6 +13,7 @@ import difflib
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,16 @@ NAMES = (
     "ml-10m",
     "ml-25m",
     "lastfm",
+    "netflix",
+    "amazon",
 )
 """What `load` takes beside paths."""
+
+BY_HAND = {
+    "netflix": "https://www.kaggle.com/datasets/netflix-inc/netflix-prize-data",
+    "amazon": "https://cseweb.ucsd.edu/~jmcauley/datasets/amazon_v2/",
+}
+"""Names that nothing is downloaded for, and where their files are to be had."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,8 @@ class Format:
 
     Attributes:
         name: As errors call it.
-        files: What every folder of this format holds.
+        files: What every folder of this format holds: names, glob patterns, and alternatives of
+            them between ``|``.
         module: Where its loader is, below `pytest_recsys_mt.datasets`.
         loader: The function ``(folder, name) -> Dataset``.
     """
@@ -74,6 +84,19 @@ FORMATS = (
             f"load_{size}",
         )
         for size in ("small", "large")
+    ),
+    Format(
+        "the Netflix prize",
+        (
+            "movie_titles.txt|movie_titles.csv",
+            "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt",
+        ),
+        "netflix",
+    ),
+    Format(
+        "Amazon reviews with metadata",
+        ("*_5.json|*_5.json.gz", "meta_*.json|meta_*.json.gz"),
+        "amazon",
     ),
 )
 
@@ -111,13 +134,21 @@ def _named(name: str, cache_dir: Path | None) -> Dataset:
         return load_mini()
     from pytest_recsys_mt.datasets import download
 
+    if name in BY_HAND:
+        folder = (cache_dir or download.data_directory()) / name
+        if not folder.is_dir():
+            raise DataError(
+                f"dataset {name!r} is not downloaded for you: get its files from {BY_HAND[name]} and "
+                f"put them into {str(folder)!r}, or give the path of their folder"
+            )
+        return _folder(folder, name)
     return _folder(download.obtain(name, cache_dir or download.data_directory()), name)
 
 
 def _folder(folder: Path, name: str) -> Dataset:
-    present = {form: sum((folder / file).is_file() for file in form.files) for form in FORMATS}
+    present = {form: sum(_has(folder, file) for file in form.files) for form in FORMATS}
     best = max(FORMATS, key=lambda form: present[form] / len(form.files))
-    missing = [file for file in best.files if not (folder / file).is_file()]
+    missing = [file for file in best.files if not _has(folder, file)]
     if missing and present[best]:
         raise DataError(
             f"folder {str(folder)!r} looks like {best.name}, but lacks {', '.join(missing)}"
@@ -131,6 +162,13 @@ def _folder(folder: Path, name: str) -> Dataset:
     module = importlib.import_module(f"pytest_recsys_mt.datasets.{best.module}")
     loader: Callable[[Path, str], Dataset] = getattr(module, best.loader)
     return loader(folder, name)
+
+
+def _has(folder: Path, file: str) -> bool:
+    """Whether a folder holds a file, by its name, a pattern, or alternatives of them."""
+    return any(
+        path.is_file() for pattern in file.split("|") for path in islice(folder.glob(pattern), 1)
+    )
 
 
 def unknown(source: str | Path) -> str:

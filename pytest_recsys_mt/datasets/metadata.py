@@ -22,6 +22,9 @@ from pytest_recsys_mt.requests import Item
 _DISAMBIGUATED = re.compile(r"\s\((?:\d{4} )?film\)$")
 """What Wikidata puts behind a title to tell it from a book: ``Faust (2011 film)``."""
 
+_ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")
+"""A title in lower case as MovieLens writes it."""
+
 
 def imdb_id(number: int) -> str:
     """An IMDb identifier from its number, as ``links.csv`` has it: ``tt0114709``."""
@@ -59,6 +62,47 @@ def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[s
     return {key: _joined(item, facts.get(links.get(key, ""))) for key, item in items.items()}
 
 
+def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
+    """A catalogue with what is known of the films of the same name and year.
+
+    Args:
+        items: By item id. Those without a year gain nothing.
+
+    Returns:
+        As `with_metadata`; a name and year that several films of the database have are no match.
+
+    Raises:
+        DataError: If the database cannot be read.
+    """
+    path = database()
+    if path is None:
+        return dict(items)
+    query = "SELECT imdbID, Title, Year FROM omdb WHERE Title <> '' ORDER BY ID"
+    links: dict[tuple[str, int | None], str] = {}
+    for imdb, title, year in _rows(path, query):
+        key = (title_key(_DISAMBIGUATED.sub("", title)), year)
+        links[key] = "" if key in links else imdb or ""
+    facts = _facts(path)
+    return {
+        key: _joined(item, None if item.year is None else facts.get(links.get(item_key(item), "")))
+        for key, item in items.items()
+    }
+
+
+def title_key(title: str) -> str:
+    """A title as titles of two sources are compared.
+
+    Letters and digits in lower case, an article in front: ``Matrix, The`` is ``thematrix``.
+    """
+    moved = _ARTICLE_LAST.sub(r"\2 \1", title.casefold())
+    return "".join(c for c in moved if c.isalnum())
+
+
+def item_key(item: Item) -> tuple[str, int | None]:
+    """What tells a film where nothing but its name is known."""
+    return title_key(item.title), item.year
+
+
 def films() -> tuple[Item, ...]:
     """All films of the database, by IMDb identifier and with their directors; none without the extra.
 
@@ -71,7 +115,10 @@ def films() -> tuple[Item, ...]:
     query = "SELECT imdbID, Title, Year, Director FROM omdb WHERE Title <> '' ORDER BY ID"
     return tuple(
         Item(
-            imdb or "", _DISAMBIGUATED.sub("", title), year, {"directors": _names(directors or "")}
+            imdb or "",
+            _DISAMBIGUATED.sub("", title),
+            year,
+            {"directors": names_in(directors or "")},
         )
         for imdb, title, year, directors in _rows(path, query)
     )
@@ -89,7 +136,7 @@ def _facts(path: Path) -> dict[str, dict[str, tuple[str, ...]]]:
     query = "SELECT imdbID, Director, \"Cast\", Genre FROM omdb WHERE imdbID <> '' ORDER BY ID"
     names = ("directors", "cast", "genres")
     return {
-        imdb: {name: _names(text) for name, text in zip(names, texts, strict=True) if text}
+        imdb: {name: names_in(text) for name, text in zip(names, texts, strict=True) if text}
         for imdb, *texts in _rows(path, query)
     }
 
@@ -104,5 +151,6 @@ def _rows(path: Path, query: str) -> list[tuple[Any, ...]]:
         ) from problem
 
 
-def _names(text: str) -> tuple[str, ...]:
+def names_in(text: str) -> tuple[str, ...]:
+    """Names from their list, ``"Ann Lee, Bo Lu"``."""
     return tuple(name for part in text.split(",") if (name := part.strip()))

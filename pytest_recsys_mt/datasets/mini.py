@@ -35,6 +35,7 @@ def load_mini() -> Dataset:
                 users["user"], users["age"], users["occupation"], strict=True
             )
         },
+        family="movielens",
     )
 
 

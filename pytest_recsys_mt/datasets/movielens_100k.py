@@ -115,4 +115,11 @@ def load(folder: Path, name: str) -> Dataset:
         str(user): {"age": age, "gender": gender, "occupation": occupation}
         for user, age, gender, occupation, _ in people.frame.itertuples(index=False)
     }
-    return Dataset(name, items, checked(read(folder / "u.data", _DATA), items, SCALE), SCALE, users)
+    return Dataset(
+        name,
+        items,
+        checked(read(folder / "u.data", _DATA), items, SCALE),
+        SCALE,
+        users,
+        "movielens",
+    )

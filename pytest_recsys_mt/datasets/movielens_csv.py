@@ -4,7 +4,8 @@ Files, as https://files.grouplens.org/datasets/movielens/ml-25m-README.html desc
 ``ratings.csv`` (userId, movieId, rating, timestamp), ``movies.csv`` (movieId, title, genres), and,
 where they are there, ``tags.csv`` (userId, movieId, tag, timestamp), whose most frequent tags become
 the attribute ``tags``, and ``links.csv`` (movieId, imdbId, tmdbId), which joins the films to
-`metadata` where that extra is installed.
+`metadata` where that extra is installed.  The film list of `listing` and the pictures of `pictures` are
+read where they are there, too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from pathlib import Path
 from pytest_recsys_mt.datasets import films, metadata
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.listing import with_listing
+from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Column, Layout, read
 from pytest_recsys_mt.requests import Item, Scale
 
@@ -48,8 +51,9 @@ def load(folder: Path, name: str) -> Dataset:
     items = _catalogue(folder)
     if (folder / "links.csv").is_file():
         items = metadata.with_metadata(items, _links(folder / "links.csv"))
+    items = with_pictures(with_listing(items, folder), folder)
     ratings = read(folder / "ratings.csv", _RATINGS)
-    return Dataset(name, items, checked(ratings, items, SCALE), SCALE)
+    return Dataset(name, items, checked(ratings, items, SCALE), SCALE, family="movielens")
 
 
 def _catalogue(folder: Path) -> dict[str, Item]:

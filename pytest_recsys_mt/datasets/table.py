@@ -21,8 +21,9 @@ UTC where no zone is given), one of the two in a file.
 ``items``, ``catalogue``, ``catalog``, each with ``.csv``, ``.tsv`` or ``.parquet``.  Its columns are
 the item's id (``id``, or as above), and, where they are there, ``title`` (or ``name``), ``year``
 (without that column, a year in brackets behind the title), and anything else, which becomes an
-attribute of that name: `LISTS` a tuple of what stands between bars, the others text.  Without a
-catalogue the items are those of the interactions, and their ids are their titles.
+attribute of that name: `LISTS` a tuple of what stands between bars, the others text (`SPELLED` says
+which other headers mean a known attribute; an ``image`` is a path from the catalogue's folder, or a data
+URL).  Without a catalogue the items are those of the interactions, and their ids are their titles.
 """
 
 from __future__ import annotations
@@ -52,6 +53,14 @@ SCALES = (
 """The usual rating scales, in the order in which they are tried."""
 LISTS = ("genres", "directors", "cast", "tags", "categories")
 """Attributes that hold several values, between bars: ``Comedy|Drama``."""
+SPELLED = {
+    "genre": "genres",
+    "director": "directors",
+    "category": "categories",
+    "color": "colour",
+    "imagedescription": "image_description",
+}
+"""Attributes by what headers, without spaces, hyphens and underscores, may call them."""
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 _USERS = ("user", "userid", "uid", "customerid", "reviewerid")
@@ -153,20 +162,28 @@ def _catalogue(path: Path) -> dict[str, Item]:
             lambda row: f"year is {years.iloc[row]!r}, not a year",
         )
     cells = rows.frame.astype(str).to_dict("records")
-    return {row["item"]: _item(row, tuple(others)) for row in cells}
+    names = {
+        other: SPELLED[other] if other in SPELLED and SPELLED[other] not in others else other
+        for other in others
+    }
+    return {row["item"]: _item(row, names, path.parent) for row in cells}
 
 
-def _item(row: Mapping[Hashable, str], others: tuple[str, ...]) -> Item:
+def _item(row: Mapping[Hashable, str], names: Mapping[str, str], folder: Path) -> Item:
     title = row.get("title") or row["item"]
     if "year" in row:
         year = int(float(row["year"])) if row["year"] else None
     else:
         title, year = films.split_title(title)
-    attributes = {name: _attribute(name, row[name]) for name in others if row[name]}
+    attributes = {
+        name: _attribute(name, row[column], folder) for column, name in names.items() if row[column]
+    }
     return Item(row["item"], title, year, attributes)
 
 
-def _attribute(name: str, text: str) -> str | tuple[str, ...]:
+def _attribute(name: str, text: str, folder: Path) -> str | tuple[str, ...]:
+    if name == "image" and not text.startswith("data:"):
+        return str((folder / text).resolve())
     if name not in LISTS:
         return text
     return films.split_genres(text)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pytest_recsys_mt.llm.endpoint import Endpoint
 from pytest_recsys_mt.llm.pacing import UnavailableError
 from pytest_recsys_mt.llm.retries import chain
-from pytest_recsys_mt.requests import Completion, Usage
+from pytest_recsys_mt.requests import Completion, Message, Usage
 
 _HINTS: Mapping[int, str] = {
     401: "check OPENAI_API_KEY",
@@ -78,6 +78,17 @@ def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
         "type": "json_schema",
         "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)},
     }
+
+
+def plain(message: Message) -> dict[str, Any]:
+    """A message as the endpoint takes it; images stand before the text, as parts of the content."""
+    if not message.images:
+        return {"role": message.role, "content": message.content}
+    parts: list[dict[str, Any]] = [
+        {"type": "image_url", "image_url": {"url": image}} for image in message.images
+    ]
+    parts.append({"type": "text", "text": message.content})
+    return {"role": message.role, "content": parts}
 
 
 def read(body: bytes) -> Completion:

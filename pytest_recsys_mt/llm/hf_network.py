@@ -28,7 +28,12 @@ class LocalNetwork:
         device: ``auto`` is a GPU where there is one; else as PyTorch names it.
         device_map: Divides a model that one GPU cannot hold; `device` is ``auto`` then.
         trust_remote_code: Whether Python code that comes with the model may run here.
+
+    Attributes:
+        auto_class: What of transformers loads the weights.
     """
+
+    auto_class = "AutoModelForCausalLM"
 
     def __init__(
         self,
@@ -102,7 +107,7 @@ class LocalNetwork:
         if self._device_map is not None:
             arguments["device_map"] = self._device_map
         with quietly(), self._loading():
-            network = transformers.AutoModelForCausalLM.from_pretrained(
+            network = getattr(transformers, self.auto_class).from_pretrained(
                 dtype=self.dtype, use_safetensors=True, **arguments
             )
             if self._device_map is None:

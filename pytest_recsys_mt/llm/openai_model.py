@@ -59,6 +59,7 @@ class OpenAIModel:
         deterministic: False. Servers put the calls of many users into one batch, and answers change
             with its shape even at temperature 0.
         takes_schema: True: a prompt's `schema` is sent along, until the endpoint refuses it.
+        reads_images: True. An endpoint whose model sees none refuses the call.
         notes: What the endpoint was found not to understand, one sentence each.
 
     Raises:
@@ -67,6 +68,7 @@ class OpenAIModel:
 
     deterministic = False
     takes_schema = True
+    reads_images = True
 
     def __init__(
         self,
@@ -282,9 +284,7 @@ class OpenAIModel:
     def _arguments(self, prompt: Prompt, dialect: Dialect) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": self.model,
-            "messages": [
-                {"role": message.role, "content": message.content} for message in prompt.messages
-            ],
+            "messages": [chat_api.plain(message) for message in prompt.messages],
             dialect.limits[0]: self.max_tokens,
         }
         if self.temperature is not None:

@@ -124,6 +124,7 @@ class LLMRecommender:
 
 def call_seed(seed: int, messages: Sequence[Message], replicate: int) -> int:
     """The seed of one call, 63 bits from the run's seed, the messages and the replicate alone."""
-    call = [seed, [[message.role, message.content] for message in messages], replicate]
+    said = [[message.role, message.content, *message.images] for message in messages]
+    call = [seed, said, replicate]
     digest = hashlib.sha256(json.dumps(call).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1

@@ -58,6 +58,10 @@ def _openai(spec: str, exact: bool) -> TextModel:
 
 
 def _hugging_face(spec: str, exact: bool) -> TextModel:
+    if parameters.split(spec)[1].get("images") == "true":
+        from pytest_recsys_mt.llm.hf_images import HFImageModel
+
+        return HFImageModel.from_spec(spec, exact=exact)
     from pytest_recsys_mt.llm.hf_model import HFModel
 
     return HFModel.from_spec(spec, exact=exact)
@@ -85,7 +89,7 @@ def resolve(
 
     In this order:
 
-    * ``openai:NAME``, ``hf:PATH``: a language model;
+    * ``openai:NAME``, ``hf:PATH``: a language model (``hf:PATH?images=true``: one that reads images);
     * ``recorded:FILE.jsonl``: answers that one gave earlier;
     * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
     * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;

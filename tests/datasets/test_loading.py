@@ -8,6 +8,7 @@ import pytest
 
 from pytest_recsys_mt.datasets import NAMES, load
 from pytest_recsys_mt.datasets.download import SOURCES
+from pytest_recsys_mt.datasets.loading import BY_HAND
 from pytest_recsys_mt.errors import DataError
 from tests.datasets import files
 
@@ -23,7 +24,7 @@ def test_an_unknown_name_lists_the_names_and_the_nearest(name: str, nearest: str
     assert "path" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["mind", "amazon", "netflix"])
+@pytest.mark.parametrize("name", ["mind", "movietweetings"])
 def test_sets_without_a_loader_are_unknown(name: str) -> None:
     assert name not in NAMES
     with pytest.raises(DataError, match=f"no dataset {name!r}"):
@@ -37,7 +38,7 @@ def test_a_path_that_is_not_there_is_said_to_be_one(source: str | Path) -> None:
 
 
 def test_all_names_but_the_embedded_one_have_a_source() -> None:
-    assert set(NAMES) == {"mini", *SOURCES}
+    assert set(NAMES) == {"mini", *SOURCES, *BY_HAND}
 
 
 def test_a_name_wins_over_a_folder_and_dot_slash_over_the_name(

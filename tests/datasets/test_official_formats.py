@@ -111,7 +111,7 @@ def test_lastfm(tmp_path: Path) -> None:
         'Diary of "Dreams',
         "Sigur Rós",
     ]
-    assert dataset.items["1"].attributes == {"tags": ("café", "gothic")}
+    assert dataset.items["1"].attributes == {"tags": ("café", "gothic"), "genres": ("café",)}
 
 
 def test_listening_counts_become_fifths() -> None:

@@ -27,6 +27,7 @@ LAYERS: dict[str, set[str]] = {
     "oracles": {"errors", "requests", "verdict", "answers"},
     "llm": {"errors", "instructions", "parameters", "requests", "datasets"},
     "recommenders": {"errors", "parameters", "requests", "datasets", "llm"},
+    "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
     "limits": {"errors"},
     "options": set(),
     "settings": {"errors", "limits", "options"},
@@ -54,13 +55,14 @@ LAYERS: dict[str, set[str]] = {
         "answers", "errors", "llm", "oracles", "requests", "seeds", "texts", "verdict",
     },
     "runner": {
-        "answers", "calls", "cases", "errors", "execution", "metamorphic", "relations", "requests",
-        "seeds", "settings", "subject", "texts", "verdict",
+        "answers", "calls", "cases", "datasets", "errors", "execution", "metamorphic", "relations",
+        "requests", "seeds", "settings", "subject", "texts", "verdict",
     },
     "strategies": {"datasets", "relations", "requests"},
     "shrinking": set(),
     "recsys": {
-        "errors", "metamorphic", "requests", "runner", "settings", "texts", "verdict",
+        "answers", "datasets", "errors", "metamorphic", "requests", "runner", "settings", "texts",
+        "verdict",
     },
     "counterexample": {
         "calls", "cases", "datasets", "errors", "metamorphic", "recsys", "requests", "runner",
@@ -92,7 +94,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip
-PUBLIC = {"", "relations", "oracles", "arena"}
+PUBLIC = {"", "relations", "oracles", "arena", "lrworld"}
 
 
 def modules() -> list[Path]:

@@ -1,0 +1,114 @@
+"""Questions about less popular items must be answered as well as those about popular ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pytest_recsys_mt.answers import Choices, Context
+from pytest_recsys_mt.oracles.arguments import not_negative
+from pytest_recsys_mt.oracles.bounds import Rate
+from pytest_recsys_mt.oracles.choices import judged, obstacle
+from pytest_recsys_mt.verdict import Verdict
+
+
+class RateDifference:
+    """Bounds for the difference of the rates of two groups, each at half the error rate.
+
+    They hold for any sizes and are wider than need be (Bonferroni over the exact bounds of both).
+    """
+
+    def __init__(self, first: Rate, second: Rate) -> None:
+        self.estimate = first.estimate - second.estimate
+        self._first, self._second = first, second
+
+    def lower(self, alpha: float) -> float:
+        """See `bounds.Mean`."""
+        return self._first.lower(alpha / 2) - self._second.upper(alpha / 2)
+
+    def upper(self, alpha: float) -> float:
+        """See `bounds.Mean`."""
+        return self._first.upper(alpha / 2) - self._second.lower(alpha / 2)
+
+    def p_at_most(self, value: float) -> float:
+        """See `bounds.Mean`."""
+        return _smallest(lambda alpha: self.lower(alpha) > value)
+
+    def p_at_least(self, value: float) -> float:
+        """See `bounds.Mean`."""
+        return _smallest(lambda alpha: self.upper(alpha) < value)
+
+
+def accuracy_gap(
+    choices: Choices,
+    rare: Collection[str],
+    context: Context,
+    margin: float,
+    *,
+    details: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """Accuracy on less popular items may be lower by a margin at most.
+
+    Args:
+        choices: What was chosen.
+        rare: Names of the questions about less popular items.
+        context: Of the run.
+        margin: Largest gap, at least 0.
+        details: Further details of the verdict.
+
+    Returns:
+        A verdict whose `estimate` is the accuracy on the other items less that on the rare ones. The
+        ``figures`` have both, and the shares of rare items among wrong and among right answers (figure
+        10 of the paper). Not applicable where one group is empty.
+
+    Raises:
+        OracleError: If the margin is no number of at least 0.
+    """
+    not_negative("accuracy_gap", "margin", margin)
+    found = obstacle("accuracy_gap", context, choices, details=details)
+    if found is not None:
+        return context.report(found)
+    groups: dict[bool, list[bool]] = {True: [], False: []}
+    for name, hit in zip(choices.questions, choices.hits, strict=True):
+        groups[name in rare].append(hit)
+    if not all(groups.values()):
+        reason = "all questions are about items of one popularity group"
+        verdict = Verdict("not-applicable", "accuracy_gap", choices.label, reason=reason)
+        return context.report(verdict)
+    popular, unpopular = (Rate(sum(groups[key]), len(groups[key])) for key in (False, True))
+    wrong = [
+        name in rare for name, hit in zip(choices.questions, choices.hits, strict=True) if not hit
+    ]
+    figures = {
+        "accuracy_popular": popular.estimate,
+        "accuracy_rare": unpopular.estimate,
+        "rare_share_of_wrong": sum(wrong) / len(wrong) if wrong else None,
+        "rare_share_of_right": sum(groups[True]) / sum(choices.hits) if any(choices.hits) else None,
+    }
+    difference = RateDifference(popular, unpopular)
+    return context.report(
+        judged(
+            "accuracy_gap",
+            difference,
+            "at most",
+            margin,
+            context,
+            relation=choices.label,
+            estimate=difference.estimate,
+            margin=margin,
+            users=len(choices.questions),
+            errors=len(choices.failed),
+            details={"figures": figures, **(details or {})},
+        )
+    )
+
+
+def _smallest(rejects: Any) -> float:
+    """The smallest error rate at which a claim is rejected, by bisection."""
+    low, high = 0.0, 1.0
+    if not rejects(1 - 1e-9):
+        return 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rejects(middle) else (middle, high)
+    return high

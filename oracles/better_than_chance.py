@@ -1,0 +1,68 @@
+"""Multiple-choice questions must be answered better than by guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_recsys_mt.answers import Choices, Context
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.bounds import Rate
+from pytest_recsys_mt.oracles.choices import judged, obstacle
+from pytest_recsys_mt.oracles.intervals import rate_interval
+from pytest_recsys_mt.verdict import Verdict
+
+
+def better_than_chance(
+    choices: Choices,
+    context: Context,
+    threshold: float | None = None,
+    *,
+    metric: str = "accuracy",
+    details: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """The share of right answers must lie above a threshold, chance by default.
+
+    Missed answers are wrong ones. The bounds are exact (Clopper and Pearson 1934, Biometrika 26), so
+    a model that guesses passes with probability alpha at most.
+
+    Args:
+        choices: What was chosen.
+        context: Of the run.
+        threshold: In [0, 1); None is one over the number of options.
+        metric: What the share is called: ``accuracy``, or ``hit@1`` where options are candidates.
+        details: Further details of the verdict.
+
+    Returns:
+        A verdict with `metric`, `value`, `threshold` and `interval` (the exact one-sided bounds):
+        ``holds`` if the lower bound is above the threshold, ``violated`` if the upper one is not.
+        Its details have a ``dimension`` with Wilson's 95 % interval.
+
+    Raises:
+        OracleError: If the threshold is out of range.
+    """
+    limit = 1 / choices.options if threshold is None else threshold
+    if not 0 <= limit < 1:
+        raise OracleError(f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}")
+    found = obstacle("better_than_chance", context, choices, details=details)
+    if found is not None:
+        return context.report(found)
+    count, users = sum(choices.hits), len(choices.hits)
+    low, high = rate_interval(count, users)
+    dimension = {"name": metric, "value": choices.accuracy, "low": low, "high": high}
+    return context.report(
+        judged(
+            "better_than_chance",
+            Rate(count, users),
+            "above",
+            limit,
+            context,
+            relation=choices.label,
+            metric=metric,
+            value=choices.accuracy,
+            threshold=limit,
+            users=users,
+            errors=len(choices.failed),
+            details={"dimension": dimension, **(details or {})},
+        )
+    )

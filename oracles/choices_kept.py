@@ -1,0 +1,167 @@
+"""A change to multiple-choice questions must not change how they are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Choices, Context
+from pytest_recsys_mt.oracles.arguments import finite, not_negative
+from pytest_recsys_mt.oracles.bounds import Rate, mean_difference_of
+from pytest_recsys_mt.oracles.choices import judged, obstacle, paired
+from pytest_recsys_mt.verdict import Example, Verdict
+
+
+def accuracy_kept(
+    source: Choices,
+    followup: Choices,
+    context: Context,
+    margin: float,
+    *,
+    details: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """The change may cost at most a margin of accuracy, question by question.
+
+    Args:
+        source: What was chosen in the questions as they are.
+        followup: What was chosen in the changed ones, under the same names.
+        context: Of the run.
+        margin: Largest loss of accuracy, at least 0; a negative one is a gain that is asked for.
+        details: Further details of the verdict.
+
+    Returns:
+        A verdict whose `estimate` is the mean loss (source less follow-up, of right answers as 1):
+        ``holds`` if its upper bound is within the margin, ``violated`` if its lower one is not. The
+        ``figures`` have both accuracies, the share of questions answered otherwise, and the relative
+        change, over the accuracy of the source.
+
+    Raises:
+        OracleError: If the margin is no number or the sides share no question.
+    """
+    finite("accuracy_kept", "margin", margin)
+    pairs = paired("accuracy_kept", source, followup)
+    found = obstacle("accuracy_kept", context, source, followup, details=details)
+    if found is not None:
+        return context.report(found)
+    before = np.array([source.hits[one] for one, _ in pairs], np.float64)
+    after = np.array([followup.hits[other] for _, other in pairs], np.float64)
+    otherwise = [source.said[one] != followup.said[other] for one, other in pairs]
+    figures = {
+        "source_accuracy": float(before.mean()),
+        "followup_accuracy": float(after.mean()),
+        "relative_change": relative_change(float(before.mean()), float(after.mean())),
+        "answered_otherwise": float(np.mean(otherwise)),
+        "followup_missed": followup.missed,
+    }
+    mean = mean_difference_of(before - after, -1.0, 1.0)
+    return context.report(
+        judged(
+            "accuracy_kept",
+            mean,
+            "at most",
+            margin,
+            context,
+            relation=followup.label,
+            estimate=float(np.mean(before - after)),
+            margin=margin,
+            users=len(pairs),
+            errors=len({*source.failed, *followup.failed}),
+            examples=_examples(source, followup, pairs),
+            details={"figures": figures, **(details or {})},
+        )
+    )
+
+
+def same_choices(
+    source: Choices,
+    followups: Sequence[Choices],
+    context: Context,
+    limit: float,
+    *,
+    details: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """The option chosen must stay the same, by its text, in several forms of a question.
+
+    Args:
+        source: What was chosen in the questions as they are.
+        followups: What was chosen in each other form, under the same names; at least one.
+        context: Of the run.
+        limit: Largest share of questions whose choice is not the same in all forms, in [0, 1).
+        details: Further details of the verdict.
+
+    Returns:
+        A verdict whose `value` is that share, with exact bounds. The ``figures`` have the accuracies in
+        percent, their mean and their variance (over the forms without the source, divisor n - 1; table
+        6 of the paper has both and does not say whether its variances are of percents). Questions that
+        changed stand in the examples.
+
+    Raises:
+        OracleError: If the limit is out of range or the sides share no question.
+    """
+    not_negative("same_choices", "limit", limit)
+    sides = (source, *followups)
+    found = obstacle("same_choices", context, *sides, details=details)
+    if found is not None:
+        return context.report(found)
+    places = [dict(paired("same_choices", source, each)) for each in followups]
+    common = [place for place in range(len(source.questions)) if all(place in p for p in places)]
+    changed = [
+        place
+        for place in common
+        if any(
+            each.said[p[place]] != source.said[place]
+            for each, p in zip(followups, places, strict=True)
+        )
+    ]
+    accuracies = [100 * each.accuracy for each in followups]
+    figures = {
+        "mean_accuracy_percent": float(np.mean(accuracies)),
+        "variance_percent": float(np.var(accuracies, ddof=1)) if len(accuracies) > 1 else None,
+        "accuracies_percent": ", ".join(f"{each:.2f}" for each in accuracies),
+        "questions_changed": len(changed),
+    }
+    first = places[0]
+    return context.report(
+        judged(
+            "same_choices",
+            Rate(len(changed), len(common)),
+            "at most",
+            limit,
+            context,
+            relation=followups[0].label,
+            metric="changed",
+            value=len(changed) / len(common),
+            threshold=limit,
+            users=len(common),
+            errors=len({name for side in sides for name in side.failed}),
+            examples=_examples(source, followups[0], [(place, first[place]) for place in changed]),
+            details={"figures": figures, **(details or {})},
+        )
+    )
+
+
+def relative_change(source: float, followup: float) -> float | None:
+    """The change over the value of the source: -0.1 for a tenth less; None from a source of 0."""
+    return None if source == 0 else (followup - source) / source
+
+
+def _examples(
+    source: Choices, followup: Choices, pairs: Sequence[tuple[int, int]]
+) -> tuple[Example, ...]:
+    """Questions answered otherwise, those first that are wrong now."""
+    found = [
+        (followup.hits[other] - source.hits[one], one, other)
+        for one, other in pairs
+        if source.said[one] != followup.said[other]
+    ]
+    return tuple(
+        Example(
+            source.questions[one],
+            (source.said[one] or "missed",),
+            (followup.said[other] or "missed",),
+            0.0,
+        )
+        for _, one, other in sorted(found)[:5]
+    )

@@ -1,0 +1,184 @@
+"""Amazon reviews of 2014 and of 2018, their 5-core subsets, with the metadata of the products.
+
+Files, one record a line, plain or as ``.gz``; a folder may hold several categories:
+
+* Reviews, ``reviews_Beauty_5.json`` (2014, https://jmcauley.ucsd.edu/data/amazon/) or
+  ``All_Beauty_5.json`` (2018, https://cseweb.ucsd.edu/~jmcauley/datasets/amazon_v2/): JSON with
+  ``reviewerID``, ``asin``, ``overall`` and ``unixReviewTime``.  Who reviewed a product several times,
+  as in the set of 2018, counts once, with the latest review.
+* Metadata, ``meta_Beauty.json``: of 2014 as Python literals, which are parsed as such and never run,
+  with ``title``, ``brand``, ``categories`` (a list of paths from the root, of which the first counts),
+  ``description`` and ``imUrl``; of 2018 as JSON, with ``category`` (one path), ``description`` and
+  ``feature`` (lists) and ``imageURL`` or ``image``.
+
+The catalogue is the products that were reviewed.  Their attributes are ``brand``, ``categories`` (root
+to leaf), ``description``, ``features``, ``image_url``, and ``colour``: the one that most reviews of 2018
+name in their ``style``.  Where the folder also holds the Amazon Berkeley Objects, they fill in what is
+missing and give ``image``, the path of the picture; see `berkeley`, and `pictures` for others.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pytest_recsys_mt.datasets import berkeley
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.json_lines import records
+from pytest_recsys_mt.datasets.pictures import with_pictures
+from pytest_recsys_mt.datasets.rows import Rows
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Item, Scale
+
+SCALE = Scale(1.0, 5.0)
+_ASIN = re.compile(r"""["']asin["']\s*:\s*["']([^"']+)["']""")
+_MARKUP = re.compile(r"<[^>]*>")
+
+
+def load(folder: Path, name: str) -> Dataset:
+    """Read a folder of this format.
+
+    Args:
+        folder: Holds the files above.
+        name: Of the dataset.
+
+    Raises:
+        DataError: If a file is missing or wrong; the text names the file and the line.
+    """
+    rows, colours = _reviews(folder)
+    wanted = set(rows.frame["item"])
+    items = dict.fromkeys(sorted(wanted), Item(""))
+    for path in _files(folder, "meta_*.json"):
+        for key, record in _metadata(path, wanted):
+            if not items[key].id:  # a product that several categories list is the same in all
+                items[key] = _item(key, record)
+    items = {key: item if item.id else Item(key) for key, item in items.items()}
+    items = with_pictures(berkeley.joined(items, folder), folder)
+    items = {key: _coloured(item, colours.get(key)) for key, item in items.items()}
+    return Dataset(name, items, checked(rows, items, SCALE), SCALE, family="amazon")
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    return sorted({*folder.glob(pattern), *folder.glob(pattern + ".gz")})
+
+
+def _reviews(folder: Path) -> tuple[Rows, dict[str, str]]:
+    """One row a user and product, and the colour that most reviews of a product name."""
+    rows: list[tuple[str, str, float, int]] = []
+    places: list[tuple[Path, int]] = []
+    colours: dict[str, Counter[str]] = {}
+    for path in _files(folder, "*_5.json"):
+        for number, record in records(path, json.loads):
+            try:
+                item = str(record["asin"])
+                rows.append(
+                    (
+                        str(record["reviewerID"]),
+                        item,
+                        float(record["overall"]),
+                        int(record["unixReviewTime"]),
+                    )
+                )
+            except (KeyError, TypeError, ValueError) as problem:
+                raise DataError(
+                    f"{str(path)!r}, line {number}: a review needs reviewerID, asin, overall and "
+                    f"unixReviewTime, the last two as numbers ({problem!r})"
+                ) from problem
+            places.append((path, number))
+            style = record.get("style")
+            if isinstance(style, dict) and (colour := _text(style.get("Color:"))):
+                colours.setdefault(item, Counter())[colour] += 1
+    if not rows:
+        raise DataError(f"folder {str(folder)!r} has no reviews")
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
+    latest = frame.sort_values("timestamp", kind="stable").drop_duplicates(
+        ["user", "item"], keep="last"
+    )
+    kept = latest.index.to_numpy()
+
+    def place(row: int) -> str:
+        path, number = places[kept[row]]
+        return f"{path.name}, line {number}"
+
+    most = {item: count.most_common(1)[0][0] for item, count in colours.items()}
+    return Rows(folder, latest.reset_index(drop=True), place), most
+
+
+def _metadata(path: Path, wanted: AbstractSet[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def unwanted(line: str) -> bool:
+        found = _ASIN.search(line)
+        return found is not None and found[1] not in wanted
+
+    for number, record in records(path, literal, unwanted):
+        key = record.get("asin")
+        if not isinstance(key, str):
+            raise DataError(f"{str(path)!r}, line {number}: the product has no asin")
+        if key in wanted:
+            yield key, record
+
+
+def literal(line: str) -> Any:
+    """A record as JSON, or as a Python literal; nothing in it is run.
+
+    Raises:
+        ValueError: If it is neither.
+    """
+    try:
+        return json.loads(line)
+    except ValueError:
+        pass
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    try:
+        return ast.literal_eval(line.strip())
+    except (SyntaxError, TypeError, MemoryError, RecursionError) as problem:
+        raise ValueError(f"neither JSON nor a Python literal: {problem}") from None
+
+
+def _item(key: str, record: Mapping[str, Any]) -> Item:
+    title = _text(record.get("title"))
+    if "getTime" in title:  # pages of which the crawler kept a script in place of the title
+        title = ""
+    paths = record.get("categories") or [record.get("category") or ()]
+    images = record.get("imageURL") or record.get("image") or record.get("imUrl") or ()
+    found: dict[str, Any] = {
+        "brand": re.sub(r"^by ", "", _text(record.get("brand"))),
+        "categories": _texts(next(iter(paths), ()), plain=True),
+        "description": " ".join(_texts(record.get("description"))),
+        "features": _texts(record.get("feature")),
+        "image_url": next(iter(_texts(images)), ""),
+    }
+    return Item(key, title, None, {name: value for name, value in found.items() if value})
+
+
+def _coloured(item: Item, colour: str | None) -> Item:
+    if colour is None or "colour" in item.attributes:
+        return item
+    return Item(item.id, item.title, item.year, {**item.attributes, "colour": colour})
+
+
+def _texts(value: Any, *, plain: bool = False) -> tuple[str, ...]:
+    """Texts of a list, or of a single text; `plain` leaves out those that hold markup."""
+    many = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else ()
+    return tuple(
+        text
+        for each in many
+        if not (plain and isinstance(each, str) and "<" in each) and (text := _text(each))
+    )
+
+
+def _text(value: Any) -> str:
+    """A text without markup and with single spaces; empty where there is none."""
+    if not isinstance(value, str):
+        return ""
+    return " ".join(_MARKUP.sub(" ", html.unescape(value)).split())

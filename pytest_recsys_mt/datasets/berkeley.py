@@ -1,0 +1,126 @@
+"""Amazon Berkeley Objects: pictures and colours of products.
+
+Files, as https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes them, where their two
+archives unpack to in the folder of the reviews:
+
+* ``listings/metadata/listings_0.json.gz`` and so on: JSON with ``item_id`` (the ASIN), ``item_name``,
+  ``brand`` and ``color`` (lists of values with their languages), ``node`` (places in a store's tree)
+  and ``main_image_id``.
+* ``images/metadata/images.csv.gz``: image_id, height, width, path; the path is below
+  ``images/original`` or ``images/small``.
+
+Of the languages of a value English counts first, then whichever stands first; a product that several
+stores list is what the first of them says, with what it lacks from the others.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.datasets.json_lines import records
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Item
+
+_ID = re.compile(r'"item_id"\s*:\s*"([^"]+)"')
+
+
+def joined(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
+    """A catalogue with what the Berkeley objects know of its products.
+
+    Args:
+        items: By ASIN.
+        folder: Holds the files above, or none of them.
+
+    Returns:
+        The same items in the same order. Those with a listing gain ``colour`` and ``image`` (the
+        path of a file that is there), and where they had none a title, ``brand`` and ``categories``.
+
+    Raises:
+        DataError: If a file is wrong; the text names the file and the line.
+    """
+    listings: dict[str, dict[str, Any]] = {}
+    for path in sorted((folder / "listings" / "metadata").glob("listings_*.json*")):
+        for number, record in records(path, json.loads, lambda line: _unwanted(line, items)):
+            key = record.get("item_id")
+            if not isinstance(key, str):
+                raise DataError(f"{str(path)!r}, line {number}: the listing has no item_id")
+            if key in items:
+                listings[key] = {**_facts(record), **listings.get(key, {})}
+    wanted = {facts["picture"] for facts in listings.values() if "picture" in facts}
+    pictures = _pictures(folder / "images", wanted)
+    return {key: _with(item, listings.get(key, {}), pictures) for key, item in items.items()}
+
+
+def _unwanted(line: str, items: Mapping[str, Item]) -> bool:
+    found = _ID.search(line)
+    return found is not None and found[1] not in items
+
+
+def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
+    nodes = record.get("node")
+    node = nodes[0] if isinstance(nodes, list) and nodes and isinstance(nodes[0], dict) else {}
+    picture = record.get("main_image_id")
+    facts = {
+        "title": _value(record.get("item_name")),
+        "brand": _value(record.get("brand")),
+        "colour": _value(record.get("color")),
+        "categories": tuple(
+            part.strip()
+            for part in str(node.get("node_name") or "").split("/")
+            if part.strip() and part.strip() != "Categories"
+        ),
+        "picture": picture if isinstance(picture, str) else "",
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _value(values: Any) -> str:
+    """The value of a field: the first one in English, or else the first."""
+    texts = [each for each in values or () if isinstance(each, dict)]
+    texts.sort(key=lambda each: not str(each.get("language_tag", "")).startswith("en"))
+    return next((text for each in texts if (text := str(each.get("value") or "").strip())), "")
+
+
+def _with(item: Item, facts: Mapping[str, Any], pictures: Mapping[str, Path]) -> Item:
+    found = {name: facts[name] for name in ("brand", "colour", "categories") if name in facts}
+    picture = pictures.get(facts.get("picture", ""))
+    if picture is not None:
+        found["image"] = str(picture)
+    title = item.title or facts.get("title", "")
+    return replace(item, title=title, attributes={**found, **item.attributes})
+
+
+def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
+    """The files of some pictures, those that are there."""
+    table = folder / "metadata" / "images.csv.gz"
+    if not wanted or not table.is_file():
+        return {}
+    found: dict[str, Path] = {}
+    number = 0
+    try:
+        with gzip.open(table, "rt", encoding="utf-8", newline="") as stream:
+            for number, row in enumerate(csv.DictReader(stream), 2):
+                key, place = row.get("image_id"), row.get("path")
+                if not key or not place or ".." in Path(place).parts or Path(place).is_absolute():
+                    raise DataError(f"{str(table)!r}, line {number}: no image_id with a path")
+                if key not in wanted:
+                    continue
+                files = ((folder / size / place).resolve() for size in ("original", "small"))
+                file = next(filter(Path.is_file, files), None)
+                if file is not None:
+                    found[key] = file
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error) as problem:
+        raise DataError(
+            f"{str(table)!r}, behind line {number}: the file is damaged or cut off ({problem}); get it "
+            f"again"
+        ) from problem
+    return found

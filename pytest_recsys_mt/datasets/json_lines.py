@@ -1,0 +1,60 @@
+"""Files of one record a line, read a line at a time."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from pytest_recsys_mt.errors import DataError
+
+LONGEST = 4 << 20
+"""Characters of a record. The longest of the published ones have some hundred thousand."""
+
+
+def records(
+    path: Path, parse: Callable[[str], Any], skip: Callable[[str], bool] = lambda line: False
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records of a file, with the numbers of their lines.
+
+    Args:
+        path: With one record a line; gzip where its name says so.
+        parse: Of a line; raises ValueError for one that is none.
+        skip: Lines that need not be parsed.
+
+    Raises:
+        DataError: If the file is damaged, or a line is too long or no record; the text names both.
+    """
+    number = 0
+    try:
+        with _open(path) as stream:
+            while line := stream.readline(LONGEST + 1):
+                number += 1
+                if len(line) > LONGEST:
+                    raise DataError(
+                        f"{str(path)!r}, line {number}: longer than {LONGEST:,} characters"
+                    )
+                if not line.strip() or skip(line):
+                    continue
+                try:
+                    record = parse(line)
+                except ValueError as problem:
+                    raise DataError(
+                        f"{str(path)!r}, line {number}: {line[:80]!r} is no record ({problem})"
+                    ) from problem
+                if not isinstance(record, dict):
+                    raise DataError(f"{str(path)!r}, line {number}: {line[:80]!r} is no record")
+                yield number, record
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as problem:
+        raise DataError(
+            f"{str(path)!r}, behind line {number}: the file is damaged or cut off ({problem}); get "
+            f"it again"
+        ) from problem
+
+
+def _open(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8")
+    return path.open(encoding="utf-8")

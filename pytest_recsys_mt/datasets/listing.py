@@ -1,0 +1,60 @@
+"""A list of titles: directors, cast, genres and loglines, joined by name and year.
+
+``netflix_titles.csv`` is the catalogue "Netflix Movies and TV Shows" on Kaggle
+(https://www.kaggle.com/datasets/shivamb/netflix-shows), which the metadata of LRWorld come from: title,
+director, cast, release_year, listed_in (genres), description (one sentence), and further columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.datasets.metadata import item_key, names_in, title_key
+from pytest_recsys_mt.datasets.rows import Column, Layout, read
+from pytest_recsys_mt.requests import Item
+
+FILE = "netflix_titles.csv"
+_LISTED = Layout(
+    (
+        Column("title", "text"),
+        Column("directors", "text", ("director",)),
+        Column("cast", "text"),
+        Column("year", "integer", ("releaseyear",)),
+        Column("genres", "text", ("listedin",)),
+        Column("logline", "text", ("description",)),
+    )
+)
+
+
+def with_listing(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
+    """A catalogue with what the list says of films of the same name and year.
+
+    Args:
+        items: By item id.
+        folder: Holds the list, or not.
+
+    Returns:
+        The same items in the same order; those in the list gain ``directors``, ``cast``, ``genres``
+        and ``logline``, what of them they had not. Two entries of one name and year are no match.
+
+    Raises:
+        DataError: If the list is wrong; the text names the file and the line.
+    """
+    if not (folder / FILE).is_file():
+        return dict(items)
+    facts: dict[tuple[str, int | None], dict[str, Any]] = {}
+    for row in read(folder / FILE, _LISTED).frame.itertuples(index=False):
+        title, directors, cast, year, genres, logline = row
+        key = (title_key(title), int(year))
+        texts = {"directors": directors, "cast": cast, "genres": genres}
+        found: dict[str, Any] = {name: names_in(text) for name, text in texts.items() if text}
+        if logline.strip():
+            found["logline"] = logline.strip()
+        facts[key] = {} if key in facts else found
+    return {
+        key: replace(item, attributes={**facts.get(item_key(item), {}), **item.attributes})
+        for key, item in items.items()
+    }

@@ -1,0 +1,191 @@
+"""The Netflix prize: ratings of films by day.
+
+Files, as the README of the set describes them:
+
+* ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``, title, in
+  Latin-1; a title may hold commas.
+* The ratings as ``mv_0000001.txt`` and so on, in the folder or in its folder ``training_set``, one
+  file a film, or as ``combined_data_1.txt`` to ``_4.txt``: below a line with the film and a colon,
+  lines of customer, rating and day (``1488844,3,2005-09-06``).
+
+Facts about the films are joined by name and year: those of `listing` where its file is there, and what
+it lacks from `metadata`.  Pictures are read as `pictures` says.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pytest_recsys_mt.datasets import metadata
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.listing import with_listing
+from pytest_recsys_mt.datasets.pictures import with_pictures
+from pytest_recsys_mt.datasets.rows import Rows
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Item, Scale
+
+SCALE = Scale(1.0, 5.0)
+_BLOCK = 64 << 20
+"""Bytes of ratings that are parsed at a time."""
+_FILM = re.compile(rb"^(\d+):[ \t]*\r?$", re.MULTILINE)
+_ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
+
+
+def load(folder: Path, name: str) -> Dataset:
+    """Read a folder of this format.
+
+    Args:
+        folder: Holds the files above.
+        name: Of the dataset.
+
+    Raises:
+        DataError: If a file is missing or wrong; the text names the file and the line.
+    """
+    titles = folder / "movie_titles.txt"
+    items = _catalogue(titles if titles.is_file() else folder / "movie_titles.csv")
+    items = metadata.with_metadata_by_title(with_listing(items, folder))
+    items = with_pictures(items, folder)
+    return Dataset(name, items, checked(_ratings(folder), items, SCALE), SCALE, family="netflix")
+
+
+def _catalogue(path: Path) -> dict[str, Item]:
+    content = path.read_bytes()
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    items: dict[str, Item] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        key, *rest = line.rstrip("\r").split(",", 2)
+        if len(rest) < 2 or not key.isdigit() or not (rest[0].isdigit() or rest[0] == "NULL"):
+            raise DataError(
+                f"{str(path)!r}, line {number}: {line[:80]!r} is not a film, its year or NULL, and "
+                f"its title, as in '1,2003,Dinosaur Planet'"
+            )
+        if key in items:
+            raise DataError(f"{str(path)!r}, line {number}: film {key!r} stands there already")
+        items[key] = Item(key, rest[1].strip(), None if rest[0] == "NULL" else int(rest[0]))
+    return items
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Ratings of one film: the bytes below its line, as they stand in a file."""
+
+    path: Path
+    film: int
+    body: bytes
+
+    @property
+    def rows(self) -> int:
+        return self.body.count(b"\n")
+
+
+def _ratings(folder: Path) -> Rows:
+    files = sorted(folder.glob("combined_data_*.txt"))
+    files = files or sorted(folder.glob("mv_*.txt"))
+    files = files or sorted((folder / "training_set").glob("mv_*.txt"))
+    frames = [_parsed(block) for block in _blocks(files)]
+    if not frames:
+        raise DataError(f"folder {str(folder)!r} has no ratings")
+    frame = pd.concat(frames, ignore_index=True)
+    return Rows(folder, frame, lambda row: _place(files, row))
+
+
+def _blocks(files: list[Path]) -> Iterator[list[_Part]]:
+    """The parts of all files, so many at a time that parsing is worth while."""
+    block: list[_Part] = []
+    size = 0
+    for path in files:
+        for part in _parts(path):
+            block.append(part)
+            size += len(part.body)
+            if size >= _BLOCK:
+                yield block
+                block, size = [], 0
+    if size:
+        yield block
+
+
+def _parts(path: Path) -> Iterator[_Part]:
+    content = path.read_bytes()
+    if content and not content.endswith(b"\n"):
+        content += b"\n"
+    heads = list(_FILM.finditer(content))
+    if not heads or content[: heads[0].start()].strip():
+        raise DataError(
+            f"{str(path)!r}, line 1: {_line_at(content, 0)!r} is not a film and a colon, as in '1:'"
+        )
+    ends = [head.start() for head in heads[1:]] + [len(content)]
+    for head, end in zip(heads, ends, strict=True):
+        yield _Part(path, int(head[1]), content[head.end() + 1 : end])
+
+
+def _parsed(block: list[_Part]) -> pd.DataFrame:
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(b"".join(part.body for part in block)),
+            names=["user", "rating", "day"],
+            dtype={"user": "int64", "rating": "float64", "day": "category"},
+            na_filter=False,
+            engine="c",
+        )
+    except (ValueError, OverflowError) as problem:
+        raise _wrong(block) from problem
+    lengths = [part.rows for part in block]
+    days = frame["day"].cat if isinstance(frame.index, pd.RangeIndex) else None
+    if days is None or len(frame) != sum(lengths):
+        raise _wrong(block)
+    times = pd.to_datetime(days.categories, format="%Y-%m-%d", errors="coerce")
+    if times.isna().any():
+        raise _wrong(block)
+    seconds = times.to_numpy(dtype="datetime64[s]").astype(np.int64)
+    return pd.DataFrame(
+        {
+            "user": frame["user"],
+            "item": np.repeat([part.film for part in block], lengths),
+            "rating": frame["rating"],
+            "timestamp": seconds[days.codes.to_numpy()],
+        }
+    )
+
+
+def _wrong(block: list[_Part]) -> DataError:
+    """The error for the first line of a block that is no rating."""
+    for path in dict.fromkeys(part.path for part in block):
+        for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), 1):
+            if re.fullmatch(r"\d+:\s*", line):
+                continue
+            found = _ROW.fullmatch(line)
+            if found is None or pd.isna(pd.to_datetime(line[-10:], errors="coerce")):
+                return DataError(
+                    f"{str(path)!r}, line {number}: {line[:80]!r} is not a customer, a rating and a "
+                    f"day, as in '1488844,3,2005-09-06'"
+                )
+    return DataError(f"{str(block[0].path)!r} and what follows it cannot be read")
+
+
+def _place(files: list[Path], row: int) -> str:
+    """Where the rating of some number stands."""
+    for path in files:
+        for part in _parts(path):
+            if row < part.rows:
+                content = path.read_bytes()
+                before = content[: content.index(part.body)].count(b"\n")
+                return f"{path.name}, line {before + row + 1}"
+            row -= part.rows
+    return f"row {row}"
+
+
+def _line_at(content: bytes, start: int) -> str:
+    return content[start : start + 80].split(b"\n")[0].decode("latin-1")

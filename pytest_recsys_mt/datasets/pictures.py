@@ -1,0 +1,53 @@
+"""Pictures of items, and what a multimodal model says of them.
+
+They stand beside the official files of a dataset: pictures in a folder ``posters``, named by item
+(``17.jpg``), become the attribute ``image``, the path; and a file ``image_descriptions.jsonl`` with one
+record an item, ``{"item": "17", "description": "A red square."}``, the attribute ``image_description``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_recsys_mt.datasets.json_lines import records
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Item
+
+DESCRIPTIONS = "image_descriptions.jsonl"
+_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
+
+
+def with_pictures(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
+    """A catalogue with pictures and their descriptions.
+
+    Args:
+        items: By item id.
+        folder: Holds the folder and the file above, or neither.
+
+    Returns:
+        The same items in the same order, with the attributes that were found.
+
+    Raises:
+        DataError: If a record has no item or no description; the text names the file and the line.
+    """
+    found: dict[str, dict[str, str]] = {}
+    if (folder / "posters").is_dir():
+        for path in sorted((folder / "posters").iterdir()):
+            if path.suffix.lower() in _SUFFIXES:
+                found.setdefault(path.stem, {})["image"] = str(path.resolve())
+    if (folder / DESCRIPTIONS).is_file():
+        for number, record in records(folder / DESCRIPTIONS, json.loads):
+            key, text = record.get("item"), record.get("description")
+            if not isinstance(key, str) or not isinstance(text, str):
+                raise DataError(
+                    f"{str(folder / DESCRIPTIONS)!r}, line {number}: a record needs the texts item "
+                    f"and description"
+                )
+            found.setdefault(key, {})["image_description"] = text
+    return {
+        key: replace(item, attributes={**item.attributes, **found[key]}) if key in found else item
+        for key, item in items.items()
+    }

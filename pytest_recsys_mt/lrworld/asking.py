@@ -1,0 +1,167 @@
+"""Putting questions to a text model, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Protocol
+
+from pytest_recsys_mt.answers import Choices
+from pytest_recsys_mt.errors import DataError, NotApplicable
+from pytest_recsys_mt.lrworld.prompts import examples_for, prompt
+from pytest_recsys_mt.lrworld.question import Question
+from pytest_recsys_mt.lrworld.reading import Reading, llara, read
+from pytest_recsys_mt.requests import Completion, Prompt
+
+
+class Model(Protocol):
+    """What questions are put to: ``recsys.texts``."""
+
+    @property
+    def scores_choices(self) -> bool:
+        """Whether it answers a prompt with choices by scoring them."""
+        ...
+
+    def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
+        """The completions, one a prompt, in their order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Replies:
+    """The answers to questions.
+
+    Attributes:
+        questions: That were asked; all of one number of options.
+        completions: As the model gave them, in that order.
+        readings: What was read of each; None where the call failed.
+        how: ``generation`` where the model wrote, ``choice scoring`` where it scored the options.
+        seconds: That asking took; answers from the cache take next to none.
+        label: What was done to the questions.
+    """
+
+    questions: tuple[Question, ...]
+    completions: tuple[Completion, ...]
+    readings: tuple[Reading | None, ...]
+    how: str
+    seconds: float
+    label: str = ""
+
+    @property
+    def choices(self) -> Choices:
+        """What was chosen, for the oracles."""
+        answered = [
+            (question, reading.choice)
+            for question, reading in zip(self.questions, self.readings, strict=True)
+            if reading is not None
+        ]
+        failed = [
+            question.id
+            for question, reading in zip(self.questions, self.readings, strict=True)
+            if reading is None
+        ]
+        return Choices(
+            questions=tuple(question.id for question, _ in answered),
+            right=tuple(question.answer for question, _ in answered),
+            chosen=tuple(choice for _, choice in answered),
+            said=tuple(
+                None if choice is None else question.options[choice]
+                for question, choice in answered
+            ),
+            options=len(self.questions[0].options) if self.questions else 0,
+            failed=tuple(failed),
+            label=self.label,
+        )
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Numbers for the report: how it was answered, what was missed, where, at what expense."""
+        choices = self.choices
+        usages = [each.usage for each in self.completions if each.usage is not None]
+        places = range(choices.options)
+        counts = [choices.chosen.count(place) for place in places]
+        return {
+            "answered_by": self.how,
+            "questions": len(self.questions),
+            "chance": 1 / choices.options if choices.options else None,
+            "missed_rate": choices.missed if choices.chosen else None,
+            "right_answers_by_place": _listed([choices.right.count(place) for place in places]),
+            "chosen_by_place": _listed(counts),
+            "prompt_tokens": sum(usage.prompt_tokens for usage in usages),
+            "completion_tokens": sum(usage.completion_tokens for usage in usages),
+            "seconds": round(self.seconds, 3),
+        }
+
+    @property
+    def llara(self) -> dict[str, Any]:
+        """LLaRA's figures for the same answers: its hit rate is over what it reads as valid."""
+        found = [
+            (llara(completion.text, question.options), question.answer)
+            for question, completion in zip(self.questions, self.completions, strict=True)
+            if completion.text is not None
+        ]
+        valid = [choice == right for choice, right in found if choice is not None]
+        ratio = len(valid) / len(found) if found else None
+        hits = sum(valid) / len(valid) if valid else None
+        both = None if ratio is None or hits is None else ratio * hits
+        return {"valid_ratio": ratio, "hit@1_of_valid": hits, "valid_ratio_x_hit@1": both}
+
+
+def ask(
+    model: Model,
+    questions: Sequence[Question],
+    *,
+    shots: int = 0,
+    think: bool = False,
+    image: bool = False,
+    seed: int = 0,
+    label: str = "",
+) -> Replies:
+    """Put questions to a model, all as one batch.
+
+    Args:
+        model: Asked.
+        questions: Of one kind.
+        shots: Examples before each question (few-shot), drawn from the others.
+        think: Ask for the reasoning first (chain of thought); the model then writes, whatever it
+            would do with choices.
+        image: Show the picture of the latest item too.
+        seed: Of the examples.
+        label: What was done to the questions.
+
+    Raises:
+        NotApplicable: If the model reads no images and is to be shown some, or there are too few
+            questions to draw the examples from.
+    """
+    try:
+        prompts = [
+            prompt(
+                question,
+                examples=examples_for(question, questions, shots, Random(f"{seed} {question.id}")),
+                think=think,
+                image=image,
+            )
+            for question in questions
+        ]
+    except DataError as reason:
+        raise NotApplicable(str(reason)) from reason
+    begun = time.perf_counter()
+    completions = model.complete(*prompts)
+    seconds = time.perf_counter() - begun
+    return Replies(
+        questions=tuple(questions),
+        completions=tuple(completions),
+        readings=tuple(
+            None if completion.text is None else read(completion.text, question, think=think)
+            for question, completion in zip(questions, completions, strict=True)
+        ),
+        how="choice scoring" if model.scores_choices and not think else "generation",
+        seconds=seconds,
+        label=label,
+    )
+
+
+def _listed(counts: Sequence[int]) -> str:
+    return " ".join(map(str, counts))

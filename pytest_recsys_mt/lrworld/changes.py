@@ -1,0 +1,71 @@
+"""Changes to questions that should not change how they are answered: the paper's ablations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.lrworld.histories import SEPARATOR
+from pytest_recsys_mt.lrworld.question import Question
+from pytest_recsys_mt.seeds import generator
+
+
+def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple[Question, ...]:
+    """The same questions with their options in an order drawn anew.
+
+    Args:
+        questions: Their names are kept.
+        seed: Of the run.
+        number: Of the order; another number gives another one.
+    """
+    return tuple(_shuffled(question, seed, number) for question in questions)
+
+
+def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
+    """The same questions with one item of each history replaced by one of another's.
+
+    The item is drawn from all items that the histories of the questions show; it is in neither the
+    history nor the options, so that it says nothing of the answer. Its place is uniform.
+
+    Args:
+        questions: Of one kind, their names are kept.
+        seed: Of the run.
+
+    Raises:
+        NotApplicable: If the questions show no histories, or too few different items.
+    """
+    pool = sorted({item for question in questions for item in history(question)})
+    if not pool:
+        raise NotApplicable("needs questions that show a history")
+    return tuple(_noisy(question, pool, seed) for question in questions)
+
+
+def history(question: Question) -> tuple[str, ...]:
+    """The history that a question shows; empty without one."""
+    return tuple(question.shown.get("history", ()))
+
+
+def _shuffled(question: Question, seed: int, number: int) -> Question:
+    rng = generator("lrworld", "shuffled", question.id, seed, number)
+    order = rng.permutation(len(question.options)).tolist()
+    return replace(
+        question,
+        options=tuple(question.options[place] for place in order),
+        answer=order.index(question.answer),
+    )
+
+
+def _noisy(question: Question, pool: Sequence[str], seed: int) -> Question:
+    items = list(history(question))
+    taken = {
+        *items,
+        *question.options,
+        *(part for o in question.options for part in o.split(SEPARATOR)),
+    }
+    others = [item for item in pool if item not in taken]
+    if not items or not others:
+        raise NotApplicable(f"question {question.id} shows no history, or nothing else is known")
+    rng = generator("lrworld", "noisy", question.id, seed)
+    items[int(rng.integers(len(items)))] = others[int(rng.integers(len(others)))]
+    return replace(question, shown={**question.shown, "history": tuple(items)})

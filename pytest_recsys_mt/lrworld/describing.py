@@ -1,0 +1,52 @@
+"""Descriptions of images, which the questions of the kind ``image`` are made of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import DataError, NotApplicable
+from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.lrworld.prompts import describing
+from pytest_recsys_mt.requests import TextModel
+
+
+def describe(model: TextModel, dataset: Dataset, path: Path | str, *, domain: str) -> int:
+    """Have a multimodal model describe the images of a dataset, and write what it says.
+
+    Put the file into the folder of the dataset as ``image_descriptions.jsonl``; its loader then gives
+    the items the attribute ``image_description``.
+
+    Args:
+        model: Asked, once an image; it must read images.
+        dataset: Whose items have the attribute ``image``.
+        path: Of the file to write, replaced if it is there.
+        domain: What its items are called.
+
+    Returns:
+        How many images were described; those whose call failed are left out.
+
+    Raises:
+        NotApplicable: If the model reads no images, or no item has one.
+        DataError: If an image cannot be read, or the file cannot be written.
+    """
+    if not getattr(model, "reads_images", False):
+        raise NotApplicable(f"needs a model that reads images, and {model!r} reads none")
+    images = {
+        key: str(item.attributes["image"])
+        for key, item in dataset.items.items()
+        if item.attributes.get("image")
+    }
+    if not images:
+        raise NotApplicable(f"{dataset.name}: no item has the attribute 'image'")
+    answers = model.complete([describing(domain, image) for image in images.values()])
+    said = {key: answer.text for key, answer in zip(images, answers, strict=True) if answer.text}
+    try:
+        with written_whole(Path(path)) as stream:
+            for key, text in said.items():
+                record = {"item": key, "description": " ".join(text.split())}
+                stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise DataError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+    return len(said)

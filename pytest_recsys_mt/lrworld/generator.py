@@ -1,0 +1,185 @@
+"""Benchmark questions from a dataset: of every kind that it has the data for."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.llm.weights import cache_folder
+from pytest_recsys_mt.lrworld import taste
+from pytest_recsys_mt.lrworld.histories import Histories
+from pytest_recsys_mt.lrworld.knowledge import knowledge_questions
+from pytest_recsys_mt.lrworld.options import Draft, LackingError
+from pytest_recsys_mt.lrworld.question import KINDS, Kind, Question, save
+from pytest_recsys_mt.lrworld.settings import Settings
+from pytest_recsys_mt.seeds import generator
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.lrworld.neural import Embeddings
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Questions, and the kinds that the data lack something for.
+
+    Attributes:
+        questions: Kind by kind, in the order of `KINDS`.
+        skipped: Why a kind has no question, by its name.
+        seed: From which they were made.
+        settings: How, and from which data, plain JSON.
+    """
+
+    questions: tuple[Question, ...]
+    skipped: Mapping[str, str]
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def save(self, path: Path | str) -> None:
+        """Write the questions as lines of JSON, see `question.save`.
+
+        Raises:
+            DataError: If the file cannot be written.
+        """
+        save(self.questions, path, seed=self.seed, settings=self.settings)
+
+
+def generate(
+    dataset: Dataset,
+    measures: Collection[str] | None = None,
+    *,
+    count: int = 100,
+    seed: int = 0,
+    domain: str | None = None,
+    settings: Settings | None = None,
+    folder: Path | None = None,
+) -> Generated:
+    """Make questions of every kind that the data allow.
+
+    Wrong options are drawn uniformly among those that are less right than the right one; the places
+    of the right ones are uniform. Each kind draws from a generator of its own, so that its questions
+    do not depend on which other kinds are made.
+
+    Args:
+        dataset: Interactions and a catalogue; `KINDS` tells which attributes of items are read.
+        measures: Names of kinds; None for all.
+        count: Questions of each kind, at most.
+        seed: Everything random follows from it.
+        domain: What items are called in prompts; None tells it from their attributes.
+        settings: How; None for the defaults.
+        folder: Where trained embeddings are kept; None among the user's caches.
+
+    Raises:
+        DataError: If there is no such kind, or `count` is below 1.
+        CacheError: If the embeddings cannot be kept.
+        RecommenderError: If training them diverges.
+    """
+    names = set(KINDS) if measures is None else set(measures)
+    for name in sorted(names - set(KINDS)):
+        raise DataError(f"no kind of question is called {name!r}; choose from {list(KINDS)!r}")
+    if count < 1:
+        raise DataError(f"count must be at least 1, got {count!r}")
+    domain = domain or domain_of(dataset)
+    settings = settings or Settings()
+    source = _Source(dataset, settings, count, seed, folder)
+    questions: list[Question] = []
+    skipped: dict[str, str] = {}
+    for kind in (kind for name, kind in KINDS.items() if name in names):
+        try:
+            drafts = itertools.islice(source.drafts(kind), count)
+            made = [_question(kind, domain, *numbered) for numbered in enumerate(drafts)]
+        except LackingError as lack:
+            skipped[kind.name] = str(lack)
+            continue
+        questions += made
+        if not made:
+            skipped[kind.name] = (
+                f"no target has a right option and {kind.options - 1} wrong ones; it takes items "
+                f"with a title, and {settings.least} interactions or more of items and users"
+            )
+    about = {
+        "dataset": dataset.name,
+        "data": dataset.digest,
+        "measures": [name for name in KINDS if name in names],
+        "count": count,
+        "domain": domain,
+        **dataclasses.asdict(settings),
+    }
+    return Generated(tuple(questions), skipped, seed, about)
+
+
+def domain_of(dataset: Dataset) -> str:
+    """What the items of a dataset are, told by their attributes: the word that prompts use."""
+    found = {name for item in dataset.items.values() for name in item.attributes}
+    if found & {"brand", "colour", "categories"}:
+        return "product"
+    if found & {"directors", "cast", "genres", "logline"}:
+        return "movie"
+    return "item"
+
+
+def _question(kind: Kind, domain: str, number: int, draft: Draft) -> Question:
+    name = f"{kind.name}-{number:04d}"
+    return Question(name, kind.name, kind.scale, kind.factor, domain, **draft)
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """Where the drafts of all kinds come from."""
+
+    dataset: Dataset
+    settings: Settings
+    count: int
+    seed: int
+    folder: Path | None
+
+    @cached_property
+    def histories(self) -> Histories:
+        return Histories.of(self.dataset, self.settings.least)
+
+    @cached_property
+    def embeddings(self) -> Embeddings:
+        from pytest_recsys_mt.lrworld.neural import Factors, learn
+
+        return learn(
+            self.histories,
+            Factors(steps=self.settings.steps, users=self.settings.users),
+            self.seed,
+            self.dataset.digest,
+            self.folder or cache_folder("models"),
+        )
+
+    def drafts(self, kind: Kind) -> Iterator[Draft]:
+        """Drafts of one kind, as many as there are.
+
+        Raises:
+            LackingError: If the data lack what the kind needs, then or while iterating.
+        """
+        rng = generator("lrworld", kind.name, self.seed)
+        given = self.histories, kind, self.settings
+        match kind.name:
+            case "rules":
+                return taste.rule_questions(*given, rng)
+            case "similar_items":
+                return taste.similar_items(*given, self.count, rng)
+            case "similar_users":
+                return taste.similar_users(*given, self.count, rng)
+            case "item_to_users" | "user_to_items":
+                try:
+                    from pytest_recsys_mt.lrworld import matching
+                except ImportError as error:
+                    raise LackingError(
+                        f"embeddings are trained with PyTorch, which cannot be imported ({error}); "
+                        f"pip install 'pytest-recsys-mt[train]'"
+                    ) from error
+                ask = getattr(matching, kind.name)
+                drafts: Iterator[Draft] = ask(*given, self.count, rng, self.embeddings)
+                return drafts
+            case _:
+                return knowledge_questions(*given, rng)

@@ -1,0 +1,146 @@
+"""Interactions as sparse arrays, and items and users as the texts that stand for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.requests import Item
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+SEPARATOR = "; "
+"""Between the items of a history that is one option, as the paper's prompts have it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Histories:
+    """What every user has, oldest first: users in rows, items in columns.
+
+    Attributes:
+        items: The catalogue by column.
+        columns: Item columns of all interactions, shape (n,), by user, then by time.
+        starts: User u has the entries from ``starts[u]`` up to ``starts[u + 1]``; (users + 1,).
+        least: Interactions that a user or an item must have to be asked about.
+    """
+
+    items: tuple[Item, ...]
+    columns: Ints
+    starts: Ints
+    least: int
+
+    @classmethod
+    def of(cls, dataset: Dataset, least: int) -> Histories:
+        """The histories of a dataset, users by name and items by id."""
+        ids = sorted(dataset.items)
+        frame = dataset.interactions
+        # The rows are sorted by user, so that a user's first row is where the name changes.
+        users = pd.factorize(frame["user"])[0]
+        codes, names = pd.factorize(frame["item"])
+        place = {item: column for column, item in enumerate(ids)}
+        columns = np.array([place[str(name)] for name in names], dtype=np.int64)[codes]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(users))]).astype(np.int64)
+        return cls(tuple(dataset.items[item] for item in ids), columns, starts, least)
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """Interactions of each user, shape (users,)."""
+        lengths: Ints = np.diff(self.starts)
+        return lengths
+
+    @cached_property
+    def popularity(self) -> Ints:
+        """Interactions of each item, shape (items,)."""
+        return np.bincount(self.columns, minlength=len(self.items)).astype(np.int64)
+
+    @cached_property
+    def by_user(self) -> csr_array[np.int32]:
+        """One for each interaction, users in rows, columns sorted."""
+        # Indices of 32 bits halve the memory that products move.
+        index: Any = np.int32 if len(self.columns) < 2**31 else np.int64
+        ones = np.ones(len(self.columns), dtype=np.int32)
+        matrix: csr_array[np.int32] = csr_array(
+            (ones, self.columns.astype(index), self.starts.astype(index)),
+            shape=(self.users, len(self.items)),
+        )
+        matrix.sort_indices()
+        return matrix
+
+    @cached_property
+    def named(self) -> Mask:
+        """Items that a reader can tell, shape (items,): those with a title."""
+        return np.array([bool(item.title.strip()) for item in self.items], dtype=np.bool_)
+
+    @cached_property
+    def asked_items(self) -> Mask:
+        """Items that a question may be about, shape (items,)."""
+        return self.named & (self.popularity >= self.least)
+
+    @cached_property
+    def asked_users(self) -> Mask:
+        """Users whom a question may be about, shape (users,)."""
+        before = np.concatenate([[0], np.cumsum(self.named[self.columns])])
+        enough: Mask = before[self.starts[1:]] - before[self.starts[:-1]] >= self.least
+        return enough
+
+    def of_user(self, user: int) -> Ints:
+        """Columns of a user's items, oldest first."""
+        own: Ints = self.columns[self.starts[user] : self.starts[user + 1]]
+        return own
+
+    def latest(self, user: int, length: int, without: int = -1) -> Ints:
+        """Columns of the latest items with a title that a user has, oldest first.
+
+        Args:
+            user: Whose.
+            length: How many at most.
+            without: A column that is left out.
+        """
+        own = self.of_user(user)
+        shown: Ints = own[self.named[own] & (own != without)][-length:]
+        return shown
+
+    def item_text(self, column: int) -> str:
+        """What stands for an item in questions about taste."""
+        return text_of(self.items[column])
+
+    def user_texts(self, user: int, length: int, without: int = -1) -> tuple[str, ...]:
+        """What stands for a user: the texts of the latest items, see `latest`."""
+        return tuple(self.item_text(column) for column in self.latest(user, length, without))
+
+    def user_text(self, user: int, length: int, without: int = -1) -> str:
+        """The same as one option."""
+        return SEPARATOR.join(self.user_texts(user, length, without))
+
+
+def text_of(item: Item) -> str:
+    """An item with a hint at its kind: ``Training Day (2001), Crime Drama``."""
+    genres = names_of(item.attributes.get("genres"))
+    hint = " ".join(genres) or "".join(names_of(item.attributes.get("categories"))[-1:])
+    return f"{item.label}, {hint}" if hint else item.label
+
+
+def names_of(value: Any) -> tuple[str, ...]:
+    """An attribute as a tuple of texts, whether it is one text, several, an object, or missing."""
+    if value is None:
+        return ()
+    if isinstance(value, Mapping):
+        return (json.dumps(value, ensure_ascii=False, default=list),) if value else ()
+    several = value if isinstance(value, Collection) and not isinstance(value, str) else (value,)
+    return tuple(text for one in several if (text := str(one).strip()))

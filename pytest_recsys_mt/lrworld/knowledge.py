@@ -1,0 +1,182 @@
+"""Questions on what a user chooses next, and on what is true of it: who, what, and of which kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask, names_of
+from pytest_recsys_mt.lrworld.options import Draft, LackingError, choose
+from pytest_recsys_mt.lrworld.question import Kind
+from pytest_recsys_mt.lrworld.settings import Settings
+from pytest_recsys_mt.requests import Item
+
+TOGETHER = ", "
+"""Between several names that are one option, as the cast of a film."""
+
+LEADS = 5
+"""Names of a cast that an option shows."""
+
+ITSELF = ("next_item", "logline", "image")
+"""Kinds whose options stand for items themselves; another item that the user has is no wrong one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """An item that a user chose next, and what came before, oldest first; columns."""
+
+    user: int
+    target: int
+    history: Ints
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a kind of question asks about one item.
+
+    Attributes:
+        names: As an option says them; empty where nothing is known.
+        true: All that is true of the item in this respect, in lower case: an option with any of it
+            would be right as well.
+    """
+
+    names: tuple[str, ...]
+    true: frozenset[str]
+
+    @property
+    def text(self) -> str:
+        """The option."""
+        return TOGETHER.join(self.names)
+
+    def contradicts(self, other: Fact) -> bool:
+        """Whether nothing that this option says is true of the other's item."""
+        return bool(self.names) and not any(name.casefold() in other.true for name in self.names)
+
+
+def fact(item: Item, kind: Kind) -> Fact:
+    """What `kind` asks about `item`.
+
+    Of a path of categories the last is the leaf, the first the root, and the intermediate one stands
+    right above the leaf if there are three or more. Every category on the path is true of the item.
+    """
+    if not kind.needs:
+        return Fact((item.label,), frozenset({item.label.casefold()}))
+    names = shown = names_of(item.attributes.get(kind.needs[0]))
+    if kind.name == "cast":
+        shown = names[:LEADS]
+    elif kind.name == "leaf":
+        shown = names[-1:]
+    elif kind.name == "root":
+        shown = names[:1]
+    elif kind.name == "intermediate":
+        shown = names[-2:-1] if len(names) > 2 else ()
+    return Fact(shown, frozenset(name.casefold() for name in names))
+
+
+def knowledge_questions(
+    histories: Histories, kind: Kind, settings: Settings, rng: np.random.Generator
+) -> Iterator[Draft]:
+    """What is true of the item that a user chooses next, or which item it is.
+
+    Wrong options are drawn uniformly among the distinct values; where they stand for items, among
+    the items that the user does not have. None says anything that is true of the item.
+
+    Raises:
+        LackingError: If too few items have what is asked for.
+    """
+    facts = tuple(fact(item, kind) for item in histories.items)
+    shown = histories.named.copy()
+    if kind.shows != "label":
+        shown &= np.array([bool(_text(item, kind)) for item in histories.items], dtype=np.bool_)
+    known = np.array([bool(fact.names) for fact in facts], dtype=np.bool_)
+    if not kind.needs:
+        known &= histories.named
+    values = _distinct(facts, known)
+    if len(values) < kind.options:
+        raise LackingError(_lacks(histories, kind, len(values)))
+    for window in windows(histories, known, shown, settings.history, rng):
+        target = facts[window.target]
+        pool = values
+        if kind.name in ITSELF:
+            open_ = known.copy()
+            open_[histories.of_user(window.user)] = False
+            pool = np.flatnonzero(open_)
+
+        def text(column: int, target: Fact = target) -> str:
+            return facts[column].text if facts[column].contradicts(target) else ""
+
+        options = choose(rng, kind.options, target.text, pool, text)
+        if options is None:
+            continue
+        draft: Draft = {
+            **options,
+            "shown": {
+                "history": tuple(_text(histories.items[column], kind) for column in window.history)
+            },
+            "popularity": float(histories.popularity[window.target]),
+            "evidence": {"item": histories.items[window.target].id},
+        }
+        if kind.name == "image":
+            latest = histories.items[window.history[-1]]
+            draft["images"] = names_of(latest.attributes.get("image"))[:1]
+        yield draft
+
+
+def windows(
+    histories: Histories, targets: Mask, shown: Mask, length: int, rng: np.random.Generator
+) -> Iterator[Window]:
+    """Each user's latest interaction with what came before, then each one's second latest, and so on.
+
+    Users come in an order that `rng` draws.
+
+    Args:
+        histories: Of all users.
+        targets: Items that may be what comes next, shape (items,).
+        shown: Items that a history may show; others are left out of it.
+        length: Items of a history that are shown, the latest.
+        rng: Draws the order of the users.
+    """
+    before = np.concatenate([[0], np.cumsum(shown[histories.columns])])
+    users = rng.permutation(histories.users)
+    places = histories.starts[users + 1] - 1
+    needed = max(1, histories.least - 1)
+    while len(users):
+        enough = before[places] - before[histories.starts[users]] >= needed
+        fit = enough & targets[histories.columns[places]]
+        for user, place in zip(users[fit].tolist(), places[fit].tolist(), strict=True):
+            own = histories.columns[histories.starts[user] : place]
+            yield Window(user, int(histories.columns[place]), own[shown[own]][-length:])
+        # Where too little comes before this place, even less does before earlier ones.
+        users, places = users[enough], places[enough] - 1
+
+
+def _text(item: Item, kind: Kind) -> str:
+    """What a history of this kind of question says of an item."""
+    if kind.shows == "label":
+        return item.label
+    return TOGETHER.join(names_of(item.attributes.get(kind.shows)))
+
+
+def _distinct(facts: tuple[Fact, ...], known: Mask) -> Ints:
+    """Columns of items that together say every value once, whatever its case."""
+    first = {facts[column].text.casefold(): column for column in np.flatnonzero(known)[::-1]}
+    return np.array(sorted(first.values()), dtype=np.int64)
+
+
+def _lacks(histories: Histories, kind: Kind, values: int) -> str:
+    if not kind.needs:
+        return f"{values} items have a title, and a question has {kind.options} options"
+    attribute = kind.needs[0]
+    if values == 0 and kind.name != "intermediate":
+        reason = f"no item has the attribute {attribute!r}"
+    else:
+        reason = (
+            f"items have {values} different values of {kind.name!r} (from the attribute "
+            f"{attribute!r}), and a question has {kind.options} options"
+        )
+    if kind.name == "image":
+        pictures = sum("image" in item.attributes for item in histories.items)
+        reason += f"; have a multimodal model describe the pictures, which {pictures} items have"
+    return reason

@@ -1,0 +1,79 @@
+"""Questions on who and what lie together among the embeddings of a neural matrix factorisation.
+
+Targets are prototypes: those nearest to the centroids of k-means (the paper, section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pytest_recsys_mt.lrworld.histories import Histories
+from pytest_recsys_mt.lrworld.memory import Ranked
+from pytest_recsys_mt.lrworld.neural import Embeddings, cosines, prototypes
+from pytest_recsys_mt.lrworld.options import Draft
+from pytest_recsys_mt.lrworld.question import Kind
+from pytest_recsys_mt.lrworld.settings import Settings
+from pytest_recsys_mt.lrworld.taste import TRIED, ask
+
+LEAST = -1.0
+"""Cosine of the right option, at least: the nearest is right, however far."""
+
+
+def item_to_users(
+    histories: Histories,
+    kind: Kind,
+    settings: Settings,
+    count: int,
+    rng: np.random.Generator,
+    embeddings: Embeddings,
+) -> Iterator[Draft]:
+    """Which user's embedding is nearest to that of an item near a centroid.
+
+    Histories are shown without the item, which would tell who has it.
+    """
+    items = np.flatnonzero(histories.asked_items)
+    asked = np.flatnonzero(histories.asked_users[embeddings.people])
+    if not (len(items) and len(asked)):
+        return
+    users, people = embeddings.users[asked], embeddings.people[asked]
+    for item in prototypes(embeddings.items, items, settings.clusters, TRIED * count, rng).tolist():
+        scores = cosines(embeddings.items[[item]], users)[0]
+
+        def text(user: int, item: int = item) -> str:
+            return histories.user_text(user, settings.history, without=item)
+
+        shown = {"target": histories.item_text(item)}
+        yield from ask(Ranked(item, people, scores), kind, LEAST, rng, shown, text)
+
+
+def user_to_items(
+    histories: Histories,
+    kind: Kind,
+    settings: Settings,
+    count: int,
+    rng: np.random.Generator,
+    embeddings: Embeddings,
+) -> Iterator[Draft]:
+    """Which new item's embedding is nearest to that of a user near a centroid."""
+    asked = np.flatnonzero(histories.asked_users[embeddings.people])
+    if not len(asked):
+        return
+    for row in prototypes(embeddings.users, asked, settings.clusters, TRIED * count, rng).tolist():
+        user = int(embeddings.people[row])
+        pool = histories.asked_items.copy()
+        pool[histories.of_user(user)] = False
+        items = np.flatnonzero(pool)
+        if not len(items):
+            continue
+        scores = cosines(embeddings.users[[row]], embeddings.items[items])[0]
+        yield from ask(
+            Ranked(user, items, scores),
+            kind,
+            LEAST,
+            rng,
+            {"history": histories.user_texts(user, settings.history)},
+            histories.item_text,
+            popularity=histories.popularity,
+        )

@@ -1,0 +1,238 @@
+"""Neural matrix factorisation: embeddings of users and items, and the prototypes among them.
+
+The network is NeuMF of He, Liao, Zhang, Nie, Hu and Chua, "Neural collaborative filtering" (WWW
+2017), section 3.4, trained as there with binary cross entropy against drawn negatives.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy.cluster.vq import kmeans2
+from torch import Tensor, nn
+
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.lrworld.histories import Floats, Histories, Ints
+from pytest_recsys_mt.recommenders.trained.data import Training
+from pytest_recsys_mt.recommenders.trained.losses import bce
+from pytest_recsys_mt.recommenders.trained.network import (
+    Network,
+    embed,
+    embedding,
+    shuffled,
+    threads,
+)
+from pytest_recsys_mt.recommenders.trained.store import obtain
+from pytest_recsys_mt.recommenders.trained.trainer import Report, Settings, train
+
+TOWER = 16
+"""Size of the embeddings that the perceptron reads; its layers are 2, 1 and 1/2 times as wide."""
+
+SMALLEST = 64
+"""Interactions a step, at least."""
+
+DECIMALS = 6
+"""Of cosines: what differs by rounding error alone is equally right."""
+
+
+@dataclass(frozen=True)
+class Factors:
+    """How the factorisation is trained.
+
+    Attributes:
+        dim: Size of the embeddings; the paper has 64.
+        epochs: At least; more where the data are too few for `steps`.
+        steps: About as many in all; the batch follows, so that more data take larger ones.
+        rate: Learning rate (Adam).
+        negatives: Drawn for each interaction.
+        users: Who are learned from at most, drawn uniformly; only they are asked about.
+    """
+
+    dim: int = 64
+    epochs: int = 5
+    steps: int = 600
+    rate: float = 3e-3
+    negatives: int = 4
+    users: int = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """Unit vectors whose products are the cosines.
+
+    Attributes:
+        people: The users that were learned from, rows of the histories.
+        users: Their vectors, shape (people, dim).
+        items: Shape (items, dim).
+    """
+
+    people: Ints
+    users: Floats
+    items: Floats
+
+
+def learn(
+    histories: Histories, factors: Factors, seed: int, digest: str, folder: Path
+) -> Embeddings:
+    """Train the factorisation, or load it from `folder`.
+
+    Args:
+        histories: What to learn from.
+        factors: How.
+        seed: Everything random follows from it.
+        digest: Of the data, for the name under which the weights are kept.
+        folder: Where they are kept.
+
+    Raises:
+        CacheError: If they cannot be kept there.
+        RecommenderError: If training diverges.
+    """
+    rng = np.random.default_rng([seed % 2**64, 2])
+    people = np.arange(histories.users)
+    if len(people) > factors.users:
+        people = np.sort(rng.choice(people, factors.users, replace=False))
+    training = _training(histories, people)
+    batch = max(SMALLEST, factors.epochs * len(training) // factors.steps)
+    settings = Settings(
+        epochs=max(factors.epochs, factors.steps * batch // len(training)),
+        batch=batch,
+        rate=factors.rate,
+        decay=0.0,
+        patience=0,
+        length=0,
+    )
+    with torch.random.fork_rng([]), threads(1):
+        torch.manual_seed(seed % 2**64)
+        network = _NeuMF(len(people), len(histories.items), factors.dim, factors.negatives)
+
+        def fit() -> Report:
+            with threads(1):
+                return train(network, training, settings, seed)
+
+        identity = {
+            "network": f"{_NeuMF.__module__}:{_NeuMF.__qualname__}",
+            "factors": {name: getattr(factors, name) for name in factors.__dataclass_fields__},
+            "training": digest,
+            "seed": seed,
+            "torch": torch.__version__,
+        }
+        obtain(folder, identity, network, fit)
+    users, items = network.vectors()
+    return Embeddings(people, _unit(users), _unit(items))
+
+
+def prototypes(
+    vectors: Floats, allowed: Ints, clusters: int, count: int, rng: np.random.Generator
+) -> Ints:
+    """The rows nearest to the centroids of k-means: the nearest of all clusters, then the second.
+
+    Args:
+        vectors: Shape (n, dim).
+        allowed: Rows that may be prototypes, and that the clusters are made of.
+        clusters: At most as many as there are distinct rows.
+        count: How many prototypes at most.
+        rng: Draws the first centroids.
+    """
+    points = vectors[allowed]
+    clusters = min(clusters, len(np.unique(points, axis=0)))
+    with warnings.catch_warnings():
+        # A cluster that loses its last point keeps its centroid and gets no prototype.
+        warnings.filterwarnings("ignore", "One of the clusters is empty", UserWarning)
+        centroids, labels = kmeans2(points, min(clusters, len(points)), minit="++", rng=rng)
+    distances = np.linalg.norm(points - centroids[labels], axis=1)
+    order = np.lexsort((np.arange(len(points)), distances, labels))
+    sizes = np.bincount(labels, minlength=len(centroids))
+    rank = np.empty(len(points), dtype=np.int64)
+    rank[order] = np.arange(len(points)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chosen = np.lexsort((labels, rank))[:count]
+    return allowed[chosen]
+
+
+class _NeuMF(Network):
+    """Neural matrix factorisation: an inner product with learned weights, beside a perceptron.
+
+    It scores pairs of the users and items it has learned, by number; it is trained for its
+    embeddings and serves no requests, so that there is nothing to validate.
+    """
+
+    def __init__(self, users: int, items: int, dim: int, negatives: int) -> None:
+        super().__init__()
+        self.negatives = negatives
+        self.users = embedding(users, dim)
+        self.items = embedding(items, dim)
+        self.user_tower = embedding(users, TOWER)
+        self.item_tower = embedding(items, TOWER)
+        self.perceptron = nn.Sequential(
+            nn.Linear(2 * TOWER, TOWER), nn.ReLU(), nn.Linear(TOWER, TOWER // 2), nn.ReLU()
+        )
+        self.output = nn.Linear(dim + TOWER // 2, 1)
+        # The share of positives, which otherwise the vectors learn as one direction that all have.
+        nn.init.constant_(self.output.bias, -math.log(negatives))
+
+    def batches(
+        self, training: Training, size: int, rng: np.random.Generator
+    ) -> Iterator[tuple[Tensor, ...]]:
+        for rows in shuffled(len(training), size, rng):
+            users = training.owners[rows]
+            negatives = training.negatives(users, self.negatives, rng)
+            items = np.concatenate([training.columns[rows][:, None], negatives], 1)
+            yield torch.from_numpy(users), torch.from_numpy(items)
+
+    def loss(self, *batch: Tensor) -> Tensor:
+        users, items = batch
+        logits = self.pairs(users[:, None].expand_as(items), items)
+        labels = torch.zeros_like(logits)
+        labels[:, 0] = 1.0
+        return bce(logits, labels)
+
+    def pairs(self, users: Tensor, items: Tensor) -> Tensor:
+        """Logits of pairs, in the shape of both arguments."""
+        product = embed(users, self.users) * embed(items, self.items)
+        tower = torch.cat([embed(users, self.user_tower), embed(items, self.item_tower)], -1)
+        logits: Tensor = self.output(torch.cat([product, self.perceptron(tower)], -1))
+        return logits.squeeze(-1)
+
+    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+        raise RecommenderError(
+            "NeuMF scores the users it was trained with, not histories; train it with patience=0"
+        )
+
+    @torch.no_grad()
+    def vectors(self) -> tuple[Floats, Floats]:
+        """Vectors of users and of items whose product is the factorisation's part of the logit.
+
+        The output layer weighs dimension d of the product by h_d, so each side takes the root of
+        |h_d|, and the items its sign.
+        """
+        weights = self.output.weight[0, : self.users.shape[1]].double()
+        root = weights.abs().sqrt()
+        return (
+            (self.users.double() * root).numpy(),
+            (self.items.double() * root * weights.sign()).numpy(),
+        )
+
+
+def cosines(vectors: Floats, others: Floats) -> Floats:
+    """Cosines of unit vectors, shape (len(vectors), len(others)), rounded to `DECIMALS`."""
+    return np.round(vectors @ others.T, DECIMALS)
+
+
+def _unit(vectors: Floats) -> Floats:
+    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return unit
+
+
+def _training(histories: Histories, people: Ints) -> Training:
+    """The interactions of some users, as the trainer reads them; ratings are not looked at."""
+    lengths = histories.lengths[people]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    rows = np.repeat(histories.starts[people] - starts[:-1], lengths) + np.arange(starts[-1])
+    columns = histories.columns[rows]
+    units = np.ones(len(columns), dtype=np.float32)
+    return Training(histories.items, columns, units, starts)

@@ -1,0 +1,325 @@
+"""The prompt of a question: what is shown, what is asked, how to answer.
+
+One template a kind of question, in the substance of figures 7 and 13 and of table 24 of the paper and
+in words of our own, filled with the words of a domain.  Questions of association and personalization
+number their options and those of knowledgeability letter them, as the paper does; those on artists ask
+for a name, as its table 24 does.
+"""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.lrworld.question import Question
+from pytest_recsys_mt.requests import Message, Prompt
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The words of a domain.
+
+    Attributes:
+        one: What an item is called.
+        many: Of several.
+        does: What a user does with the next one, "will ...".
+        did: What they did with the past ones, "has ...".
+        together: How two items belong together in histories.
+    """
+
+    one: str
+    many: str
+    does: str
+    did: str
+    together: str
+
+
+DOMAINS: Final[Mapping[str, Domain]] = {
+    "movie": Domain("movie", "movies", "watch", "watched", "watched by the same people"),
+    "product": Domain("product", "products", "buy", "bought", "bought by the same customers"),
+    "artist": Domain(
+        "artist", "artists", "listen to", "listened to", "heard by the same listeners"
+    ),
+    "item": Domain("item", "items", "choose", "chosen", "chosen by the same users"),
+}
+"""By `Question.domain`; any other name is taken for the word of an item."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """What a kind of question says; the fields are those of `Domain`, and ``{asked}``.
+
+    Attributes:
+        task: At the start, with the role the model plays.
+        lead: Above what is shown.
+        question: Above the options.
+        asked: What of the next item is asked for; empty for the item itself, or a user.
+    """
+
+    task: str
+    lead: str
+    question: str
+    asked: str = ""
+
+
+_ROLE = "You are an assistant for recommendations who knows the world of {many} well. "
+_HISTORY = "The user has {did} these {many}, oldest first:"
+_NEXT = "Which is the {asked} of the {one} that the user will {does} next?"
+_FREE = "The order of the options means nothing"
+
+
+def _knowledge(asked: str, given: str = "", means: str = ".", lead: str = _HISTORY) -> Template:
+    task = (
+        f"{_ROLE}Decide on the {{asked}} of the {{one}} that a user will {{does}} next: not which "
+        f"{{one}} it is, only its {{asked}}. {given}{_FREE}{means}"
+    )
+    return Template(task, lead, _NEXT, asked)
+
+
+TEMPLATES: Final[Mapping[str, Template]] = {
+    "rules": Template(
+        "You are an analyst who finds regularities in what people have {did}. Find out which {one} "
+        "goes most often together with what is given below: which of them are {together}. Use what "
+        "you know of how people choose, beside the names.",
+        "Given, with a semicolon between two {many}:",
+        "Which of these {many} goes together with it most often?",
+    ),
+    "similar_items": Template(
+        _ROLE
+        + "Decide which {one} is most like a given one, by what it is and by who has {did} it.",
+        "The given {one}:",
+        "Which of these {many} is most like it?",
+    ),
+    "similar_users": Template(
+        _ROLE + "Decide which user is most like a given one, by the {many} each has {did}. Each "
+        "option is a user, shown as those {many} with a semicolon between two.",
+        "The given user has {did} these {many}, oldest first:",
+        "Which of these users is most like the given one?",
+    ),
+    "item_to_users": Template(
+        _ROLE + "Decide which user is most likely to {does} a given {one}. A user is shown as the "
+        "{many} they have {did}, with a semicolon between two.",
+        "The given {one}:",
+        "Which of these users is most likely to {does} it?",
+    ),
+    "user_to_items": Template(
+        _ROLE + "Decide which {one} a user will {does} next.",
+        _HISTORY,
+        "Which is the {one} that the user will {does} next?",
+    ),
+    "next_item": Template(
+        _ROLE + "Decide which {one} a user will {does} next.",
+        _HISTORY,
+        "Which is the {one} that the user will {does} next?",
+    ),
+    "cast": _knowledge("leading actors"),
+    "director": _knowledge("director"),
+    "brand": _knowledge("brand"),
+    "genre": _knowledge("genre"),
+    "colour": _knowledge("colour"),
+    "leaf": _knowledge("most specific category"),
+    "intermediate": _knowledge("intermediate category"),
+    "root": _knowledge("top category"),
+    "logline": _knowledge(
+        "logline",
+        "Each {one} is given by its logline alone, one sentence on what it is about. ",
+        ", nor do the length, the mood or the language of a logline.",
+        "The user has {did} these {many}, oldest first (a line is a logline):",
+    ),
+    "image": _knowledge(
+        "image",
+        "Each image is given as a description of what it shows. ",
+        ", nor do the length, the mood or the language of a description.",
+        "The user has {did} these {many}, oldest first (a line describes an image):",
+    ),
+}
+"""By kind of question."""
+
+
+def labels(question: Question) -> tuple[str, ...]:
+    """The marks of the options: numbers from 1, letters from A, or none where names are asked for."""
+    if question.domain == "artist":
+        return ()
+    if question.scale == "knowledgeability":
+        return tuple(string.ascii_uppercase[: len(question.options)])
+    return tuple(str(number) for number in range(1, len(question.options) + 1))
+
+
+def prompt(
+    question: Question,
+    *,
+    examples: Sequence[Question] = (),
+    think: bool = False,
+    image: bool = False,
+) -> Prompt:
+    """The prompt of a question.
+
+    Args:
+        question: Asked.
+        examples: Questions of the same kind that are shown with their right answers (few-shot).
+        think: Whether to ask for the reasoning before the answer (chain of thought).
+        image: Whether to show the picture of the latest item as well.
+
+    Returns:
+        A prompt of one message. Its choices are the marks of the options with their bracket (``B)``),
+        of which none begins another, or the options themselves where names are asked for; there are
+        none where reasoning is asked for, which cannot be scored.
+
+    Raises:
+        DataError: If an image is asked for and the question has none, or it cannot be read.
+    """
+    if image and not question.images:
+        raise DataError(f"question {question.id!r} has no image to show")
+    marks = labels(question)
+    parts = [*_task(question), *_examples(examples), _shown(question), _offered(question, marks)]
+    parts.append(_ending(question, marks, think))
+    message = Message(
+        "user",
+        "\n\n".join(parts),
+        tuple(data_url(each) for each in question.images) if image else (),
+    )
+    choices = tuple(f"{mark})" for mark in marks) or question.options
+    return Prompt((message,), choices=() if think else choices)
+
+
+def examples_for(
+    question: Question, pool: Sequence[Question], k: int, rng: Random
+) -> tuple[Question, ...]:
+    """Questions to show before one, with their answers.
+
+    None of them has an option of the question as its right answer: that would say which is right, or
+    which is not.
+
+    Args:
+        question: That will be asked.
+        pool: Questions of the same kind.
+        k: How many, 1 to 5 in the paper.
+        rng: Draws them.
+
+    Raises:
+        DataError: If the pool has too few.
+    """
+    offered = set(question.options)
+    fit = [
+        other
+        for other in pool
+        if other.measure == question.measure
+        and other.id != question.id
+        and other.right not in offered
+    ]
+    if len(fit) < k:
+        raise DataError(
+            f"{k} examples are wanted for question {question.id!r}, and {len(fit)} of the "
+            f"{len(pool)} questions share no answer with it; make more questions"
+        )
+    return tuple(rng.sample(fit, k))
+
+
+def describing(domain: str, image: str) -> Prompt:
+    """Asks a multimodal model what it sees on the image of an item (figure 3, on its right).
+
+    The answer is what questions of the kind ``image`` show: the attribute ``image_description``.
+
+    Args:
+        domain: Of the item.
+        image: A path or a data URL.
+    """
+    text = (
+        f"This is the image of a {domain}. Say in two sentences what it tells you of the {domain}, "
+        f"then in one sentence what the {domain} is about or for, then guess its name, "
+        f"and list what can be seen as pairs of an attribute and its value. Answer with one JSON "
+        f'object with the keys "summary", "logline", "title" and "attributes", and nothing else.'
+    )
+    return Prompt((Message("user", text, (data_url(image),)),))
+
+
+def data_url(image: str) -> str:
+    """An image as a data URL; one that is one already stays as it is.
+
+    Raises:
+        DataError: If there is no such file.
+    """
+    if image.startswith("data:"):
+        return image
+    kind = mimetypes.guess_type(image)[0] or "image/jpeg"
+    try:
+        content = Path(image).read_bytes()
+    except OSError as error:
+        raise DataError(f"the image {image!r} cannot be read: {error.strerror or error}") from error
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def _words(question: Question) -> dict[str, str]:
+    """What the fields of a template stand for."""
+    item = DOMAINS["item"]
+    name = question.domain
+    words = DOMAINS.get(name) or replace(item, one=name, many=f"{name}s")
+    return {**asdict(words), "asked": TEMPLATES[question.measure].asked}
+
+
+def _task(question: Question) -> list[str]:
+    if question.domain == "artist":
+        return []
+    return [TEMPLATES[question.measure].task.format_map(_words(question))]
+
+
+def _examples(examples: Sequence[Question]) -> list[str]:
+    if not examples:
+        return []
+    shown = [f"{_shown(each)}\n\nThe right answer was: {_line(each.right)}" for each in examples]
+    return [
+        "These examples show what right answers look like.",
+        "<examples>\n" + "\n\n---\n\n".join(shown) + "\n</examples>",
+    ]
+
+
+def _shown(question: Question) -> str:
+    history, target = question.shown.get("history"), question.shown.get("target")
+    words = _words(question)
+    if history is not None and question.domain == "artist":
+        return f"This user has {words['did']}, oldest first: {_joined(history, ', ')}."
+    lead = TEMPLATES[question.measure].lead.format_map(words)
+    if history is not None:
+        return "\n".join([lead, *(f"- {_line(each)}" for each in history)])
+    return f"{lead}\n{_line(target) if isinstance(target, str) else _joined(target or (), '; ')}"
+
+
+def _offered(question: Question, marks: Sequence[str]) -> str:
+    if not marks:
+        what = "genres" if question.measure == "genre" else "artists"
+        return f"Candidates among the {what}: {_joined(question.options, ', ')}."
+    asked = TEMPLATES[question.measure].question.format_map(_words(question))
+    options = zip(marks, question.options, strict=True)
+    lines = [f"{mark}) {_line(option)}" for mark, option in options]
+    return "\n".join([f"{asked} Exactly one of these is right.", *lines])
+
+
+def _ending(question: Question, marks: Sequence[str], think: bool) -> str:
+    if not marks:
+        words = _words(question)
+        what = "genre of the artist" if question.measure == "genre" else words["one"]
+        asked = (
+            f"Predict the {what} that this user will {words['does']} next. Choose one candidate."
+        )
+        if think:
+            return f"{asked} Think step by step, and end with a line 'Answer: NAME'."
+        return f"{asked} The answer is"
+    mark = "letter" if question.scale == "knowledgeability" else "number"
+    if think:
+        return f"Think step by step, and end with a line 'Answer: X', where X is the {mark} you choose."
+    return f"Answer with the {mark} alone, and nothing else."
+
+
+def _joined(texts: Sequence[str], between: str) -> str:
+    return between.join(_line(text) for text in texts)
+
+
+def _line(text: str) -> str:
+    return " ".join(str(text).split())

@@ -1,0 +1,65 @@
+"""What the paper prints, to place a model beside; see ``published.toml`` for what was corrected."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from pytest_recsys_mt.lrworld.question import LASTFM, MEASURES, Measure
+
+SOURCE = "Hu, The Mental World of Large Language Models in Recommendation, tables 2, 3 and 22"
+LASTFM_SOURCE = "Hu, table 8 (hit rate by LLaRA's evaluation: over valid answers alone)"
+
+
+@lru_cache(maxsize=1)
+def tables() -> Mapping[str, Any]:
+    """All tables of the file, by their names."""
+    text = (files("pytest_recsys_mt.lrworld") / "published.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def scores(measure: Measure) -> dict[str, float]:
+    """The published score of each model on a measure: eleven, or six on Last.fm.
+
+    Args:
+        measure: One of `MEASURES` or of `LASTFM`.
+    """
+    if measure in LASTFM:
+        column = LASTFM.index(measure)
+        return {model: row[column] for model, row in tables()["lastfm"].items()}
+    column = columns(measure.dataset).index(measure.name)
+    return {model: row[column] for model, row in tables()["scores"][measure.dataset].items()}
+
+
+def questions(measure: Measure) -> int | None:
+    """How many questions the paper has of a measure; None on Last.fm."""
+    if measure in LASTFM:
+        return None
+    return int(tables()["questions"][measure.dataset][columns(measure.dataset).index(measure.name)])
+
+
+def columns(dataset: str) -> list[str]:
+    """The names of the measures on a dataset, in the order of its columns."""
+    return [measure.name for measure in MEASURES if measure.dataset == dataset]
+
+
+def beside(measure: Measure, model: str, score: float) -> dict[str, Any]:
+    """A model among the published ones, best first, as a verdict's ``published`` has it.
+
+    Args:
+        measure: One of `MEASURES` or of `LASTFM`.
+        model: Its name, marked as run here.
+        score: Its share of right answers.
+    """
+    rows: list[list[Any]] = [[name, value] for name, value in scores(measure).items()]
+    rows.append(["guessing", round(1 / measure.options, 4)])
+    rows.append([f"{model} (this run)", round(score, 4)])
+    rows.sort(key=lambda row: -row[1])
+    return {
+        "source": LASTFM_SOURCE if measure in LASTFM else SOURCE,
+        "columns": ["model", f"{measure.dataset} {measure.name}"],
+        "rows": rows,
+    }

@@ -1,0 +1,312 @@
+"""The questions of the benchmark, what each kind of them needs, and their files.
+
+Kinds and measures are those of "The Mental World of Large Language Models in Recommendation: A
+Benchmark on Association, Personalization, and Knowledgeability" (Hu, table 1 and figure 4): 31
+measures, each a kind of question on one of three datasets; and the two kinds of its tables 7 and 8
+on Last.fm.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Literal, get_args
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.files import written_whole
+
+ScaleName = Literal["association", "personalization", "knowledgeability"]
+
+SCHEMA: Final = "lrworld-questions/1"
+"""Of the files that `save` writes."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of the benchmark.
+
+    Attributes:
+        id: Unique in what one call of `generate` made: ``cast-0001``.
+        measure: The kind of question, a key of `KINDS`.
+        scale: Of the kind.
+        factor: Of the kind.
+        domain: What the items are called in a prompt: ``movie``, ``product``, ``artist``, ``item``.
+        shown: What a prompt shows beside the options, plain JSON; lists become tuples. ``target``, a
+            text, or for ``rules`` the texts of the antecedent; or ``history``, texts, oldest first.
+        options: What to choose from, no two alike.
+        answer: Place of the right option, from 0.
+        images: For ``image``: the picture of the latest item of the history, a path or a data URL,
+            where there is one; a prompt may show it or not.
+        popularity: Interactions of the item that the question is about: the right option, or the
+            item behind it; None where the right option is a user.
+        evidence: Why the answer is right, for a reader: the score of the right option and the
+            greatest of a wrong one, or the item behind the right option.
+
+    Raises:
+        DataError: If the answer is none of the options, or two options are alike.
+    """
+
+    id: str
+    measure: str
+    scale: ScaleName
+    factor: str
+    domain: str
+    shown: Mapping[str, Any] = field(hash=False)
+    options: tuple[str, ...]
+    answer: int
+    images: tuple[str, ...] = ()
+    popularity: float | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name in ("shown", "evidence", "options", "images"):
+            object.__setattr__(self, name, _settled(getattr(self, name)))
+        if not 0 <= self.answer < len(self.options):
+            raise DataError(
+                f"question {self.id!r}: answer {self.answer!r} is no place among its "
+                f"{len(self.options)} options; places count from 0"
+            )
+        if len(set(self.options)) < len(self.options):
+            raise DataError(
+                f"question {self.id!r} has two equal options, so that no answer is right: "
+                f"{self.options!r}"
+            )
+
+    @property
+    def right(self) -> str:
+        """The text of the right option."""
+        return self.options[self.answer]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of question.
+
+    Attributes:
+        name: As `Question.measure` has it.
+        scale: One of the three.
+        factor: One of the ten of table 1, or ``next item`` of table 7.
+        options: How many a question has.
+        needs: What the data must have beside interactions: ``items have 'brand'`` as the names of
+            attributes; empty where histories and titles do.
+        shows: What the history of the question is made of: ``label``, or an attribute.
+    """
+
+    name: str
+    scale: ScaleName
+    factor: str
+    options: int
+    needs: tuple[str, ...] = ()
+    shows: str = "label"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One of the 31 measures: a kind of question on a dataset.
+
+    Attributes:
+        dataset: ``movielens``, ``netflix``, ``amazon``, or ``lastfm``.
+        domain: What its items are called.
+        kind: Of the questions.
+    """
+
+    dataset: str
+    domain: str
+    kind: Kind
+
+    @property
+    def name(self) -> str:
+        """The name of the kind, as `Question.measure` has it; unique in one dataset."""
+        return self.kind.name
+
+    @property
+    def scale(self) -> ScaleName:
+        """Of the kind."""
+        return self.kind.scale
+
+    @property
+    def factor(self) -> str:
+        """Of the kind."""
+        return self.kind.factor
+
+    @property
+    def options(self) -> int:
+        """How many a question has."""
+        return self.kind.options
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Attributes that items must have."""
+        return self.kind.needs
+
+
+def _kinds() -> dict[str, Kind]:
+    own: tuple[tuple[str, ScaleName, str], ...] = (
+        ("rules", "association", "association rules mining"),
+        ("similar_items", "personalization", "memory-based item-item similarity"),
+        ("similar_users", "personalization", "memory-based user-user similarity"),
+        ("item_to_users", "personalization", "neural item embedding retrieving its matched users"),
+        ("user_to_items", "personalization", "neural user embedding retrieving her matched items"),
+    )
+    known = (
+        ("cast", "<entity, relation, entity>", "cast", "label"),
+        ("director", "<entity, relation, entity>", "directors", "label"),
+        ("brand", "<entity, relation, entity>", "brand", "label"),
+        ("genre", "<entity, attribute>", "genres", "label"),
+        ("colour", "<entity, attribute>", "colour", "label"),
+        ("leaf", "<entity, (hierarchical) taxonomy>", "categories", "label"),
+        ("intermediate", "<entity, (hierarchical) taxonomy>", "categories", "label"),
+        ("root", "<entity, (hierarchical) taxonomy>", "categories", "label"),
+        ("logline", "text knowledge reasoning", "logline", "logline"),
+        ("image", "multimodal knowledge", "image_description", "image_description"),
+    )
+    kinds = [Kind(name, scale, factor, 10) for name, scale, factor in own]
+    kinds += [
+        Kind(name, "knowledgeability", factor, 4, (attribute,), shows)
+        for name, factor, attribute, shows in known
+    ]
+    kinds.append(Kind("next_item", "personalization", "next item", 20))
+    return {kind.name: kind for kind in kinds}
+
+
+KINDS: Final[Mapping[str, Kind]] = MappingProxyType(_kinds())
+"""The kinds of question by name.
+
+Attributes of items that they read: ``cast``, ``directors`` and ``genres`` (names, a tuple), ``brand``
+and ``colour`` (a text, or a tuple of texts), ``categories`` (a path, the root first, the leaf last),
+``logline`` (a sentence), ``image`` (a path or a data URL) and ``image_description`` (what a
+multimodal model saw on the image; a product's own ``description`` is not read).
+
+``next_item`` has the 20 candidates of LLaRA's benchmark on Last.fm.
+"""
+
+_SHARED: Final = ("rules", "similar_items", "similar_users", "item_to_users", "user_to_items")
+_FILMS: Final = ("cast", "director", "genre", "logline", "image")
+_PRODUCTS: Final = ("brand", "colour", "leaf", "intermediate", "root", "image")
+
+MEASURES: Final[tuple[Measure, ...]] = tuple(
+    Measure(dataset, domain, KINDS[name])
+    for dataset, domain, names in (
+        ("movielens", "movie", _SHARED + _FILMS),
+        ("netflix", "movie", _SHARED + _FILMS),
+        ("amazon", "product", _SHARED + _PRODUCTS),
+    )
+    for name in names
+)
+"""The 31 measures, in the order of the paper's tables."""
+
+LASTFM: Final[tuple[Measure, ...]] = tuple(
+    Measure("lastfm", "artist", KINDS[name]) for name in ("next_item", "genre")
+)
+"""The two measures of tables 7 and 8."""
+
+
+def save(
+    questions: Collection[Question],
+    path: Path | str,
+    *,
+    seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> None:
+    """Write questions as lines of JSON, whole or not at all.
+
+    The first line holds ``schema``, ``digest`` (SHA-256 of all the rest), ``seed`` and ``settings``;
+    each further line one question. Equal questions give equal files.
+
+    Args:
+        questions: What to write.
+        path: Replaced if it is there.
+        seed: From which they were made, for the first line.
+        settings: How they were made, plain JSON, for the first line.
+
+    Raises:
+        DataError: If the file cannot be written.
+    """
+    lines = [_canonical(dataclasses.asdict(question)) for question in questions]
+    about: dict[str, Any] = {"schema": SCHEMA, "seed": seed, "settings": dict(settings or {})}
+    head = _canonical({**about, "digest": _digest(about, lines)})
+    try:
+        with written_whole(Path(path)) as stream:
+            stream.writelines(f"{line}\n" for line in (head, *lines))
+    except OSError as error:
+        raise DataError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+
+
+def load(path: Path | str) -> tuple[Question, ...]:
+    """The questions of a file that `save` wrote.
+
+    Raises:
+        DataError: If there is no such file, it is of another format, or it is not as it was written.
+    """
+    return _read(Path(path))[1]
+
+
+def header(path: Path | str) -> Mapping[str, Any]:
+    """The first line of a file that `save` wrote: schema, digest, seed and settings.
+
+    Raises:
+        DataError: As `load`.
+    """
+    return _read(Path(path))[0]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
+    try:
+        head, *lines = path.read_text(encoding="utf-8").split("\n")
+        about = json.loads(head)
+        digest, schema = about.pop("digest"), about["schema"]
+    except OSError as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{path}:1: not the first line of a file of questions ({error}); write one with "
+            f"lrworld.save"
+        ) from error
+    if schema != SCHEMA:
+        raise DataError(f"{path}:1: schema {schema!r} is not {SCHEMA!r}; generate the file anew")
+    if lines and not lines[-1]:
+        del lines[-1]
+    found = _digest(about, lines)
+    if found != digest:
+        raise DataError(
+            f"{path}: the questions have the SHA-256 {found}, but the first line says {digest!r}: "
+            f"the file was cut short or changed; generate it anew from the seed {about['seed']!r}"
+        )
+    questions = []
+    for number, line in enumerate(lines, 2):
+        try:
+            questions.append(_question(json.loads(line)))
+        except (ValueError, TypeError, KeyError, DataError) as error:
+            raise DataError(f"{path}:{number}: not a question: {error}") from error
+    return {**about, "digest": digest}, tuple(questions)
+
+
+def _question(fields: dict[str, Any]) -> Question:
+    if fields["scale"] not in get_args(ScaleName):
+        raise DataError(f"scale {fields['scale']!r} is none of {get_args(ScaleName)!r}")
+    return Question(**fields)
+
+
+def _digest(about: Mapping[str, Any], lines: Collection[str]) -> str:
+    total = hashlib.sha256(_canonical(about).encode())
+    for line in lines:
+        total.update(f"\n{line}".encode())
+    return total.hexdigest()
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _settled(value: Any) -> Any:
+    """`value` with tuples for lists, as a file gives it back and nobody changes it."""
+    if isinstance(value, Mapping):
+        return {str(key): _settled(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_settled(item) for item in value)
+    return value

@@ -1,0 +1,99 @@
+"""Association rules between two items, by a sparse product with a threshold.
+
+A rule A -> B says that whoever has A often has B (Agrawal, Imielinski and Swami, SIGMOD 1993).  Its
+support is the share of histories that hold both, its confidence the share of those with A that hold
+B too.  Rules with one item on each side are all rules that prompts ask for here; longer antecedents,
+which Apriori also finds, are not mined.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.lrworld.histories import Floats, Histories
+
+Indices = NDArray[np.int32]
+
+BLOCK = 256
+"""Antecedents whose co-occurrences are counted at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Rules as arrays of shape (rules,), sorted by antecedent, then consequent.
+
+    Attributes:
+        antecedent: Item columns.
+        consequent: Item columns.
+        together: Histories that hold both.
+        confidence: Their share of the histories with the antecedent.
+        users: Histories there are.
+    """
+
+    antecedent: Indices
+    consequent: Indices
+    together: Indices
+    confidence: Floats
+    users: int
+
+    def __len__(self) -> int:
+        return len(self.antecedent)
+
+    @property
+    def support(self) -> Floats:
+        """The share of all histories that hold both items."""
+        shares: Floats = self.together / self.users
+        return shares
+
+
+def mine(histories: Histories, support: float, confidence: float) -> Rules:
+    """All rules between two items with at least this support and confidence.
+
+    Only items that are frequent by themselves can be in one: at most the mean length of a history
+    over `support` of them. They are counted against each other a block at a time, each pair once, so
+    that memory grows with the rules that are found.
+
+    Args:
+        histories: The transactions.
+        support: Least share of the histories that hold both items, above 0 and up to 1.
+        confidence: Least share of the histories with the antecedent that hold the consequent.
+    """
+    # What is equal on paper is equal here: 0.07 * 100 is a little more than 7.
+    least = max(1, math.ceil(support * histories.users * (1 - 1e-12)))
+    frequent: Indices = np.flatnonzero(histories.popularity >= least).astype(np.int32)
+    pairs = [
+        np.concatenate(parts) for parts in zip(*_pairs(histories, frequent, least), strict=True)
+    ]
+    one, other, together = pairs
+    antecedent, consequent = np.concatenate([one, other]), np.concatenate([other, one])
+    together = np.concatenate([together, together])
+    confidences = together / histories.popularity[antecedent]
+    kept = np.flatnonzero(confidences >= confidence * (1 - 1e-12))
+    kept = kept[np.lexsort((consequent[kept], antecedent[kept]))]
+    return Rules(
+        antecedent[kept], consequent[kept], together[kept], confidences[kept], histories.users
+    )
+
+
+def _pairs(
+    histories: Histories, frequent: Indices, least: int
+) -> Iterator[tuple[Indices, Indices, Indices]]:
+    """Pairs of frequent items that at least `least` histories hold, each once, with the count."""
+    by_user = histories.by_user[:, frequent].tocsr()
+    by_item = by_user.T.tocsr()
+    for start in range(0, max(1, len(frequent)), BLOCK):
+        counts = by_item[start : start + BLOCK] @ by_user[:, start:]
+        often = np.flatnonzero(counts.data >= least)
+        rows = np.searchsorted(counts.indptr, often, side="right") - 1
+        columns = counts.indices[often]
+        once = columns > rows
+        yield (
+            frequent[start + rows[once]],
+            frequent[start + columns[once]],
+            counts.data[often[once]],
+        )

@@ -1,0 +1,44 @@
+"""How questions are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_recsys_mt.errors import DataError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How questions are made; the defaults are the paper's where it tells.
+
+    Attributes:
+        support: Least support of an association rule.
+        confidence: Least confidence of one.
+        similarity: Least cosine of the right option to the target, for memory-based similarity.
+        clusters: Of k-means over the embeddings.
+        history: Latest items that a history shows; as many as the paper's examples do.
+        least: Interactions that a user or an item must have to be asked about, as in a 5-core. What
+            a user chose next is asked with one less before it, or more.
+        steps: Of training the matrix factorisation, about.
+        users: From whom the matrix factorisation learns, at most, drawn uniformly; it asks about no
+            others.
+    """
+
+    support: float = 0.01
+    confidence: float = 0.01
+    similarity: float = 0.01
+    clusters: int = 10
+    history: int = 5
+    least: int = 5
+    steps: int = 600
+    users: int = 20_000
+
+    def __post_init__(self) -> None:
+        for name in ("support", "confidence", "similarity"):
+            if not 0 < getattr(self, name) <= 1:
+                raise DataError(
+                    f"{name} must be above 0 and at most 1, got {getattr(self, name)!r}"
+                )
+        for name in ("clusters", "history", "least", "steps", "users"):
+            if getattr(self, name) < 1:
+                raise DataError(f"{name} must be at least 1, got {getattr(self, name)!r}")

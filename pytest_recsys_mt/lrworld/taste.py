@@ -1,0 +1,153 @@
+"""Questions whose answer follows from interactions alone: association and personalization.
+
+Every target comes with a score for each possible option; one with the greatest is right, and the
+wrong ones are drawn among those with a smaller one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask
+from pytest_recsys_mt.lrworld.memory import Ranked, similarities
+from pytest_recsys_mt.lrworld.options import Draft, LackingError, choose
+from pytest_recsys_mt.lrworld.question import Kind
+from pytest_recsys_mt.lrworld.rules import Indices, mine
+from pytest_recsys_mt.lrworld.settings import Settings
+
+TRIED = 10
+"""Targets looked at, at most, for each question that is wanted."""
+
+LEAST_TRIED = 1000
+"""Targets looked at where fewer questions are wanted."""
+
+
+def rule_questions(
+    histories: Histories, kind: Kind, settings: Settings, rng: np.random.Generator
+) -> Iterator[Draft]:
+    """Which item goes with another one: one rule of each antecedent, then a second one.
+
+    Wrong options are in no rule with the antecedent.
+
+    Raises:
+        LackingError: If there is no rule.
+    """
+    found = mine(histories, settings.support, settings.confidence)
+    asked = histories.asked_items
+    usable = np.flatnonzero(asked[found.antecedent] & asked[found.consequent])
+    if not len(usable):
+        raise LackingError(
+            f"no rule between two items has a support of {settings.support:g} and a confidence of "
+            f"{settings.confidence:g}"
+        )
+    starts = np.searchsorted(found.antecedent, np.arange(len(asked) + 1))
+    for row in usable[_rounds(found.antecedent[usable], rng)]:
+        item, right = int(found.antecedent[row]), int(found.consequent[row])
+        pool = asked.copy()
+        pool[found.consequent[starts[item] : starts[item + 1]]] = pool[item] = False
+        target = histories.item_text(item)
+        options = choose(
+            rng,
+            kind.options,
+            histories.item_text(right),
+            np.flatnonzero(pool),
+            histories.item_text,
+            taken=target,
+        )
+        if options is not None:
+            yield {
+                **options,
+                "shown": {"target": (target,)},
+                "popularity": float(histories.popularity[right]),
+                "evidence": {
+                    "support": float(found.together[row] / found.users),
+                    "confidence": float(found.confidence[row]),
+                },
+            }
+
+
+def similar_items(
+    histories: Histories, kind: Kind, settings: Settings, count: int, rng: np.random.Generator
+) -> Iterator[Draft]:
+    """Which item the same users have."""
+    targets = _targets(histories.asked_items, count, rng)
+    by_item = histories.by_user.T.tocsr()
+    for ranked in similarities(by_item, targets, histories.asked_items):
+        target = histories.item_text(ranked.target)
+        yield from ask(
+            ranked,
+            kind,
+            settings.similarity,
+            rng,
+            {"target": target},
+            histories.item_text,
+            taken=target,
+            popularity=histories.popularity,
+        )
+
+
+def similar_users(
+    histories: Histories, kind: Kind, settings: Settings, count: int, rng: np.random.Generator
+) -> Iterator[Draft]:
+    """Which user has the same items; they are shown as their latest ones."""
+    targets = _targets(histories.asked_users, count, rng)
+    for ranked in similarities(histories.by_user, targets, histories.asked_users):
+        history = histories.user_texts(ranked.target, settings.history)
+        yield from ask(
+            ranked,
+            kind,
+            settings.similarity,
+            rng,
+            {"history": history},
+            lambda user: histories.user_text(user, settings.history),
+            taken=histories.user_text(ranked.target, settings.history),
+        )
+
+
+def ask(
+    ranked: Ranked,
+    kind: Kind,
+    least: float,
+    rng: np.random.Generator,
+    shown: Draft,
+    text: Callable[[int], str],
+    *,
+    taken: str = "",
+    popularity: Ints | None = None,
+) -> Iterator[Draft]:
+    """The question about one target, if there is one."""
+    if not len(ranked.options):
+        return
+    place = ranked.top(rng)
+    if ranked.scores[place] < least:
+        return
+    right, below = int(ranked.options[place]), ranked.below(place)
+    options = choose(rng, kind.options, text(right), ranked.options[below], text, taken)
+    if options is not None:
+        yield {
+            **options,
+            "shown": shown,
+            "popularity": None if popularity is None else float(popularity[right]),
+            "evidence": {
+                "right": float(ranked.scores[place]),
+                "best_of_the_rest": float(ranked.scores[below].max()),
+            },
+        }
+
+
+def _targets(asked: Mask, count: int, rng: np.random.Generator) -> Ints:
+    targets = np.flatnonzero(asked)
+    tried = max(LEAST_TRIED, TRIED * count)
+    return rng.choice(targets, min(tried, len(targets)), replace=False)
+
+
+def _rounds(keys: Indices, rng: np.random.Generator) -> Ints:
+    """All rows in random order, but the first ones of all keys before any second one."""
+    chance = rng.random(len(keys))
+    order = np.lexsort((chance, keys))
+    firsts = np.searchsorted(keys[order], keys[order])
+    turn = np.empty(len(keys), dtype=np.int64)
+    turn[order] = np.arange(len(keys)) - firsts
+    return np.lexsort((chance, turn))

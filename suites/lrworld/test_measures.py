@@ -1,0 +1,45 @@
+"""The 31 measures of LRWorld, each better than guessing, and the two on Last.fm.
+
+A measure runs on data in the format of its dataset (``--recsys-data``) and skips on others; a table of
+your own serves all measures whose attributes it has. ``--recsys-users`` is the number of questions of
+each.
+"""
+
+import pytest
+
+from pytest_recsys_mt import thresholds
+from pytest_recsys_mt.lrworld import LASTFM, MEASURES
+from pytest_recsys_mt.lrworld.asking import ask
+from pytest_recsys_mt.lrworld.published import beside
+from pytest_recsys_mt.lrworld.worlds import questions_for
+from pytest_recsys_mt.oracles import better_than_chance, constant_answer
+
+THRESHOLD = thresholds(__file__, "above")
+CONSTANT = thresholds(__file__, "constant")["most_chosen"]
+
+
+def name_of(measure):
+    return f"{measure.dataset}-{measure.name}"
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, *LASTFM], ids=name_of)
+def test_better_than_guessing(recsys, measure):
+    model = recsys.texts
+    questions = questions_for(measure, recsys.dataset, recsys.design.users, recsys.seed)
+    replies = ask(model, questions)
+    choices, figures = replies.choices, replies.figures
+    if measure in LASTFM:
+        figures |= replies.llara
+    steady = constant_answer(choices, recsys.context, CONSTANT)
+    chance = better_than_chance(
+        choices,
+        recsys.context,
+        THRESHOLD[measure.factor],
+        metric="accuracy" if measure.scale == "knowledgeability" else "hit@1",
+        details={
+            "figures": figures,
+            "published": beside(measure, recsys.model, choices.accuracy),
+        },
+    )
+    assert steady
+    assert chance

@@ -1,0 +1,274 @@
+"""The LRWorld suite on made-up worlds in the official formats, and on the embedded set."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt import Completion, Prompt, Verdict
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.lrworld import LASTFM, MEASURES, Measure, Question
+from pytest_recsys_mt.lrworld.asking import Replies, ask
+from pytest_recsys_mt.lrworld.changes import noisy, shuffled
+from pytest_recsys_mt.lrworld.describing import describe
+from pytest_recsys_mt.lrworld.prompts import labels, prompt
+from pytest_recsys_mt.lrworld.worlds import questions_for, rare
+from pytest_recsys_mt.oracles import (
+    accuracy_gap,
+    accuracy_kept,
+    better_than_chance,
+    constant_answer,
+    same_choices,
+)
+from tests.lrworld.made_up import COLOURS, ITEMS, ROOTS, WORLDS, amazon, facts, interactions
+from tests.plugin.conftest import record_of
+
+pytest.importorskip("torch", reason="the neural measures are trained with PyTorch")
+
+COUNT = 40
+CONTEXT = Context()
+ALL = pytest.mark.parametrize(
+    "measure", [*MEASURES, *LASTFM], ids=lambda m: f"{m.dataset}-{m.name}"
+)
+
+
+class Scripted:
+    """Answers by a function of the prompt's text and its choices."""
+
+    scores_choices = False
+    reads_images = True
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
+        return [
+            Completion(self._answer(each.messages[0].content, each.choices)) for each in prompts
+        ]
+
+
+def knowing(questions: Sequence[Question]) -> Scripted:
+    """Answers as is right, by the mark, or the name where names are asked for."""
+    right = {
+        prompt(question).messages[0].content: (*labels(question), *question.options)[
+            question.answer
+        ]
+        for question in questions
+    }
+    return Scripted(lambda text, choices: right[text])
+
+
+def alphabetical(text: str, choices: Sequence[str]) -> str:
+    """The first option of the alphabet, wherever it stands and whatever else is shown."""
+    listed = text.rpartition("Exactly one of these is right.\n")[2].split("\n\n")[0].splitlines()
+    mark, _ = min((line.split(") ", 1) for line in listed), key=lambda option: option[1])
+    return f"Let me see.\nAnswer: {mark}"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("worlds")
+    return cache(lambda name: load(WORLDS[name](folder / name)))
+
+
+def asked(world: Any, dataset: str, name: str) -> tuple[Dataset, tuple[Question, ...]]:
+    measure = next(m for m in MEASURES if (m.dataset, m.name) == (dataset, name))
+    return world(dataset), questions_for(measure, world(dataset), COUNT, 0)
+
+
+@ALL
+def test_who_knows_scores_one_and_who_is_constant_exactly_the_share(
+    world: Any, measure: Measure
+) -> None:
+    questions = questions_for(measure, world(measure.dataset), COUNT, 0)
+    assert len(questions) >= 20
+    right = ask(knowing(questions), questions).choices
+    assert (right.accuracy, right.missed) == (1.0, 0.0)
+    assert better_than_chance(right, CONTEXT).status == "holds"
+    assert constant_answer(right, CONTEXT).status == "holds"
+    for place in (0, measure.options - 1):
+        always = Scripted(lambda text, choices, place=place: choices[place])
+        found = ask(always, questions).choices
+        share = sum(question.answer == place for question in questions) / len(questions)
+        assert found.accuracy == share
+        verdict = constant_answer(found, CONTEXT)
+        assert verdict.status == "violated"
+        assert f"constant answer: always option {place + 1}," in verdict.reason
+        assert verdict.details["figures"]["its_share_of_right_answers"] == share
+
+
+@pytest.mark.parametrize(
+    ("dataset", "name"),
+    [
+        ("amazon", "brand"),
+        ("amazon", "similar_users"),
+        ("netflix", "logline"),
+        ("movielens", "cast"),
+    ],
+)
+def test_what_ignores_history_and_order_passes_the_ablations(
+    world: Any, dataset: str, name: str
+) -> None:
+    _, questions = asked(world, dataset, name)
+    model = Scripted(alphabetical)
+    source = ask(model, questions)
+    strange = noisy(questions, 0)
+    assert all(one.shown != other.shown for one, other in zip(questions, strange, strict=True))
+    assert [each.options for each in strange] == [each.options for each in questions]
+    changes: list[Replies] = [
+        ask(model, strange, label="noisy_profile"),
+        *(ask(model, questions, shots=shots) for shots in range(1, 6)),
+        ask(model, questions, think=True),
+    ]
+    for change in changes:
+        verdict = accuracy_kept(source.choices, change.choices, CONTEXT, 0.1)
+        assert (verdict.status, verdict.estimate) == ("holds", 0.0)
+        assert verdict.details["figures"]["answered_otherwise"] == 0
+    assert orders(model, questions, source).status == "holds"
+
+
+def orders(model: Scripted, questions: Sequence[Question], source: Replies) -> Verdict:
+    others = [ask(model, shuffled(questions, 0, number)).choices for number in range(5)]
+    return same_choices(source.choices, others, CONTEXT, 0.5)
+
+
+def test_an_order_keeps_the_right_option_and_decides_for_a_constant_model(world: Any) -> None:
+    _, questions = asked(world, "netflix", "cast")
+    for number in range(5):
+        other = shuffled(questions, 0, number)
+        assert [each.right for each in other] == [each.right for each in questions]
+        assert shuffled(questions, 0, number) == other
+    assert shuffled(questions, 0, 0) != shuffled(questions, 0, 1)
+    first = Scripted(lambda text, choices: choices[0])
+    verdict = orders(first, questions, ask(first, questions))
+    assert verdict.status == "violated"
+    assert verdict.details["figures"]["variance_percent"] > 0
+    assert verdict.details["figures"]["questions_changed"] == round((verdict.value or 0) * COUNT)
+    assert verdict.examples, "who changed"
+
+
+def test_a_model_that_needs_the_history_loses_by_noise(world: Any) -> None:
+    _, questions = asked(world, "amazon", "leaf")
+    model = knowing(questions)
+    source = ask(model, questions)
+    known = {prompt(question).messages[0].content for question in questions}
+    lost = Scripted(lambda text, choices: "A" if text in known else "none of these")
+    followup = ask(lost, noisy(questions, 0), label="noisy_profile")
+    verdict = accuracy_kept(source.choices, followup.choices, CONTEXT, 0.15)
+    assert verdict.status == "violated"
+    assert verdict.details["figures"]["relative_change"] == -1.0
+    assert verdict.details["figures"]["followup_missed"] == 1.0
+
+
+def test_popularity_groups_part_right_and_wrong_answers(world: Any) -> None:
+    data, questions = asked(world, "movielens", "genre")
+    names = rare(questions, data)
+    assert 0 < len(names) < len(questions)
+    marks = {prompt(q).messages[0].content: labels(q)[q.answer] for q in questions}
+    unknown = {prompt(q).messages[0].content for q in questions if q.id in names}
+    model = Scripted(lambda text, choices: "" if text in unknown else marks[text])
+    verdict = accuracy_gap(ask(model, questions).choices, names, CONTEXT, 0.3)
+    assert (verdict.status, verdict.estimate) == ("violated", 1.0)
+    assert verdict.details["figures"]["rare_share_of_wrong"] == 1.0
+
+
+def test_the_latest_image_is_shown_beside_its_description(world: Any) -> None:
+    _, questions = asked(world, "netflix", "image")
+    assert all(question.images for question in questions)
+    shown = [prompt(question, image=True).messages[0] for question in questions]
+    assert all(len(message.images) == 1 for message in shown)
+    assert all(message.images[0].startswith("data:image/png;base64,") for message in shown)
+    assert "A square of the shade" in shown[0].content
+
+
+def test_a_multimodal_model_describes_the_images(world: Any, tmp_path: Path) -> None:
+    class Sees:
+        reads_images = True
+
+        def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+            return [
+                Completion(None, error="away")
+                if number == 1
+                else Completion(f"{len(p.messages)}\nx")
+                for number, p in enumerate(prompts)
+            ]
+
+    data = world("amazon")
+    path = tmp_path / "image_descriptions.jsonl"
+    assert describe(Sees(), data, path, domain="product") == len(data.items) - 1
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    assert records[0] == {"item": "B0001", "description": "1 x"}
+
+
+def test_the_set_of_2014_serves_the_same_measures(tmp_path: Path) -> None:
+    data = load(amazon(tmp_path / "older", year=2014))
+    for measure in MEASURES:
+        if measure.dataset == "amazon" and measure.name in ("brand", "colour", "leaf", "root"):
+            questions = questions_for(measure, data, COUNT, 0)
+            assert ask(knowing(questions), questions).choices.accuracy == 1.0
+
+
+def test_a_table_of_ones_own_serves_every_measure_it_has_columns_for(tmp_path: Path) -> None:
+    def write(name: str, rows: list[list[Any]]) -> None:
+        with (tmp_path / name).open("w", newline="") as stream:
+            csv.writer(stream).writerows(rows)
+
+    write("shop.csv", [["user", "item", "rating", "time"], *map(list, interactions())])
+    header = ["id", "title", "Color", "brand", "category", "Genre", "director", "cast", "logline"]
+    catalogue: list[list[Any]] = [[*header, "image", "image_description"]]
+    for item in range(1, ITEMS + 1):
+        about = facts(item)
+        catalogue.append(
+            [
+                *(item, about["title"], COLOURS[item % 6], f"Brand {item % 7}"),
+                *(f"{ROOTS[item % 5]}|Middle {item % 7}|Leaf {item % 11}", about["genre"]),
+                *(about["director"], about["cast"].replace(", ", "|"), about["logline"]),
+                *("1.png", f"Shade {item}."),
+            ]
+        )
+    write("shop.items.csv", catalogue)
+    data = load(tmp_path / "shop.csv")
+    assert data.items["1"].attributes["image"] == str(tmp_path / "1.png")
+    for measure in MEASURES:
+        questions = questions_for(measure, data, 20, 0)
+        assert ask(knowing(questions), questions).choices.accuracy == 1.0
+
+
+def test_a_run_on_the_embedded_set(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    monkeypatch.setenv("LRWORLD_DATA", "mini")
+    monkeypatch.setenv("LRWORLD_COUNT", str(COUNT))
+    pytester.runpytest_subprocess(
+        *("--pyargs", "pytest_recsys_mt.suites.lrworld", "-k", "better_than"),
+        "--recsys-model=tests.lrworld.scripted:Knowing",
+        f"--recsys-users={COUNT}",
+        "--recsys-json=record.json",
+    ).assert_outcomes(passed=9, skipped=24, deselected=79)
+    rows = record_of(pytester.path / "record.json")["results"]
+    found = [row for row in rows if row["oracle"] == "better_than_chance"]
+    assert {(row["value"], row["status"]) for row in found} == {(1.0, "holds")}
+    for row in found:
+        assert row["details"]["published"]["rows"][0][0].endswith("(this run)")
+        assert row["details"]["figures"]["answered_by"] == "generation"
+    reasons = " ".join(row["reason"] for row in rows)
+    assert "no item has the attribute 'image" in reasons
+    assert "needs data in the format of netflix, and mini is in that of movielens" in reasons
+
+
+def test_a_recommender_that_reads_no_text_skips_them_all(pytester: pytest.Pytester) -> None:
+    done = pytester.runpytest_subprocess(
+        "--pyargs", "pytest_recsys_mt.suites.lrworld", "--recsys-json=record.json"
+    )
+    assert set(done.parseoutcomes()) == {"skipped"}
+    rows = record_of(pytester.path / "record.json")["results"]
+    assert all("itemknn reads no text" in row["reason"] for row in rows)

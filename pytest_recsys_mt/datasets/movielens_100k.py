@@ -121,5 +121,5 @@ def load(folder: Path, name: str) -> Dataset:
         checked(read(folder / "u.data", _DATA), items, SCALE),
         SCALE,
         users,
-        "movielens",
+        family="movielens",
     )

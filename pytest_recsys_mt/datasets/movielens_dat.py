@@ -123,7 +123,7 @@ def _load(
         folder / "ratings.dat",
         _layout(encoding, user="integer", item="integer", rating="number", timestamp="integer"),
     )
-    return Dataset(name, items, checked(ratings, items, scale), scale, users, "movielens")
+    return Dataset(name, items, checked(ratings, items, scale), scale, users, family="movielens")
 
 
 def _users(path: Path) -> dict[str, dict[str, str]]:

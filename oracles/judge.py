@@ -6,7 +6,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
@@ -17,11 +16,10 @@ from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated, enough_to_show
 from pytest_recsys_mt.oracles.power import outlook
 from pytest_recsys_mt.oracles.versions import with_versions
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.verdict import Allowed, Status, Verdict
 
-Promise = Literal["at most", "at least", "within"]
-"""What is promised of the mean effect: at most the margin, at least the margin, or no more than the
-margin either way."""
+Promise = Allowed
+"""What is promised of the mean effect."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +182,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             claim.oracle,
             relation,
             margin=claim.margin,
+            allowed=claim.promise,
             users=users,
             not_applicable=not_applicable.total(),
             errors=failed,

@@ -29,6 +29,20 @@ def check_writable(option: str, path: Path) -> None:
         raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
 
 
+def check_html(path: Path) -> None:
+    """See that what draws the HTML report is installed.
+
+    Raises:
+        pytest.UsageError: If it is not.
+    """
+    from pytest_recsys_mt.report.html import require_html
+
+    try:
+        require_html()
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-html={str(path)!r}: {error}") from error
+
+
 def check_prices(settings: Settings) -> None:
     """See that the price file can be read, and that a limit on the cost can be kept.
 

@@ -240,6 +240,14 @@ OPTIONS = (
     ),
     Option("json", None, some_text, "write the record of this run there", "PATH", in_ini=False),
     Option(
+        "html",
+        None,
+        some_text,
+        "write a report for people there: one HTML file that needs nothing else",
+        "PATH",
+        in_ini=False,
+    ),
+    Option(
         "list",
         False,
         bool,

@@ -4,6 +4,7 @@ imports nothing heavy; what a hook needs, it imports when its first recommender 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from pytest_recsys_mt.stash import (
     RUNS,
     SESSION,
     SETTINGS,
+    STARTED,
     TRIAL,
     session_of,
     trial_of,
@@ -57,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
     settings = resolve(config)
     config.stash[SETTINGS] = settings
+    config.stash[STARTED] = time.time()
     config.stash[PROBLEMS] = []
     config.stash[RUNS] = set()
     from pytest_recsys_mt.progress import Progress, terminal
@@ -75,11 +78,16 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_recsys_mt.planning import Planning
 
         config.pluginmanager.register(Planning(session_of(config), trial_of), "recsys_mt_planning")
-    if settings.json is not None:
-        from pytest_recsys_mt.checks import check_writable
+    for name, path in (("json", settings.json), ("html", settings.html)):
+        if path is not None:
+            from pytest_recsys_mt.checks import check_writable
 
-        check_writable("--recsys-json", settings.json)
+            check_writable(f"--recsys-{name}", path)
     on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    if not on_worker and settings.html is not None:
+        from pytest_recsys_mt.checks import check_html
+
+        check_html(settings.html)
     if not on_worker and (settings.prices is not None or settings.limits.usd is not None):
         from pytest_recsys_mt.checks import check_prices
 
@@ -210,11 +218,12 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         return
     reports = [report for kind in reporter.stats.values() for report in kind]
     carrying = [report for report in reports if hasattr(report, "recsys_mt")]
-    if not carrying and config.stash[SETTINGS].json is None:
+    settings = config.stash[SETTINGS]
+    if not carrying and settings.json is None and settings.html is None:
         return
     from pytest_recsys_mt.report import finish
 
-    config.stash[RECORD] = finish(config, config.stash[SETTINGS], carrying)
+    config.stash[RECORD] = finish(config, settings, carrying, config.stash[STARTED])
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

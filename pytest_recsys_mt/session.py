@@ -61,6 +61,12 @@ class Session:
         """The data, with what is held out."""
         return Split(load(self.settings.data), self.settings.seed)
 
+    @property
+    def data_digest(self) -> str:
+        """SHA-256 of the data; empty where no test needed them, or no file tells of the run."""
+        told = self.settings.json is not None or self.settings.html is not None
+        return self.split.dataset.digest if told and "split" in self.__dict__ else ""
+
     @cached_property
     def cache(self) -> AnswerCache:
         """The answers of this and earlier runs."""

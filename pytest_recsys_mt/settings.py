@@ -75,6 +75,7 @@ class Settings:
         shrink: Calls for the smallest counterexample of each violated relation; 0 looks for none.
         error_limit: Largest share of users whose calls may fail.
         json: Where the record goes, if anywhere.
+        html: Where the report for people goes, if anywhere.
         list: Whether to list the relations and stop.
         plan: Whether to say what the run would ask and stop.
         batch: Where `plan` writes the calls to make as a file of OpenAI's Batch API, if anywhere.
@@ -101,6 +102,7 @@ class Settings:
     shrink: int
     error_limit: float
     json: Path | None
+    html: Path | None
     list: bool
     plan: bool
     batch: Path | None
@@ -154,6 +156,7 @@ def resolve(config: pytest.Config) -> Settings:
         shrink=values["shrink"],
         error_limit=values["error-limit"],
         json=None if values["json"] is None else Path(values["json"]),
+        html=None if values["html"] is None else Path(values["html"]),
         list=values["list"],
         plan=values["plan"],
         batch=None if values["batch"] is None else Path(values["batch"]).expanduser(),
@@ -166,7 +169,7 @@ def changed(config: pytest.Config, settings: Settings) -> list[str]:
     """The settings that differ from their defaults, as ``name=value``; the seed always."""
     shown = [f"seed={settings.seed}"]
     for option in OPTIONS:
-        if option.name in ("seed", "list", "plan", "batch", "json"):
+        if option.name in ("seed", "list", "plan", "batch", "json", "html"):
             continue
         value = _value(config, option)
         if value != option.default:

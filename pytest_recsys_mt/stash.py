@@ -22,6 +22,7 @@ RECORD: pytest.StashKey[Record] = pytest.StashKey()
 TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
 RUNS: pytest.StashKey[set[str]] = pytest.StashKey()
+STARTED: pytest.StashKey[float] = pytest.StashKey()
 PROBLEMS_KEY = "recsys_mt_problems"
 
 

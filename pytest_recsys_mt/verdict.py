@@ -10,6 +10,10 @@ Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
 """``holds`` and ``violated`` are claims at the declared error rate; ``inconclusive`` is neither;
 ``error`` says that too many calls failed; ``not-applicable`` that no user could be asked."""
 
+Allowed = Literal["at most", "at least", "within"]
+"""What a promise allows of a mean: at most the margin, at least the margin, or no more than the
+margin either way."""
+
 
 class Ledger(Protocol):
     """Where a test keeps the verdicts made in it."""
@@ -25,12 +29,20 @@ class Ledger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One user's two answers, as people can read them, and how far they agree (0 to 1)."""
+    """One user's two answers, as people can read them, and how far they agree (0 to 1).
+
+    `keeps` says whether this user's answers keep the promise, where that is known.
+    `source_kinds` and `followup_kinds` say of each place whether the item was offered
+    (`requests.EntryKind`); they are empty where all of a side were.
+    """
 
     user: str
     source: tuple[str, ...]
     followup: tuple[str, ...]
     score: float | None
+    source_kinds: tuple[str, ...] = ()
+    followup_kinds: tuple[str, ...] = ()
+    keeps: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,7 @@ class Verdict:
         estimate: The mean effect over users, in the unit of the margin.
         interval: Its two one-sided (1 - alpha) bounds.
         margin: How large an effect is still no violation; declared before the run.
+        allowed: On which side of the margin the promise is kept; see `Allowed`.
         floor: Mean agreement of each side with its own replicates.
         agreement: Mean agreement of source and follow-up.
         p_value: Of the hypothesis that the promise holds.
@@ -76,6 +89,7 @@ class Verdict:
     value: float | None = None
     threshold: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    allowed: Allowed | None = None
     ledger: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_recsys_mt.metamorphic import MARK, name_of
+from pytest_recsys_mt.report.promises import promised_by
 
 
 def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
@@ -28,8 +29,7 @@ def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     for name, transformation in found.items():
         needs = ", ".join(sorted(getattr(transformation, "needs", ()))) or "nothing"
         reporter.write_line(f"{name}  (needs {needs})", bold=True)
-        promise = getattr(transformation, "promise", "") or getattr(transformation, "__doc__", "")
-        for line in textwrap.wrap(" ".join((promise or "no promise given").split()), 74):
+        for line in textwrap.wrap(promised_by(transformation) or "no promise given", 74):
             reporter.write_line(f"    {line}")
         for test in dict.fromkeys(tests[name]):
             reporter.write_line(f"    in {test}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.execution import RANK
 from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
 from pytest_recsys_mt.report.shrunk import plain
 from pytest_recsys_mt.settings import Settings
 from pytest_recsys_mt.verdict import Verdict, benjamini_hochberg, holm
@@ -31,6 +32,7 @@ def row_of(
     suite: str,
     model: str,
     expected: str,
+    promise: str = "",
     shrunk: Counterexample | None = None,
 ) -> Row:
     """One verdict as plain data; the outcome of its test is added when it is known."""
@@ -38,6 +40,7 @@ def row_of(
         "nodeid": nodeid,
         "suite": suite,
         "relation": verdict.relation,
+        "promise": promise,
         "model": model,
         "oracle": verdict.oracle,
         "status": verdict.status,
@@ -48,6 +51,7 @@ def row_of(
         "floor": verdict.floor,
         "agreement": verdict.agreement,
         "margin": verdict.margin,
+        "allowed": verdict.allowed,
         "p_value": verdict.p_value,
         "p_holm": None,
         "p_bh": None,
@@ -62,6 +66,9 @@ def row_of(
                 "source": list(example.source),
                 "followup": list(example.followup),
                 "score": example.score,
+                "source_kinds": list(example.source_kinds),
+                "followup_kinds": list(example.followup_kinds),
+                "keeps": example.keeps,
             }
             for example in verdict.examples
         ],
@@ -89,15 +96,21 @@ def _clean(value: Any) -> Any:
 class Record:
     """Gathers rows and calls from the test reports, whichever worker they come from."""
 
-    def __init__(self, settings: Settings, version: str) -> None:
+    def __init__(self, settings: Settings, version: str, started: float) -> None:
         self.settings = settings
         self._version = version
+        self._time = time_since(started)
+        self._data_digest = ""
         self._rows: list[Row] = []
         self._calls: dict[str, list[Any]] = {}
         self._planned: set[str] = set()
 
     def add(
-        self, rows: Iterable[Row], calls: Mapping[str, list[Any]], planned: Iterable[str] = ()
+        self,
+        rows: Iterable[Row],
+        calls: Mapping[str, list[Any]],
+        planned: Iterable[str] = (),
+        data_digest: str = "",
     ) -> None:
         """Take in what one test report carries.
 
@@ -105,8 +118,10 @@ class Record:
             rows: Its verdicts.
             calls: What became of calls (`execution.CallFact`), by key.
             planned: Keys of calls that were not asked, because a verdict was clear before.
+            data_digest: Of the data it used, if any.
         """
         self._rows.extend(rows)
+        self._data_digest = self._data_digest or data_digest
         self._planned.update(planned, calls)
         for key, fact in calls.items():
             known = self._calls.get(key)
@@ -151,7 +166,11 @@ class Record:
             "version": self._version,
             "models": models or list(self.settings.models),
             "data": self.settings.data,
+            "data_digest": self._data_digest or None,
             "seed": self.settings.seed,
+            "settings": settings_of(self.settings),
+            "environment": environment(),
+            "time": self._time,
             "calls": self.calls,
             "results": rows,
             "gate": gate(rows, self.settings.alpha),

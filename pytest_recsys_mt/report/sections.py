@@ -12,6 +12,7 @@ import pytest
 
 from pytest_recsys_mt.llm.sanitize import one_line, sanitize
 from pytest_recsys_mt.metamorphic import name_of
+from pytest_recsys_mt.report.promises import promise_of
 from pytest_recsys_mt.report.record import row_of
 from pytest_recsys_mt.report.shrunk import side_by_side
 from pytest_recsys_mt.report.terminal import shorten
@@ -33,6 +34,7 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         row_of(
             verdict,
             expected=trial.expectation(verdict),
+            promise=promise_of(item, trial.transformation, verdict.oracle),
             shrunk=trial.counterexamples.get(number),
             **place,
         )
@@ -44,11 +46,17 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         status: Status = "error" if report.failed else "not-applicable"
         reason = trial.reason or _first_line(report)
         nothing = Verdict(status, "", relation, reason=reason)
-        rows = [row_of(nothing, expected="holds", **place)]
+        promise = promise_of(item, trial.transformation, "")
+        rows = [row_of(nothing, expected="holds", promise=promise, **place)]
     for row in rows:
         row["outcome"] = _outcome(report)
     calls = session.executor.drain() if session is not None and trial.recsys is not None else {}
-    report.recsys_mt = {"rows": rows, "calls": calls, "planned": trial.unasked()}
+    report.recsys_mt = {
+        "rows": rows,
+        "calls": calls,
+        "planned": trial.unasked(),
+        "data_digest": "" if session is None else session.data_digest,
+    }
     if report.failed:
         for number, verdict in enumerate(trial.verdicts):
             found = trial.counterexamples.get(number)

@@ -39,7 +39,7 @@ LAYERS: dict[str, set[str]] = {
     "batch_api": {
         "cache", "cache_files", "calls", "errors", "files", "llm", "subject",
     },
-    "commands": {"batch_api", "cache", "cache_files", "errors", "llm", "options"},
+    "commands": {"batch_api", "cache", "cache_files", "errors", "llm", "options", "report"},
     "subject": {"errors", "requests", "calls", "datasets", "llm"},
     "remote": {"calls", "datasets", "errors", "llm", "subject"},
     "tokens": {"calls", "requests", "subject"},
@@ -75,10 +75,10 @@ LAYERS: dict[str, set[str]] = {
     "planning": {
         "batch_api", "errors", "metamorphic", "plan", "report", "session", "settings", "trial",
     },
-    "checks": {"datasets", "errors", "llm", "prices", "recommenders", "remote", "settings"},
+    "checks": {"datasets", "errors", "llm", "prices", "recommenders", "remote", "report", "settings"},
     "report": {
-        "counterexample", "execution", "llm", "metamorphic", "plan", "requests", "session",
-        "settings", "tokens", "trial", "verdict",
+        "counterexample", "errors", "execution", "files", "llm", "metamorphic", "oracles", "plan",
+        "requests", "session", "settings", "tokens", "trial", "verdict",
     },
     "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},
     "fixtures": {"planning", "recsys", "session", "settings", "stash"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,20 @@ def check_html(path: Path) -> None:
         require_html()
     except RecsysError as error:
         raise pytest.UsageError(f"--recsys-html={str(path)!r}: {error}") from error
+
+
+def check_baseline(path: Path) -> Mapping[str, Any]:
+    """The record to compare with, read now rather than at the end of the run.
+
+    Raises:
+        pytest.UsageError: If it is none, or that of a partial run.
+    """
+    from pytest_recsys_mt.gate.baseline import read
+
+    try:
+        return read(path)
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-baseline={str(path)!r}: {error}") from error
 
 
 def check_prices(settings: Settings) -> None:

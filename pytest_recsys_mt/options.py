@@ -238,6 +238,21 @@ OPTIONS = (
         "calls to spend on the smallest counterexample of each violated relation (default: 0, none)",
         "CALLS",
     ),
+    Option(
+        "baseline",
+        None,
+        some_text,
+        "record of an earlier run to compare this one with; the run fails where it is worse",
+        "FILE",
+        in_ini=False,
+    ),
+    Option(
+        "policy",
+        None,
+        some_text,
+        "TOML file that says what a release has to keep (default: recsys.toml, if there is one)",
+        "FILE",
+    ),
     Option("json", None, some_text, "write the record of this run there", "PATH", in_ini=False),
     Option(
         "html",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.collection import (
+    expect_known,
     named_twice,
     parametrize_models,
     parametrize_transformations,
@@ -20,6 +21,7 @@ from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.options import add_options
 from pytest_recsys_mt.settings import resolve
 from pytest_recsys_mt.stash import (
+    BASELINE,
     PROBLEMS,
     PROBLEMS_KEY,
     PROGRESS,
@@ -84,6 +86,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
             check_writable(f"--recsys-{name}", path)
     on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    if not on_worker and settings.baseline is not None:
+        from pytest_recsys_mt.checks import check_baseline
+
+        config.stash[BASELINE] = check_baseline(settings.baseline)
     if not on_worker and settings.html is not None:
         from pytest_recsys_mt.checks import check_html
 
@@ -122,8 +128,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """End the run where the tests themselves are faulty."""
     problems = config.stash[PROBLEMS]
-    if config.stash[SETTINGS].models_given:
+    settings = config.stash[SETTINGS]
+    if settings.models_given:
         problems += named_twice(items)
+    if settings.policy is not None:
+        expect_known(items, settings.policy)
     if not problems:
         return
     text = "recsys-mt: " + "\n".join(dict.fromkeys(problems))
@@ -219,11 +228,23 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     reports = [report for kind in reporter.stats.values() for report in kind]
     carrying = [report for report in reports if hasattr(report, "recsys_mt")]
     settings = config.stash[SETTINGS]
-    if not carrying and settings.json is None and settings.html is None:
+    asked = settings.baseline is not None or config.getoption("recsys_policy") is not None
+    if not carrying and settings.json is None and settings.html is None and not asked:
         return
     from pytest_recsys_mt.report import finish
+    from pytest_recsys_mt.report.completeness import missing
 
-    config.stash[RECORD] = finish(config, settings, carrying, config.stash[STARTED])
+    config.stash[RECORD] = finish(
+        config,
+        settings,
+        carrying,
+        config.stash[STARTED],
+        config.stash.get(BASELINE, None),
+        missing(session, reports),
+    )
+    passed = config.stash[RECORD].document()["gate"]["status"] == "passed"
+    if settings.whole and not passed and session.exitstatus in (0, 5):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -231,7 +252,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for problem in config.stash[PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)
-    if record is not None and record.rows:
+    if record is not None and (record.rows or config.stash[SETTINGS].whole):
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)

@@ -14,6 +14,9 @@ Allowed = Literal["at most", "at least", "within"]
 """What a promise allows of a mean: at most the margin, at least the margin, or no more than the
 margin either way."""
 
+NOT_ASKED = "not asked: "
+"""How the reason of a verdict begins that lacks users because a limit of the run was reached."""
+
 
 class Ledger(Protocol):
     """Where a test keeps the verdicts made in it."""
@@ -68,6 +71,9 @@ class Verdict:
         examples: Users in order of disagreement, the worst first.
         metric, value, threshold: Set for benchmark tasks only.
         details: Further figures as plain JSON data, such as the points of a curve; see `report`.
+        per_user: The effect or score of every user scored, where all were asked at one look: an
+            early end of several chooses its users, so that no other run can be held against them.
+        reach: The smallest and the largest effect there can be.
     """
 
     status: Status
@@ -89,6 +95,8 @@ class Verdict:
     value: float | None = None
     threshold: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    per_user: Mapping[str, float] = field(default_factory=dict, repr=False)
+    reach: tuple[float, float] | None = None
     allowed: Allowed | None = None
     ledger: Any = field(default=None, repr=False, compare=False)
 

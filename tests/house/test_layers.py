@@ -29,9 +29,10 @@ LAYERS: dict[str, set[str]] = {
     "recommenders": {"errors", "parameters", "requests", "datasets", "llm"},
     "limits": {"errors"},
     "options": set(),
-    "settings": {"errors", "limits", "options"},
+    "gate": {"errors", "metamorphic", "oracles", "verdict"},
+    "settings": {"errors", "gate", "limits", "options"},
     "metamorphic": {"requests"},
-    "collection": {"metamorphic"},
+    "collection": {"gate", "metamorphic"},
     "calls": {"errors", "requests"},
     "cache": {"errors", "calls"},
     "files": set(),
@@ -75,9 +76,11 @@ LAYERS: dict[str, set[str]] = {
     "planning": {
         "batch_api", "errors", "metamorphic", "plan", "report", "session", "settings", "trial",
     },
-    "checks": {"datasets", "errors", "llm", "prices", "recommenders", "remote", "report", "settings"},
+    "checks": {
+        "datasets", "errors", "gate", "llm", "prices", "recommenders", "remote", "report", "settings",
+    },
     "report": {
-        "counterexample", "errors", "execution", "files", "llm", "metamorphic", "oracles", "plan",
+        "counterexample", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
         "requests", "session", "settings", "tokens", "trial", "verdict",
     },
     "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},

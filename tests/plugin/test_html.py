@@ -72,7 +72,7 @@ def test_a_reader_of_the_report_alone_knows_what_broke(run: Run, project: pytest
         "✗ violated",
         "Promise: The ranking stays when the candidates are offered in another order.",
         "the promise allows at most 0.1.",
-        "With 95% confidence, it is at least 0.",
+        "With 95% confidence, the mean over all users like these is at least 0.",
         "the violation stands.",
         "Smallest counterexample",
         "breaks the promise; agreement 0.",

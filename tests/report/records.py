@@ -114,7 +114,7 @@ def everything() -> dict[str, Any]:
     """A record with a row of every kind, for two models."""
     rows = [
         row(0, shrunk=SHRUNK),
-        row(1, model="n", p_value=0.03, p_holm=0.3),
+        row(1, model="n", p_value=0.03, p_holm=0.3, shrunk=SHRUNK),
         row(2, expected="violated", outcome="passed"),
         holds(3),
         holds(4, expected="violated", outcome="failed"),
@@ -139,4 +139,25 @@ def everything() -> dict[str, Any]:
         dimension = {"name": name, "value": 0.4 + number / 10, "low": 0.3, "high": 0.9}
         rows.append(task(name, 0.4 + number / 10, suite="multidimensional",
                          details={"dimension": dimension}))  # fmt: skip
-    return document(*rows)
+    made = document(*rows)
+    changed = {"oracle": "same_ranking:rbo", "margin": 0.05, "users": 58, "reason": ""}
+    made["gate"] |= {
+        "reasons": ["the run is partial: 2 of 20 tests were not selected", "violated: a test"],
+        "comparisons": [
+            {
+                "model": "m", "against": "m", "baseline": "old.json", "refused": [],
+                "counts": {"unchanged": 9, "regressed": 1, "improved": 1},
+                "results": [
+                    {**changed, "nodeid": rows[3]["nodeid"], "change": "improved", "worse": -0.2,
+                     "interval": [-0.3, -0.1]},
+                    {**changed, "nodeid": rows[0]["nodeid"], "change": "regressed", "worse": 0.12,
+                     "interval": [0.08, 0.16]},
+                    {**changed, "nodeid": rows[9]["nodeid"], "change": "unchanged", "worse": 0.0,
+                     "interval": [-0.01, 0.01]},
+                ],
+            },
+            {"model": "n", "against": "n", "baseline": "old.json", "counts": {}, "results": [],
+             "refused": ["the data differ: ab12 then, cd34 now"]},
+        ],
+    }  # fmt: skip
+    return made

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.report.html import render
-from tests.report.records import document, everything, row
+from tests.report.records import everything
 from tests.report.test_page import HOSTILE, said
 
 if TYPE_CHECKING:
@@ -220,11 +220,3 @@ def test_the_policy_is_in_force(browser: Browser, file: Path) -> None:
     assert page.evaluate("window.done") is None
     assert page.evaluate("getComputedStyle(document.body).color") != "rgb(255, 0, 0)"
     page.close()
-
-
-def test_a_long_page_filters_at_once(opened: Open, tmp_path: Path) -> None:
-    path = tmp_path / "long.html"
-    path.write_text(render(document(*map(row, range(100)))), encoding="utf-8")
-    page = opened(path)
-    page.fill("[name=text]", "shuffle(42)")
-    assert len(shown(page)) == 1

@@ -13,7 +13,7 @@ def said(found: dict[str, object], judged: int = 10) -> str:
 def test_a_violation_says_how_sure_it_is() -> None:
     assert said(row()) == (
         "Over 60 users, the mean loss of agreement is 0.210; the promise allows at most 0.05. "
-        "With 95% confidence, it is at least 0.150 for all users like these. "
+        "With 95% confidence, the mean over all users like these is at least 0.150. "
         "Were the promise kept, numbers as bad as these would turn up with a probability of "
         "0.0004. "
         "Corrected for all 10 claims of this run (Holm), the probability is 0.004: "
@@ -27,17 +27,19 @@ def test_a_violation_that_the_correction_takes_back_says_so() -> None:
 
 
 def test_the_bound_that_carries_the_verdict_is_the_one_that_is_said() -> None:
-    assert "it is at most 0.030 for" in said(holds())
-    assert "it is at least -0.010 for" in said(holds(allowed="at least", margin=-0.1))
-    assert "it is at most 0.270 for" in said(row(allowed="at least", margin=0.5))
-    assert "lies between -0.010 and 0.030" in said(holds(allowed="within"))
+    assert "like these is at most 0.030." in said(holds())
+    assert "like these is at least -0.010." in said(holds(allowed="at least", margin=-0.1))
+    assert "like these is at most 0.270." in said(row(allowed="at least", margin=0.5))
+    assert "With 95% confidence each, the mean over all users like these is above -0.010" in said(
+        holds(allowed="within")
+    )
 
 
 def test_an_inconclusive_verdict_says_what_would_settle_it() -> None:
     text = said(
         holds(status="inconclusive", interval=[-0.02, 0.12], reason="about 140 more users would")
     )
-    assert "above -0.020, and below 0.120: the limit is between the two" in text
+    assert "is above -0.020 and below 0.120. The limit is between the two." in text
     assert "neither a broken nor a kept promise is shown" in text
     assert "What would settle it: about 140 more users would." in text
 
@@ -54,13 +56,13 @@ def test_a_share_of_users_is_said_in_percent() -> None:
     text = said(row(oracle="only_candidates", estimate=0.24, interval=[0.08, 0.48]))
     assert "the share of users with an item that was not offered is 24.0%" in text
     assert "the promise allows at most 5%" in text
-    assert "it is at least 8.0%" in text
+    assert "the share among all users like these is at least 8.0%." in text
 
 
 def test_a_benchmark_value_is_said_against_its_threshold() -> None:
     assert said(task("hit@10", 0.2)) == (
         "Over 60 users, the mean hit@10 is 0.200; the test asks for at least 0.1. "
-        "With 95% confidence, it is at least 0.180 for all users like these."
+        "With 95% confidence, the mean over all users like these is at least 0.180."
     )
 
 
@@ -83,7 +85,7 @@ def test_records_of_before_say_no_side_and_no_error_rate() -> None:
     old = row()
     del old["allowed"]
     assert limit_of(old) == "0.05"
-    assert "With the run's declared error rate, it lies between" in " ".join(verdict(old, None, 2))
+    assert "At the declared error rate each, the mean" in " ".join(verdict(old, None, 2))
 
 
 def test_numbers_are_short_and_never_lose_themselves() -> None:

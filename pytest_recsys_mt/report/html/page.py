@@ -87,6 +87,7 @@ def render(document: Mapping[str, Any]) -> str:
 
     from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
     from pytest_recsys_mt.report.html.cards import cards_of
+    from pytest_recsys_mt.report.html.changes import comparisons_of
     from pytest_recsys_mt.report.html.plots import groups_of, plots_of
     from pytest_recsys_mt.report.html.words import STATES
 
@@ -104,6 +105,7 @@ def render(document: Mapping[str, Any]) -> str:
                 cards=cards,
                 states={key: [card for card in cards if card.state.key == key] for key in STATES},
                 words_of=STATES,
+                comparisons=comparisons_of(record, cards),
                 groups=groups_of(cards),
                 benchmarks=benchmarks_of(cards),
                 plots=plots_of(cards),

@@ -185,24 +185,24 @@ def _found(row: Row, value: float) -> str:
 
 
 def _bounds(row: Row, alpha: float | None) -> str:
-    """What the bounds say, on the side that carries the verdict."""
+    """What the bounds say: that which carries the verdict, else both, each at its own risk."""
     percent = effect_of(row).percent
     low, high = (number(bound, percent) for bound in row["interval"])
+    what = "the share among" if percent else "the mean over"
     sure = (
-        "With the run's declared error rate"
-        if alpha is None
-        else f"With {1 - alpha:.0%} confidence"
+        "At the declared error rate" if alpha is None else f"With {100 * (1 - alpha):g}% confidence"
     )
-    sides = {
-        ("violated", "at most"): f"it is at least {low}",
-        ("violated", "at least"): f"it is at most {high}",
-        ("holds", "at most"): f"it is at most {high}",
-        ("holds", "at least"): f"it is at least {low}",
+    one_sided = {
+        ("violated", "at most"): f"at least {low}",
+        ("violated", "at least"): f"at most {high}",
+        ("holds", "at most"): f"at most {high}",
+        ("holds", "at least"): f"at least {low}",
     }
-    said = sides.get((row["status"], row.get("allowed") or ""), f"it lies between {low} and {high}")
-    if row["status"] == "inconclusive":
-        said = f"it lies above {low}, and below {high}: the limit is between the two"
-    return f"{sure}, {said} for all users like these."
+    said = one_sided.get((row["status"], row.get("allowed") or ""))
+    if said is not None:
+        return f"{sure}, {what} all users like these is {said}."
+    between = " The limit is between the two." if row["status"] == "inconclusive" else ""
+    return f"{sure} each, {what} all users like these is above {low} and below {high}.{between}"
 
 
 def _how_sure(row: Row, alpha: float | None, judged: int) -> list[str]:

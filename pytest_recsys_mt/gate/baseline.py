@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.comparison import Row, addresses
+from pytest_recsys_mt.llm.sanitize import one_line
 
 MATTERS = ("users", "history", "candidates", "k", "replicates", "rated_above", "prompt", "exact")
 """Settings that the values of users depend on."""
@@ -39,12 +41,47 @@ def read(path: Path) -> Document:
             "it is the record of an older version, without the values of users; make a new one with "
             "--recsys-json"
         )
+    if not _is_sound(found):
+        raise PolicyError("it is a damaged record; make a new one with --recsys-json")
     if gate["incomplete"]:
-        told = "; ".join(gate["incomplete"])
+        told = one_line("; ".join(map(str, gate["incomplete"])))
         raise PolicyError(
             f"it is the record of a partial run, which is no baseline: {told}; make one of a whole run"
         )
     return found
+
+
+def _is_sound(document: Mapping[str, Any]) -> bool:
+    """Whether a record has what a comparison takes from it: the file may be anybody's."""
+    named = all(isinstance(document.get(name), list) for name in ("models", "results"))
+    return (
+        named
+        and isinstance(document.get("settings"), dict)
+        and isinstance(document["gate"]["incomplete"], list)
+        and all(isinstance(model, str) for model in document["models"])
+        and all(isinstance(row, dict) and _is_sound_row(row) for row in document["results"])
+    )
+
+
+def _is_sound_row(row: Mapping[str, Any]) -> bool:
+    texts = ("nodeid", "model", "oracle", "relation", "status", "reason")
+    if not all(isinstance(row.get(name), str) for name in texts):
+        return False
+    values, reach = row.get("per_user"), row.get("reach")
+    if not isinstance(values, dict) or "allowed" not in row:
+        return False
+    if reach is None:
+        return not values
+    ends = isinstance(reach, list) and len(reach) == 2 and all(map(_is_number, reach))
+    # A value is kept to six digits, so it may stand that little outside.
+    return ends and all(
+        _is_number(value) and reach[0] - 1e-5 <= value <= reach[1] + 1e-5
+        for value in values.values()
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def digest_of(values: Iterable[str]) -> str:
@@ -101,17 +138,17 @@ def counterpart(document: Document, model: str) -> str:
     if len(models) == 1:
         return models[0]
     raise PolicyError(
-        f"the baseline is of {', '.join(models)}, and none of them is {model}; make one of a single "
+        f"the baseline is of {one_line(', '.join(models))}, and none of them is {model}; make one of a single "
         f"model"
     )
 
 
 def _short(value: object) -> str:
-    text = "none" if value is None else str(value)
+    text = "none" if value is None else one_line(str(value))
     return text if len(text) <= 24 else text[:12]
 
 
 def _some(names: set[str]) -> str:
-    shown = sorted(names)[:3]
+    shown = [one_line(name) for name in sorted(names)[:3]]
     more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
     return ", ".join(shown) + more

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pytest_recsys_mt.gate.policy import Policy
+from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.oracles.bounds import Mean, mean_difference_of
 from pytest_recsys_mt.oracles.kernel import Floats
@@ -165,7 +166,7 @@ def _obstacle(old: Row | None, new: Row) -> str:
         return "the baseline has no such verdict"
     for row, where in ((new, "this run"), (old, "the baseline")):
         if row["status"] in ("error", "not-applicable"):
-            return f"{row['status']} in {where}: {row['reason']}"[:200]
+            return one_line(f"{row['status']} in {where}: {row['reason']}")[:200]
         if not row.get("per_user"):
             # Whoever judges user by user says what the values can be; only then some were asked first.
             told = f"{where} has no value a user for it"
@@ -290,4 +291,6 @@ def _combined(
         sorted(factor * end for end in reach)
         for factor, reach in zip((other, sign), reaches, strict=True)
     )
-    return sign * new - other * old, (after[0] - before[1], after[1] - before[0])
+    reach = (after[0] - before[1], after[1] - before[0])
+    # Records keep six digits, which may lie that little beyond the end of the range.
+    return np.clip(sign * new - other * old, *reach), reach

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.report.named import name_of_row, shorten
 
 WORDS = {
@@ -38,7 +39,7 @@ def tell_comparison(
     """
     where = comparison["baseline"] or "this run"
     title = f"recsys-mt: {comparison['model']} against {comparison['against']} of {where}"
-    reporter.write_sep("=", shorten(title, 74))
+    reporter.write_sep("=", shorten(one_line(title), 74))
     for reason in comparison["refused"]:
         _wrapped(reporter, f"refused: {reason}")
     if comparison["refused"]:

@@ -59,7 +59,7 @@ def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
 
 def needs_of(transformation: object) -> str:
     """What a relation needs, in words: ``ratings in the history``."""
-    needs = sorted(getattr(transformation, "needs", ()))
+    needs: list[str] = sorted(getattr(transformation, "needs", ()))
     return " and ".join(NEEDS.get(need, need) for need in needs) or "nothing"
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.gate.baseline import read
 from tests.gate.conftest import Run
 
 AGAINST = "--recsys-baseline=old.json"
@@ -167,6 +169,39 @@ def test_a_file_that_is_no_baseline_ends_the_run_before_it_begins(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*--recsys-baseline='old.json': *{told}*"])
     assert record == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"per_user": {"u1": "0.5"}},
+        {"per_user": {"u1": float("nan")}},
+        {"per_user": {"u1": 7.0}},
+        {"per_user": [0.5]},
+        {"reach": [0.0]},
+        {"reach": None},
+        {"status": None},
+        {"nodeid": 3},
+    ],
+)
+def test_a_damaged_record_is_no_baseline(
+    baseline: dict[str, Any], project: pytest.Pytester, change: dict[str, Any]
+) -> None:
+    first, *others = baseline["results"]
+    path = project.path / "old.json"
+    path.write_text(json.dumps({**baseline, "results": [{**first, **change}, *others]}))
+    with pytest.raises(PolicyError, match="damaged record"):
+        read(path)
+
+
+def test_texts_of_a_baseline_do_not_reach_the_terminal_as_they_are(
+    run: Run, baseline: dict[str, Any], project: pytest.Pytester
+) -> None:
+    path = project.path / "old.json"
+    path.write_text(json.dumps({**baseline, "data_digest": "\x1b[31m\nred"}))
+    result, _ = run(AGAINST)
+    assert "\x1b[31m" not in result.stdout.str()
+    result.stdout.fnmatch_lines(["*other data: red in the baseline*"])
 
 
 def test_another_model_is_compared_with_the_only_one_of_the_baseline(

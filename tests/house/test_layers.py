@@ -29,7 +29,7 @@ LAYERS: dict[str, set[str]] = {
     "recommenders": {"errors", "parameters", "requests", "datasets", "llm"},
     "limits": {"errors"},
     "options": set(),
-    "gate": {"errors", "metamorphic", "oracles", "verdict"},
+    "gate": {"errors", "llm", "metamorphic", "oracles", "verdict"},
     "settings": {"errors", "gate", "limits", "options"},
     "metamorphic": {"requests"},
     "collection": {"gate", "metamorphic"},

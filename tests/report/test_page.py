@@ -101,7 +101,7 @@ def test_the_same_record_gives_the_same_page() -> None:
     "words",
     [
         "Gate: failed 4 violations stand after Holm's correction over the run; 1 inconclusive.",
-        "Why (2 reasons) the run is partial: 2 of 20 tests were not selected",
+        "1 inconclusive. the run is partial: 2 of 20 tests were not selected ✗ 4 violated",
         "Compared: m against m of old.json 1 regressed, 1 improved, 9 unchanged.",
         "✗ regressed 0.120 [0.080, 0.160] 0.05 58",
         "Refused: the data differ: ab12 then, cd34 now",

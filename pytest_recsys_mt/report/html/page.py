@@ -105,6 +105,7 @@ def render(document: Mapping[str, Any]) -> str:
                 cards=cards,
                 states={key: [card for card in cards if card.state.key == key] for key in STATES},
                 words_of=STATES,
+                reasons=_further_reasons(record),
                 comparisons=comparisons_of(record, cards),
                 groups=groups_of(cards),
                 benchmarks=benchmarks_of(cards),
@@ -121,6 +122,12 @@ def render(document: Mapping[str, Any]) -> str:
             f"this is no record as --recsys-json writes it: {type(error).__name__}: {error}"
         ) from error
     return text
+
+
+def _further_reasons(record: Mapping[str, Any]) -> list[str]:
+    """Why the gate failed, less what the page says of single tests anyway."""
+    tests = tuple(f": {row['nodeid']}" for row in record["results"])
+    return [each for each in record["gate"].get("reasons") or () if not each.endswith(tests)]
 
 
 def _policy(style: str, script: str) -> str:

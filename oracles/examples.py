@@ -9,7 +9,13 @@ import numpy as np
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item
+from pytest_recsys_mt.requests import (
+    UNKNOWN_PREFIX,
+    EntryKind,
+    Item,
+    Recommendation,
+    Request,
+)
 from pytest_recsys_mt.verdict import Example
 
 WORST = 3
@@ -44,7 +50,8 @@ def pick(
     best = [place for place in np.argsort(excess, kind="stable") if excess[place] <= 0]
     rest = [place for place in best if place not in set(worst.tolist())][:BEST]
     return tuple(
-        _example(effects, int(place), source, followup, context) for place in (*worst, *rest)
+        _example(effects, int(place), excess, source, followup, context)
+        for place in (*worst, *rest)
     )
 
 
@@ -69,6 +76,7 @@ def titles(
 def _example(
     effects: Effects,
     place: int,
+    excess: Floats,
     source: Sequence[Asked],
     followup: Sequence[Asked],
     context: Context,
@@ -76,18 +84,56 @@ def _example(
     row = int(effects.rows[place])
     answer = 0 if effects.shown is None else int(effects.shown[place])
     side = (source or followup)[row]
+    before = _shown(source, row, answer, context)
+    after = _shown(followup, row, answer, context)
     return Example(
         user=side.user,
-        source=_titles_of(source, row, answer, context),
-        followup=_titles_of(followup, row, answer, context),
+        source=before[0],
+        followup=after[0],
         score=None if effects.agreement is None else float(effects.agreement[place]),
+        source_kinds=before[1],
+        followup_kinds=after[1],
+        keeps=bool(excess[place] <= 0),
     )
 
 
-def _titles_of(side: Sequence[Asked], row: int, answer: int, context: Context) -> tuple[str, ...]:
+def _shown(
+    side: Sequence[Asked], row: int, answer: int, context: Context
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The titles of one answer, and the kinds of its entries."""
     if not side:
-        return ()
+        return (), ()
     asked = side[row]
     shown = asked.answers[min(answer, len(asked.answers) - 1)]
     written = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
-    return titles(shown.items, context.items, written)
+    return titles(shown.items, context.items, written), kinds(shown, asked.request, context.items)
+
+
+def kinds(
+    answer: Recommendation, request: Request, items: Mapping[str, Item]
+) -> tuple[EntryKind, ...]:
+    """What each item of an answer is to its request; empty if all were offered.
+
+    Any recommender can name what it was not asked about, whether it writes text or not.
+
+    Args:
+        answer: To `request`.
+        request: Says what was offered.
+        items: The catalogue.
+    """
+    read = {entry.item: entry.kind for entry in reversed(answer.entries)}
+    history = {rating.item.id for rating in request.history}
+    offered = None if request.candidates is None else {item.id for item in request.candidates}
+    found: list[EntryKind] = []
+    for place, item in enumerate(answer.items):
+        kind: EntryKind = "candidate"
+        if item in answer.items[:place]:
+            kind = "duplicate"
+        elif item in (history if offered is None else history - offered):
+            kind = "history"
+        elif item not in items and item not in (offered or ()):
+            kind = "outside" if read.get(item) == "outside" else "unknown"
+        elif offered is not None and item not in offered:
+            kind = "catalogue"
+        found.append(kind)
+    return tuple(found) if set(found) - {"candidate"} else ()

@@ -6,7 +6,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
@@ -17,11 +16,10 @@ from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated, enough_to_show
 from pytest_recsys_mt.oracles.power import outlook
 from pytest_recsys_mt.oracles.versions import with_versions
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.verdict import NOT_ASKED, Allowed, Status, Verdict
 
-Promise = Literal["at most", "at least", "within"]
-"""What is promised of the mean effect: at most the margin, at least the margin, or no more than the
-margin either way."""
+Promise = Allowed
+"""What is promised of the mean effect."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ def look_by_look(
     """Look at more and more users until the verdict is clear, or all have been seen.
 
     A deterministic recommender is looked at once: it is asked a single time a side, and its bounds
-    need most of the users anyway.
+    need most of the users anyway. So is any in a run that is compared with another one.
 
     Args:
         claim: What to judge.
@@ -151,7 +149,7 @@ def look_by_look(
         users: That can be asked.
         see: Asks so many of them in all, always the same first ones.
     """
-    single = context.deterministic or claim.whole
+    single = context.deterministic or context.whole or claim.whole
     *early, last = Looks(users, exact=claim.exact, single=single)
     before: Verdict | None = None
     for look in early:
@@ -202,6 +200,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             claim.oracle,
             relation,
             margin=claim.margin,
+            allowed=claim.promise,
             users=users,
             not_applicable=not_applicable.total(),
             errors=failed,
@@ -211,7 +210,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
         )
 
     if unasked and effects.mean is None:
-        return verdict("inconclusive", f"not asked: {unasked}")
+        return verdict("inconclusive", f"{NOT_ASKED}{unasked}")
     if not unasked and failed and (not users or failed / (users + failed) > context.error_limit):
         share, failures = failed / (users + failed), ""
         return verdict(
@@ -230,9 +229,11 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
         "examples": pick(
             effects, excess(claim, effects.effect), seen.source, seen.followup, context
         ),
+        "reach": effects.reach,
+        "per_user": _per_user(seen) if look.index == 0 and look.last and not unasked else {},
     }
     if unasked:
-        return verdict("inconclusive", f"not asked: {unasked}", **shown)
+        return verdict("inconclusive", f"{NOT_ASKED}{unasked}", **shown)
     if users < 2:
         return verdict("inconclusive", "one user cannot stand for all; ask at least 2", **shown)
     if effects.obstacle:
@@ -327,6 +328,15 @@ def excess(claim: Claim, effect: Floats) -> Floats:
     if claim.promise == "at least":
         return claim.margin - effect
     return abs(effect) - claim.margin
+
+
+def _per_user(seen: Seen) -> dict[str, float]:
+    """The effect of every user scored, to six digits."""
+    side = seen.source or seen.followup
+    return {
+        side[row].user: float(f"{effect:.6g}")
+        for row, effect in zip(seen.effects.rows, seen.effects.effect, strict=True)
+    }
 
 
 def _nearest_limit(mean: Mean, claim: Claim) -> float:

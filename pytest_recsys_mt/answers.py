@@ -45,6 +45,7 @@ class Context:
         deterministic: Whether the recommender declares that it always answers alike; then there is
             one replicate a side.
         items: The catalogue by item id.
+        whole: Whether all users are asked at one look, as a comparison with another run needs.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
         users: Users of the training interactions; 0 where that is not known.
         report: Told of every verdict made; returns it, tied to the test it was made in.
@@ -53,6 +54,7 @@ class Context:
     alpha: float = 0.05
     error_limit: float = 0.05
     deterministic: bool = False
+    whole: bool = False
     items: Mapping[str, Item] = field(default_factory=dict)
     popularity: Mapping[str, int] = field(default_factory=dict)
     users: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,34 @@ def check_writable(option: str, path: Path) -> None:
         reason = str(error.strerror)
     if reason:
         raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
+
+
+def check_html(path: Path) -> None:
+    """See that what draws the HTML report is installed.
+
+    Raises:
+        pytest.UsageError: If it is not.
+    """
+    from pytest_recsys_mt.report.html import require_html
+
+    try:
+        require_html()
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-html={str(path)!r}: {error}") from error
+
+
+def check_baseline(path: Path) -> Mapping[str, Any]:
+    """The record to compare with, read now rather than at the end of the run.
+
+    Raises:
+        pytest.UsageError: If it is none, or that of a partial run.
+    """
+    from pytest_recsys_mt.gate.baseline import read
+
+    try:
+        return read(path)
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-baseline={str(path)!r}: {error}") from error
 
 
 def check_prices(settings: Settings) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from pytest_recsys_mt.gate.policy import Policy, today
 from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, slug
 
 
@@ -65,6 +66,29 @@ def named_twice(items: Sequence[pytest.Item]) -> list[str]:
         if "recommender" in getattr(item, "fixturenames", ())
         and "recsys_model" not in getattr(item, "fixturenames", ())
     ]
+
+
+def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
+    """Expect the tests to fail whose violation the policy knows, until its last day.
+
+    They are strict: one that passes is mended, and fails until the policy is told.
+    """
+    day = today()
+    for item in items:
+        if "recsys" not in getattr(item, "fixturenames", ()):
+            continue
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        relational = item.get_closest_marker(MARK) is not None
+        facts = {
+            "suite": item.path.parent.name,
+            "test": getattr(item, "originalname", item.name),
+            "model": parameters.get("recsys_model", ""),
+            "relation": name_of(parameters["followup"]) if relational else "",
+        }
+        known = policy.known_of(facts)
+        if known is not None and not known.expired(day):
+            reason = f"known until {known.until} (recsys.toml): {known.reason}"
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
 def _distinct(ids: list[str]) -> list[str]:

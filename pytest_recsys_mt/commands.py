@@ -1,4 +1,4 @@
-"""The command `recsys-mt`: answers from the cache into files and back, and batches.
+"""The command `recsys-mt`: answers from the cache into files and back, batches, reports.
 
 Nothing heavy is imported before a command runs.
 """
@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="recsys-mt", description="Recorded answers of recommenders under test."
+        prog="recsys-mt",
+        description="Recorded answers of recommenders under test, and reports on them.",
     )
     groups = parser.add_subparsers(metavar="GROUP", required=True)
     common = argparse.ArgumentParser(add_help=False)
@@ -100,6 +101,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     answers.set_defaults(command=_import)
 
+    report = groups.add_parser("report", help="make the HTML report of a record")
+    report.add_argument("record", type=Path, metavar="RECORD", help="as --recsys-json wrote it")
+    report.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="where the report goes (default: beside the record, as .html)",
+    )
+    report.set_defaults(command=_report)
+
     return parser
 
 
@@ -153,6 +165,20 @@ def _import(given: argparse.Namespace) -> int:
     finally:
         cache.close()
     return 1 if refused else 0
+
+
+def _report(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.errors import DataError
+    from pytest_recsys_mt.report.html import read_record, write_report
+
+    output: Path = given.output or given.record.with_suffix(".html")
+    document = read_record(given.record)
+    try:
+        write_report(document, output)
+    except OSError as error:
+        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    print(f"report written to {output}")
+    return 0
 
 
 def _stats(given: argparse.Namespace) -> int:

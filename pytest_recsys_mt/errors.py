@@ -9,6 +9,7 @@ The tree::
             MissingAnswerError replay asked for an answer that was never recorded
         CacheError             the cache cannot be used, or a row in it was tampered with
         PriceError             a price file cannot be read
+        PolicyError            the policy of the release gate, or the baseline, cannot be used
         LimitReachedError      a limit of the run is reached, so a call was not put
         OracleError            an oracle was called with arguments it cannot serve
         RelationError          a transformation was built with arguments it cannot serve
@@ -42,6 +43,10 @@ class CacheError(RecsysError):
 
 class PriceError(RecsysError):
     """A price file cannot be read, or holds what is no price."""
+
+
+class PolicyError(RecsysError):
+    """The policy of the release gate cannot be read, or a record is no baseline."""
 
 
 class LimitReachedError(RecsysError):

@@ -47,7 +47,7 @@ class PlannedTest:
     def first_look(self) -> list[Call]:
         """The calls of the first look, which every test takes."""
         users = self._source.applicable(self._followup)
-        first, *_ = Looks(users, single=self.subject.deterministic)
+        first, *_ = Looks(users, single=self.subject.deterministic or self.runner.settings.whole)
         return self._source.calls(self._followup, first.users)
 
 

@@ -4,12 +4,14 @@ imports nothing heavy; what a hook needs, it imports when its first recommender 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_recsys_mt.collection import (
+    expect_known,
     named_twice,
     parametrize_models,
     parametrize_transformations,
@@ -30,6 +32,7 @@ from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.options import add_options
 from pytest_recsys_mt.settings import resolve
 from pytest_recsys_mt.stash import (
+    BASELINE,
     PROBLEMS,
     PROBLEMS_KEY,
     PROGRESS,
@@ -37,6 +40,7 @@ from pytest_recsys_mt.stash import (
     RUNS,
     SESSION,
     SETTINGS,
+    STARTED,
     TRIAL,
     session_of,
     trial_of,
@@ -79,6 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
     settings = resolve(config)
     config.stash[SETTINGS] = settings
+    config.stash[STARTED] = time.time()
     config.stash[PROBLEMS] = []
     config.stash[RUNS] = set()
     from pytest_recsys_mt.progress import Progress, terminal
@@ -98,11 +103,20 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_recsys_mt.planning import Planning
 
         config.pluginmanager.register(Planning(session_of(config), trial_of), "recsys_mt_planning")
-    if settings.json is not None:
-        from pytest_recsys_mt.checks import check_writable
+    for name, path in (("json", settings.json), ("html", settings.html)):
+        if path is not None:
+            from pytest_recsys_mt.checks import check_writable
 
-        check_writable("--recsys-json", settings.json)
+            check_writable(f"--recsys-{name}", path)
     on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    if not on_worker and settings.baseline is not None:
+        from pytest_recsys_mt.checks import check_baseline
+
+        config.stash[BASELINE] = check_baseline(settings.baseline)
+    if not on_worker and settings.html is not None:
+        from pytest_recsys_mt.checks import check_html
+
+        check_html(settings.html)
     if not on_worker and (settings.prices is not None or settings.limits.usd is not None):
         from pytest_recsys_mt.checks import check_prices
 
@@ -137,8 +151,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """End the run where the tests themselves are faulty."""
     problems = config.stash[PROBLEMS]
-    if config.stash[SETTINGS].models_given:
+    settings = config.stash[SETTINGS]
+    if settings.models_given:
         problems += named_twice(items)
+    if settings.policy is not None:
+        expect_known(items, settings.policy)
     if not problems:
         return
     text = "recsys-mt: " + "\n".join(dict.fromkeys(problems))
@@ -233,11 +250,24 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         return
     reports = [report for kind in reporter.stats.values() for report in kind]
     carrying = [report for report in reports if hasattr(report, "recsys_mt")]
-    if not carrying and config.stash[SETTINGS].json is None:
+    settings = config.stash[SETTINGS]
+    asked = settings.baseline is not None or config.getoption("recsys_policy") is not None
+    if not carrying and settings.json is None and settings.html is None and not asked:
         return
     from pytest_recsys_mt.report import finish
+    from pytest_recsys_mt.report.completeness import missing
 
-    config.stash[RECORD] = finish(config, config.stash[SETTINGS], carrying)
+    config.stash[RECORD] = finish(
+        config,
+        settings,
+        carrying,
+        config.stash[STARTED],
+        config.stash.get(BASELINE, None),
+        missing(session, reports),
+    )
+    passed = config.stash[RECORD].document()["gate"]["status"] == "passed"
+    if settings.whole and not passed and session.exitstatus in (0, 5):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -245,7 +275,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for problem in config.stash[PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)
-    if record is not None and record.rows:
+    if record is not None and (record.rows or config.stash[SETTINGS].whole):
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)

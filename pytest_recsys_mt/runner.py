@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
-from pytest_recsys_mt.calls import Call
+from pytest_recsys_mt.calls import Call, key_of, plain_request
 from pytest_recsys_mt.cases import Case, Split
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import (
@@ -77,6 +77,11 @@ class Runner:
         return self._split.cases(self.design)
 
     @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the unchanged requests of all sampled users, in hexadecimal."""
+        return key_of({"requests": [plain_request(case.request) for case in self.cases]})
+
+    @cached_property
     def world(self) -> World:
         """What transformations may know."""
         return self._split.world(self.cases)
@@ -112,6 +117,7 @@ class Runner:
             alpha=self.settings.alpha,
             error_limit=self.settings.error_limit,
             deterministic=self.subject.deterministic,
+            whole=self.settings.whole,
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
             users=self._training_users,

@@ -107,6 +107,14 @@ class Session:
                     known.append(fitted.read(request, answer).items)
         return lists
 
+    @property
+    def data_digest(self) -> str:
+        """SHA-256 of the data; empty where no test needed them, or no file tells of the run."""
+        told = (
+            self.settings.json is not None or self.settings.html is not None or self.settings.whole
+        )
+        return self.split.dataset.digest if told and "split" in self.__dict__ else ""
+
     @cached_property
     def cache(self) -> AnswerCache:
         """The answers of this and earlier runs."""

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.limits import Limits
 from pytest_recsys_mt.options import OPTIONS, Option, default_cache
 
@@ -98,7 +100,10 @@ class Settings:
         max_wait: Seconds to wait for an endpoint that is busy or away.
         shrink: Calls for the smallest counterexample of each violated relation; 0 looks for none.
         error_limit: Largest share of users whose calls may fail.
+        baseline: The record that this run is compared with, if any.
+        policy: What a release has to keep, if a file says so.
         json: Where the record goes, if anywhere.
+        html: Where the report for people goes, if anywhere.
         list: Whether to list the relations and stop.
         plan: Whether to say what the run would ask and stop.
         batch: Where `plan` writes the calls to make as a file of OpenAI's Batch API, if anywhere.
@@ -127,12 +132,20 @@ class Settings:
     max_wait: float
     shrink: int
     error_limit: float
+    baseline: Path | None
+    policy: Policy | None
     json: Path | None
+    html: Path | None
     list: bool
     plan: bool
     batch: Path | None
     limits: Limits
     prices: Path | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether every verdict asks all users at once, so that another run can be compared."""
+        return self.baseline is not None or self.policy is not None
 
 
 def resolve(config: pytest.Config) -> Settings:
@@ -161,6 +174,7 @@ def resolve(config: pytest.Config) -> Settings:
     twice = sorted({model for model in models if models.count(model) > 1})
     if twice:
         raise pytest.UsageError(f"--recsys-model names {twice[0]!r} twice; name each model once")
+    policy = _policy(config, values["policy"])
     return Settings(
         models=models,
         models_given=config.getoption("recsys_model", None) is not None,
@@ -179,11 +193,14 @@ def resolve(config: pytest.Config) -> Settings:
         mode=values["mode"],
         executor=values["executor"],
         cache=Path(values["cache"] or default_cache()).expanduser(),
-        inconclusive=values["inconclusive"],
+        inconclusive=(policy and policy.inconclusive) or values["inconclusive"],
         max_wait=values["max-wait"],
         shrink=values["shrink"],
         error_limit=values["error-limit"],
+        baseline=None if values["baseline"] is None else Path(values["baseline"]).expanduser(),
+        policy=policy,
         json=None if values["json"] is None else Path(values["json"]),
+        html=None if values["html"] is None else Path(values["html"]),
         list=values["list"],
         plan=values["plan"],
         batch=None if values["batch"] is None else Path(values["batch"]).expanduser(),
@@ -202,11 +219,29 @@ def _data(config: pytest.Config, values: dict[str, Any]) -> str:
     return str(values["data"])
 
 
+def _policy(config: pytest.Config, named: str | None) -> Policy | None:
+    """The policy that the options name, or that lies in the root folder; None without one."""
+    path = config.rootpath / FILE if named is None else Path(named).expanduser()
+    if named is None and not path.is_file():
+        return None
+    try:
+        policy = load(path)
+    except PolicyError as error:
+        raise pytest.UsageError(f"--recsys-policy: {error}") from error
+    said = config.getoption("recsys_inconclusive", None)
+    if policy.inconclusive is not None and said not in (None, policy.inconclusive):
+        raise pytest.UsageError(
+            f"--recsys-inconclusive={said} contradicts {str(path)!r}, which says "
+            f"{policy.inconclusive!r}; leave one of them out"
+        )
+    return policy
+
+
 def changed(config: pytest.Config, settings: Settings) -> list[str]:
     """The settings that differ from their defaults, as ``name=value``; the seed always."""
     shown = [f"seed={settings.seed}"]
     for option in OPTIONS:
-        if option.name in ("seed", "list", "plan", "batch", "json"):
+        if option.name in ("seed", "list", "plan", "batch", "json", "html"):
             continue
         value = _value(config, option)
         if value != option.default:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +23,8 @@ RECORD: pytest.StashKey[Record] = pytest.StashKey()
 TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
 RUNS: pytest.StashKey[set[str]] = pytest.StashKey()
+BASELINE: pytest.StashKey[Mapping[str, Any]] = pytest.StashKey()
+STARTED: pytest.StashKey[float] = pytest.StashKey()
 PROBLEMS_KEY = "recsys_mt_problems"
 
 

@@ -106,7 +106,11 @@ class RecommenderSubject:
         self.reads_text = bool(getattr(recommender, "reads_text", False))
         self.durable = False
         self._recommender = recommender
-        self._identity: dict[str, Any] = {"recommender": name}
+        # By the spec, unless the recommender knows which parts of it answers do not depend on.
+        identity = getattr(recommender, "identity", None)
+        self._identity: dict[str, Any] = (
+            dict(identity) if isinstance(identity, Mapping) else {"recommender": name}
+        )
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train it, where it has a `fit`; a fingerprint may be known only then."""
@@ -140,8 +144,15 @@ class RecommenderSubject:
         return None
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Put the calls as one batch; if that fails, one by one, so that each answers for itself."""
+        """Put the calls as one batch; if that fails, one by one, so that each answers for itself.
+
+        A recommender with a `recommend_each` sees to both itself, and tells answers as they arrive.
+        """
         requests = [call.request for call in calls if call.request is not None]
+        each = getattr(self._recommender, "recommend_each", None)
+        if each is not None:
+            yield from self._ask_each(each(requests), set(range(len(requests))))
+            return
         try:
             answers = self._recommend(requests)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
@@ -155,6 +166,18 @@ class RecommenderSubject:
                     yield [(position, _failure(failure))]
             return
         yield list(enumerate(map(_plain_recommendation, answers)))
+
+    def _ask_each(
+        self,
+        arrivals: Iterator[list[tuple[int, Recommendation | NotApplicable]]],
+        waiting: set[int],
+    ) -> Iterator[list[tuple[int, Answer]]]:
+        try:
+            for arrived in arrivals:
+                waiting.difference_update(position for position, _ in arrived)
+                yield [(position, _plain_or_failure(answer)) for position, answer in arrived]
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
+            yield [(position, _failure(error)) for position in sorted(waiting)]
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         """The answer, in our vocabulary."""
@@ -298,6 +321,10 @@ def _failure(error: Exception) -> Answer:
     if isinstance(error, NotApplicable):
         return {"not_applicable": one_line(str(error)) or "no reason given"}
     return {"error": describe_failure(error)}
+
+
+def _plain_or_failure(answer: Recommendation | NotApplicable) -> Answer:
+    return _failure(answer) if isinstance(answer, NotApplicable) else _plain_recommendation(answer)
 
 
 def describe_failure(error: BaseException) -> str:

@@ -19,7 +19,7 @@ from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.recsys import Recsys
 from pytest_recsys_mt.runner import RunAnswers
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.counterexample import Counterexample
@@ -134,7 +134,7 @@ class Trial:
             pytest.skip(self.reason)
         except LimitReachedError as limit:
             # Asked for single answers: there is nothing to judge, and nothing went wrong.
-            verdict = self.report(Verdict("inconclusive", "", reason=f"not asked: {limit}"))
+            verdict = self.report(Verdict("inconclusive", "", reason=f"{NOT_ASKED}{limit}"))
             self._fail_for(self._with_status("violated", "error"))
             if self.skip_inconclusive:
                 _skip(verdict)

@@ -11,6 +11,13 @@ Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
 """``holds`` and ``violated`` are claims at the declared error rate; ``inconclusive`` is neither;
 ``error`` says that too many calls failed; ``not-applicable`` that no user could be asked."""
 
+Allowed = Literal["at most", "at least", "within"]
+"""What a promise allows of a mean: at most the margin, at least the margin, or no more than the
+margin either way."""
+
+NOT_ASKED = "not asked: "
+"""How the reason of a verdict begins that lacks users because a limit of the run was reached."""
+
 
 class Ledger(Protocol):
     """Where a test keeps the verdicts made in it."""
@@ -30,12 +37,20 @@ class Ledger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One user's two answers, as people can read them, and how far they agree (0 to 1)."""
+    """One user's two answers, as people can read them, and how far they agree (0 to 1).
+
+    `keeps` says whether this user's answers keep the promise, where that is known.
+    `source_kinds` and `followup_kinds` say of each place whether the item was offered
+    (`requests.EntryKind`); they are empty where all of a side were.
+    """
 
     user: str
     source: tuple[str, ...]
     followup: tuple[str, ...]
     score: float | None
+    source_kinds: tuple[str, ...] = ()
+    followup_kinds: tuple[str, ...] = ()
+    keeps: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,7 @@ class Verdict:
         estimate: The mean effect over users, in the unit of the margin.
         interval: Its two one-sided (1 - alpha) bounds.
         margin: How large an effect is still no violation; declared before the run.
+        allowed: On which side of the margin the promise is kept; see `Allowed`.
         floor: Mean agreement of each side with its own replicates.
         agreement: Mean agreement of source and follow-up.
         p_value: Of the hypothesis that the promise holds.
@@ -60,6 +76,9 @@ class Verdict:
         examples: Users in order of disagreement, the worst first.
         metric, value, threshold: Set for benchmark tasks only.
         details: Further figures as plain JSON data, such as the points of a curve; see `report`.
+        per_user: The effect or score of every user scored, where all were asked at one look: an
+            early end of several chooses its users, so that no other run can be held against them.
+        reach: The smallest and the largest effect there can be.
     """
 
     status: Status
@@ -81,6 +100,9 @@ class Verdict:
     value: float | None = None
     threshold: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    per_user: Mapping[str, float] = field(default_factory=dict, repr=False)
+    reach: tuple[float, float] | None = None
+    allowed: Allowed | None = None
     ledger: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:

@@ -143,20 +143,26 @@ def describe(error: Exception, endpoint: Endpoint) -> str:
         hint = _HINTS.get(error.status_code)
         return f"HTTP {error.status_code}{f' ({hint})' if hint else ''}: {said}"
     if isinstance(error, UnavailableError):
-        if error.asked is None:
-            return f"{error.reason}; given up for now (--recsys-max-wait)"
-        return (
-            f"{error.reason}; the server asks to wait {error.asked:.0f} s, more than "
-            f"--recsys-max-wait allows"
-        )
+        return describe_absence(error)
     if isinstance(error, (openai.APIConnectionError, TimeoutError)):
-        return _describe_connection(error, endpoint.url)
+        return describe_connection(error, endpoint.url)
     if isinstance(error, ValueError):
         return str(error)
     return f"{type(error).__name__}: {error}"
 
 
-def _describe_connection(error: Exception, url: str) -> str:
+def describe_absence(error: UnavailableError) -> str:
+    """Why an endpoint is not asked for now."""
+    if error.asked is None:
+        return f"{error.reason}; given up for now (--recsys-max-wait)"
+    return (
+        f"{error.reason}; the server asks to wait {error.asked:.0f} s, more than "
+        f"--recsys-max-wait allows"
+    )
+
+
+def describe_connection(error: Exception, url: str) -> str:
+    """Why no answer came over the connection to `url`."""
     import aiohttp
 
     causes = list(chain(error))

@@ -1,4 +1,4 @@
-"""Where an OpenAI-compatible server is, and what may be sent to it."""
+"""Where a server is, and what may be sent to it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Secret(str):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An OpenAI-compatible server.
+    """A server that answers.
 
-    It comes from the environment only: a file in a pull request must not be able to send the key of
-    a build server elsewhere.
+    An OpenAI-compatible one comes from the environment only: a file in a pull request must not be
+    able to send the key of a build server elsewhere.
 
     Attributes:
         url: Scheme, host, port and path; never credentials.
@@ -50,17 +50,32 @@ class Endpoint:
             RecommenderError: If the address is not usable; a password in it is not repeated.
         """
         given = os.environ.get("OPENAI_BASE_URL", "").strip()
+        return cls.parse(given or OPENAI, "OPENAI_BASE_URL", OPENAI, "OPENAI_API_KEY")
+
+    @classmethod
+    def parse(cls, given: str, name: str, example: str, variable: str) -> Endpoint:
+        """The server at an address.
+
+        Args:
+            given: The address.
+            name: What the address is called in messages.
+            example: What it should look like.
+            variable: Where the key belongs that an address must not carry.
+
+        Raises:
+            RecommenderError: If the address is not usable; a password in it is not repeated.
+        """
         try:
-            parts = urlsplit(given or OPENAI)
+            parts = urlsplit(given)
             port = parts.port
         except ValueError as error:
             raise RecommenderError(
-                f"OPENAI_BASE_URL is not an address: {error}; write it as {OPENAI!r}"
+                f"{name} is not an address: {error}; write it as {example!r}"
             ) from None
         if parts.username is not None or parts.query or parts.fragment:
             raise RecommenderError(
-                "OPENAI_BASE_URL carries a user name, a query or a fragment; give the scheme, host, "
-                "port and path alone, and the key in OPENAI_API_KEY"
+                f"{name} carries a user name, a query or a fragment; give the scheme, host, "
+                f"port and path alone, and the key in {variable}"
             )
         host = (parts.hostname or "").lower()
         # The address is put together again from checked parts, so that no other parser can read
@@ -69,12 +84,19 @@ class Endpoint:
             r"[a-z0-9._-]+|[0-9a-f:.]+", host
         ):
             raise RecommenderError(
-                f"OPENAI_BASE_URL={given!r} is not the address of a server; write it as {OPENAI!r} or "
+                f"{name}={given!r} is not the address of a server; write it as {example!r} or "
                 f"'http://127.0.0.1:8000/v1'"
             )
-        name = f"[{host}]" if ":" in host else host
-        where = name if port is None else f"{name}:{port}"
+        where = f"[{host}]" if ":" in host else host
+        where = where if port is None else f"{where}:{port}"
         return cls(f"{parts.scheme}://{where}{parts.path.rstrip('/')}")
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port, the port also where it is the scheme's own."""
+        parts = urlsplit(self.url)
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        return f"{parts.scheme}://{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
 
     @property
     def is_loopback(self) -> bool:

@@ -45,21 +45,22 @@ def setback(error: BaseException) -> Setback | None:
     used-up quota and every other status do not.
     """
     import aiohttp
+    import httpx2
     import openai
 
     if isinstance(error, TimeoutError):
         return Setback(shared=False, overload=True, answered=False)
-    if isinstance(error, openai.APIConnectionError):
+    if isinstance(error, (openai.APIConnectionError, httpx2.TransportError)):
         causes = list(chain(error))
         if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
             return None
         unreachable = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes)
         return Setback(shared=unreachable, answered=not unreachable)
-    if not isinstance(error, openai.APIStatusError):
+    if not isinstance(error, (openai.APIStatusError, httpx2.HTTPStatusError)):
         return None
-    status, headers = error.status_code, error.response.headers
+    status, headers = error.response.status_code, error.response.headers
     said = headers.get("x-should-retry")
-    if said == "false" or error.code == "insufficient_quota":
+    if said == "false" or getattr(error, "code", None) == "insufficient_quota":
         return None
     if said != "true" and status not in (408, 409, 429) and status < 500:
         return None

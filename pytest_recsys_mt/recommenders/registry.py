@@ -73,10 +73,18 @@ def _recorded(spec: str, exact: bool) -> Recommender:
     return Recorded.from_spec(spec)
 
 
+def _http(spec: str, exact: bool) -> Recommender:
+    from pytest_recsys_mt.recommenders.http import HTTPRecommender
+
+    return HTTPRecommender.from_spec(spec)
+
+
 PREFIXES: Mapping[str, Callable[[str, bool], Recommender | TextModel]] = {
     "openai": _openai,
     "hf": _hugging_face,
     "recorded": _recorded,
+    "https": _http,
+    "http": _http,
 }
 """What reads the specs that begin with the key and a colon. It gets the whole spec, and whether
 models of this process answer exactly (what answers elsewhere cannot promise it)."""
@@ -91,6 +99,7 @@ def resolve(
 
     * ``openai:NAME``, ``hf:PATH``: a language model (``hf:PATH?images=true``: one that reads images);
     * ``recorded:FILE.jsonl``: answers that one gave earlier;
+    * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP;
     * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
     * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;
     * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a

@@ -1,8 +1,9 @@
-"""Reports: terminal, JSON record, JUnit."""
+"""Reports: terminal, JSON record, HTML, JUnit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,20 +12,50 @@ import pytest
 
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record
+from pytest_recsys_mt.report.step_summary import append
 from pytest_recsys_mt.settings import Settings
 
 
-def finish(config: pytest.Config, settings: Settings, reports: Iterable[Any]) -> Record:
-    """Gather what the test reports carry, and write the files that were asked for."""
-    record = Record(settings, version("pytest-recsys-mt"))
+def finish(
+    config: pytest.Config,
+    settings: Settings,
+    reports: Iterable[Any],
+    started: float,
+    baseline: Mapping[str, Any] | None = None,
+    incomplete: Sequence[str] = (),
+) -> Record:
+    """Gather what the test reports carry, and write the files that were asked for.
+
+    Args:
+        config: Of the run.
+        settings: Of the run.
+        reports: Of the tests that used a recommender.
+        started: When the run began, in Unix seconds.
+        baseline: The record to compare with, if any.
+        incomplete: Why the run is a partial one, if it is.
+    """
+    record = Record(settings, version("pytest-recsys-mt"), started, baseline, incomplete)
     for report in reports:
         carried = report.recsys_mt
-        record.add(carried["rows"], carried["calls"], carried["planned"])
+        record.add(
+            carried["rows"],
+            carried["calls"],
+            carried["planned"],
+            carried["data_digest"],
+            carried["requests"],
+        )
     if settings.json is not None:
         record.write(settings.json)
     junit = config.getoption("xmlpath", None)
     if junit is not None:
-        annotate(Path(junit), record.rows, config)
+        annotate(Path(junit), record.document(), config, gate=settings.whole)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary and record.rows:
+        append(Path(summary), record.document())
+    if settings.html is not None:
+        from pytest_recsys_mt.report.html import write_report
+
+        write_report(record.document(), settings.html)
     return record
 
 

@@ -1,11 +1,12 @@
-"""The facts behind each verdict, in the JUnit file that pytest wrote."""
+"""The facts behind each verdict, and the gate, in the JUnit file that pytest wrote."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
@@ -21,27 +22,59 @@ FACTS = (
     "metric", "value", "threshold",
 )  # fmt: skip
 
+GATE = ("recsys_mt", "gate")
+"""Class name and name of the test case that says whether the gate passed."""
 
-def annotate(path: Path, rows: list[Row], config: pytest.Config) -> None:
-    """Add the rows to their test cases: as a line of JSON in ``system-out``, and as properties
-    where the file's family allows them (``xunit1`` and ``legacy``).
 
-    pytest itself writes ``system-out`` only if `junit_logging` asks for it, and would send
-    properties to readers that reject them.
+def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, gate: bool) -> None:
+    """Add what the record says, in the places where consumers look.
+
+    * ``system-out`` of each test case: a sentence and a line of JSON for each of its verdicts.
+    * properties of the test suite: the gate, the data, the seed, the digests. The schema of
+      ``xunit2`` allows properties there and nowhere else.
+    * properties of each test case where the family allows them (``xunit1`` and ``legacy``). Readers
+      make a map of them, so those of a test's second verdict end in ``.2``.
+    * a test case of its own for the gate, where one was asked for: a run can fail it although every
+      test passes, and readers of the file alone must see that.
+
+    Args:
+        path: Of the file.
+        document: The record.
+        config: Of the run.
+        gate: Whether a gate was asked for.
     """
     if not path.exists():
         return
     tree = ElementTree.parse(path)
     by_case: dict[tuple[str, str], list[Row]] = {}
     prefix = str(config.getoption("junitprefix", None) or "")
-    for row in rows:
+    for row in document["results"]:
         by_case.setdefault(_case_of(row["nodeid"], prefix), []).append(row)
     properties = config.getini("junit_family") in ("xunit1", "legacy")
     for case in tree.iter("testcase"):
         name = (case.get("classname", ""), case.get("name", ""))
-        for row in by_case.get(name, []):
-            _add(case, row, properties)
+        for number, row in enumerate(by_case.get(name, []), 1):
+            _add(case, row, properties, "" if number == 1 else f".{number}")
+    for suite in list(tree.iter("testsuite"))[:1]:
+        _describe(suite, document)
+        if gate:
+            _add_gate(suite, document["gate"], prefix)
     tree.write(path, encoding="utf-8", xml_declaration=True)
+
+
+def sentence(row: Row) -> str:
+    """What a row says, for people: ``scale_ratings(2) holds (same_ranking:rbo): ...``."""
+    metric = row.get("metric")
+    value = row["value"] if metric else row["estimate"]
+    limit = row["threshold"] if metric else row["margin"]
+    told = [f"{row['relation'] or 'unchanged'} {row['status']} ({row['oracle'] or 'no verdict'})"]
+    if value is not None and row["interval"] is not None:
+        low, high = row["interval"]
+        told.append(f"{metric or 'effect'} {value:.3f} [{low:.3f}, {high:.3f}], limit {limit:g}")
+        told.append(f"{row['users']} users")
+    if row["reason"]:
+        told.append(row["reason"])
+    return "; ".join(told)
 
 
 def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
@@ -53,19 +86,52 @@ def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
     return ".".join(filter(None, [prefix, *names[:-1]])), names[-1]
 
 
-def _add(case: Element, row: Row, properties: bool) -> None:
+def _add(case: Element, row: Row, properties: bool, suffix: str) -> None:
     facts = {name: row[name] for name in FACTS if row.get(name) not in (None, "")}
     if properties:
-        holder = case.find("properties")
-        if holder is None:
-            holder = ElementTree.Element("properties")
-            case.insert(0, holder)
-        for name, value in facts.items():
-            ElementTree.SubElement(holder, "property", name=f"recsys_mt.{name}", value=_text(value))
+        _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
     output = case.find("system-out")
     if output is None:
         output = ElementTree.SubElement(case, "system-out")
-    output.text = (output.text or "") + json.dumps({"recsys-mt": facts}) + "\n"
+    output.text = f"{output.text or ''}{sentence(row)}\n{json.dumps({'recsys-mt': facts})}\n"
+
+
+def _describe(suite: Element, document: Mapping[str, Any]) -> None:
+    _add_properties(
+        suite,
+        {
+            "gate": document["gate"]["status"],
+            "models": ", ".join(document["models"]),
+            "data": document["data"],
+            "data_digest": document["data_digest"] or "",
+            "seed": document["seed"],
+            "version": document["version"],
+            **{f"digest.{name}": value for name, value in document["digests"].items()},
+        },
+    )
+
+
+def _add_gate(suite: Element, gate: Mapping[str, Any], prefix: str) -> None:
+    name = ".".join(filter(None, [prefix, GATE[0]]))
+    case = ElementTree.SubElement(suite, "testcase", classname=name, name=GATE[1], time="0.000")
+    failed = gate["status"] != "passed"
+    if failed:
+        reasons: Sequence[str] = gate["reasons"]
+        failure = ElementTree.SubElement(case, "failure", message=f"gate: {reasons[0]}")
+        failure.text = "\n".join(reasons)
+    output = ElementTree.SubElement(case, "system-out")
+    output.text = json.dumps({"recsys-mt": {"gate": gate["status"], "reasons": gate["reasons"]}})
+    for attribute, more in (("tests", 1), ("failures", int(failed))):
+        suite.set(attribute, str(int(suite.get(attribute, "0")) + more))
+
+
+def _add_properties(element: Element, facts: Mapping[str, object]) -> None:
+    holder = element.find("properties")
+    if holder is None:
+        holder = ElementTree.Element("properties")
+        element.insert(0, holder)
+    for name, value in facts.items():
+        ElementTree.SubElement(holder, "property", name=f"recsys_mt.{name}", value=_text(value))
 
 
 def _text(value: object) -> str:

@@ -3,34 +3,76 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from pytest_recsys_mt.metamorphic import MARK, name_of
+from pytest_recsys_mt.report.promises import promise_of, promised_by
+
+NEEDS = {
+    "candidates": "candidates to choose from",
+    "ratings": "ratings in the history",
+    "text": "a recommender that reads text",
+}
+WIDTH = 79
 
 
 def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Write the relations of the collected tests, each once, in the order of collection."""
+    """Write the relations of the collected tests, each once, in the order of collection; then the
+    tests that judge answers as they are.
+    """
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return
     tests: dict[str, list[str]] = {}
     found: dict[str, object] = {}
+    alone: dict[str, str] = {}
     for item in items:
+        where = item.nodeid.partition("[")[0]
         if item.get_closest_marker(MARK) is None:
+            if "recsys" in getattr(item, "fixturenames", ()):
+                alone.setdefault(where, promise_of(item, None, ""))
             continue
         transformation = getattr(item, "callspec").params["followup"]  # noqa: B009 - not typed
         name = name_of(transformation)
         found[name] = transformation
-        tests.setdefault(name, []).append(item.nodeid.partition("[")[0])
+        tests.setdefault(name, []).append(where)
     reporter.write_line("")
     for name, transformation in found.items():
-        needs = ", ".join(sorted(getattr(transformation, "needs", ()))) or "nothing"
-        reporter.write_line(f"{name}  (needs {needs})", bold=True)
-        promise = getattr(transformation, "promise", "") or getattr(transformation, "__doc__", "")
-        for line in textwrap.wrap(" ".join((promise or "no promise given").split()), 74):
-            reporter.write_line(f"    {line}")
+        reporter.write_line(name, bold=True)
+        promise = promised_by(transformation) or "no promise given"
+        for line in (*_wrapped(promise), *_wrapped(f"needs {needs_of(transformation)}")):
+            reporter.write_line(line)
         for test in dict.fromkeys(tests[name]):
-            reporter.write_line(f"    in {test}")
-    reporter.write_line(f"{len(found)} relations")
+            for line in _placed(test):
+                reporter.write_line(line)
+    for test, promise in alone.items():
+        name = test.rpartition("::")[2]
+        reporter.write_line(name, bold=True)
+        told = promise or name.removeprefix("test_").replace("_", " ")
+        for line in (*_wrapped(told), "    needs no relation", *_placed(test)):
+            reporter.write_line(line)
+    more = f", and {len(alone)} tests without one" if alone else ""
+    reporter.write_line(f"{len(found)} relations{more}")
+
+
+def needs_of(transformation: object) -> str:
+    """What a relation needs, in words: ``ratings in the history``."""
+    needs: list[str] = sorted(getattr(transformation, "needs", ()))
+    return " and ".join(NEEDS.get(need, need) for need in needs) or "nothing"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def _placed(test: str) -> Iterator[str]:
+    """The id of a test in lines that fit, broken where its file ends."""
+    line = f"    in {test}"
+    if len(line) <= WIDTH:
+        yield line
+        return
+    file, mark, rest = test.partition("::")
+    yield f"    in {file}"
+    yield f"       {mark}{rest}"

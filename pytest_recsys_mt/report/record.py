@@ -5,16 +5,24 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import tempfile
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.execution import RANK
+from pytest_recsys_mt.gate.baseline import Document, digest_of
+from pytest_recsys_mt.gate.comparison import addresses
+from pytest_recsys_mt.gate.decision import Gate
+from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
 from pytest_recsys_mt.report.shrunk import plain
 from pytest_recsys_mt.settings import Settings
-from pytest_recsys_mt.verdict import Verdict, benjamini_hochberg, holm
+from pytest_recsys_mt.verdict import NOT_ASKED, Verdict, benjamini_hochberg, holm
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.counterexample import Counterexample
@@ -31,6 +39,7 @@ def row_of(
     suite: str,
     model: str,
     expected: str,
+    promise: str = "",
     shrunk: Counterexample | None = None,
 ) -> Row:
     """One verdict as plain data; the outcome of its test is added when it is known."""
@@ -38,6 +47,7 @@ def row_of(
         "nodeid": nodeid,
         "suite": suite,
         "relation": verdict.relation,
+        "promise": promise,
         "model": model,
         "oracle": verdict.oracle,
         "status": verdict.status,
@@ -48,6 +58,7 @@ def row_of(
         "floor": verdict.floor,
         "agreement": verdict.agreement,
         "margin": verdict.margin,
+        "allowed": verdict.allowed,
         "p_value": verdict.p_value,
         "p_holm": None,
         "p_bh": None,
@@ -62,10 +73,15 @@ def row_of(
                 "source": list(example.source),
                 "followup": list(example.followup),
                 "score": example.score,
+                "source_kinds": list(example.source_kinds),
+                "followup_kinds": list(example.followup_kinds),
+                "keeps": example.keeps,
             }
             for example in verdict.examples
         ],
         "details": dict(verdict.details),
+        "reach": None if verdict.reach is None else list(verdict.reach),
+        "per_user": dict(verdict.per_user),
         "shrunk": None if shrunk is None else plain(shrunk),
     }
     if verdict.metric is not None:
@@ -89,15 +105,33 @@ def _clean(value: Any) -> Any:
 class Record:
     """Gathers rows and calls from the test reports, whichever worker they come from."""
 
-    def __init__(self, settings: Settings, version: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        version: str,
+        started: float,
+        baseline: Document | None = None,
+        incomplete: Sequence[str] = (),
+    ) -> None:
         self.settings = settings
+        self._baseline = baseline
+        self._incomplete = tuple(incomplete)
+        self._requests: set[str] = set()
         self._version = version
+        self._time = time_since(started)
+        self._data_digest = ""
         self._rows: list[Row] = []
         self._calls: dict[str, list[Any]] = {}
         self._planned: set[str] = set()
+        self._document: dict[str, Any] | None = None
 
     def add(
-        self, rows: Iterable[Row], calls: Mapping[str, list[Any]], planned: Iterable[str] = ()
+        self,
+        rows: Iterable[Row],
+        calls: Mapping[str, list[Any]],
+        planned: Iterable[str] = (),
+        data_digest: str = "",
+        requests: str = "",
     ) -> None:
         """Take in what one test report carries.
 
@@ -105,8 +139,12 @@ class Record:
             rows: Its verdicts.
             calls: What became of calls (`execution.CallFact`), by key.
             planned: Keys of calls that were not asked, because a verdict was clear before.
+            data_digest: Of the data it used, if any.
+            requests: Digest of the requests of all sampled users, if any.
         """
+        self._requests.update(filter(None, [requests]))
         self._rows.extend(rows)
+        self._data_digest = self._data_digest or data_digest
         self._planned.update(planned, calls)
         for key, fact in calls.items():
             known = self._calls.get(key)
@@ -124,7 +162,22 @@ class Record:
         for key, adjust in (("p_holm", holm), ("p_bh", benjamini_hochberg)):
             for row, adjusted in zip(judged, adjust(p_values), strict=True):
                 row[key] = adjusted
+        self._expect_known(rows)
         return rows
+
+    def _expect_known(self, rows: list[Row]) -> None:
+        """Expect the violations that the policy knows, where a test shows any or all are mended."""
+        policy = self.settings.policy
+        if policy is None:
+            return
+        for _, of_test in groupby(rows, key=lambda row: row["nodeid"]):
+            test = list(of_test)
+            known = policy.known_of(facts_of(test[0]))
+            if known is None or known.expired(today()):
+                continue
+            shown = [row for row in test if row["status"] == "violated"]
+            for row in shown or test:
+                row["expected"] = "violated"
 
     @property
     def calls(self) -> dict[str, Any]:
@@ -144,24 +197,55 @@ class Record:
 
     def document(self) -> dict[str, Any]:
         """The record as plain data."""
+        if self._document is None:
+            self._document = self._make()
+        return self._document
+
+    def _make(self) -> dict[str, Any]:
         rows = self.rows
         models = sorted({row["model"] for row in rows if row["model"]})
-        return {
+        document = {
             "schema": SCHEMA,
             "version": self._version,
             "models": models or list(self.settings.models),
             "data": self.settings.data,
+            "data_digest": self._data_digest or None,
             "seed": self.settings.seed,
+            "settings": settings_of(self.settings),
+            "environment": environment(),
+            "time": self._time,
             "calls": self.calls,
             "results": rows,
             "dimensions": dimensions(rows),
-            "gate": gate(rows, self.settings.alpha),
+            "digests": {
+                "users": digest_of(sorted(self._requests)),
+                "suite": digest_of(addresses(rows)),
+            },
         }
+        return {**document, "gate": self._gate(document)}
+
+    def _gate(self, document: dict[str, Any]) -> dict[str, Any]:
+        """What the run as a whole says."""
+        settings = self.settings
+        policy = settings.policy or Policy()
+        alpha = policy.alpha or settings.alpha
+        baseline = None
+        if settings.baseline is not None and self._baseline is not None:
+            baseline = (str(settings.baseline), self._baseline)
+        unasked = sum(row["reason"].startswith(NOT_ASKED) for row in document["results"])
+        incomplete = [*self._incomplete]
+        if unasked:
+            incomplete.append(f"{unasked} verdicts lack users that were not asked")
+        if not document["results"]:
+            incomplete.append("no test used a recommender")
+        return Gate(policy, settings.whole, alpha, settings.inconclusive, baseline).decide(
+            document, _standing(document["results"], settings.alpha), incomplete
+        )
 
     def write(self, path: Path) -> None:
         """Write the record to `path`, whole or not at all."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(self.document(), indent=1, allow_nan=False) + "\n"
+        text = written(self.document())
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
@@ -194,20 +278,26 @@ def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def gate(rows: list[Row], alpha: float) -> dict[str, Any]:
-    """What the run as a whole says: passed only if something was judged and nothing failed.
+def written(document: Mapping[str, Any]) -> str:
+    """A record as text: readable, but for the values of users, which take a line a verdict."""
+    values: list[str] = []
 
-    ``violated`` lists the tests whose violation stands after Holm's correction over the run.
-    """
-    unexpected = [row for row in rows if row["status"] != row["expected"]]
-    failed = any(row["outcome"] == "failed" for row in rows)
-    judged = any(row["status"] in ("holds", "violated") for row in rows)
-    return {
-        "status": "passed" if judged and not failed else "failed",
-        "violated": [
-            row["nodeid"]
-            for row in unexpected
-            if row["status"] == "violated" and (row["p_holm"] is None or row["p_holm"] <= alpha)
-        ],
-        "inconclusive": [row["nodeid"] for row in unexpected if row["status"] == "inconclusive"],
-    }
+    def kept(row: Row) -> Row:
+        values.append(json.dumps(row["per_user"], allow_nan=False, separators=(",", ":")))
+        return {**row, "per_user": f"@{mark}/{len(values) - 1}@"}
+
+    mark = uuid.uuid4().hex
+    lines = json.dumps(
+        {**document, "results": list(map(kept, document["results"]))}, indent=1, allow_nan=False
+    )
+    return re.sub(rf'"@{mark}/(\d+)@"', lambda found: values[int(found[1])], lines) + "\n"
+
+
+def _standing(rows: list[Row], alpha: float) -> list[str]:
+    """The tests whose violation stands after Holm's correction over the run."""
+    return [
+        row["nodeid"]
+        for row in rows
+        if row["status"] == "violated" != row["expected"]
+        and (row["p_holm"] is None or row["p_holm"] <= alpha)
+    ]

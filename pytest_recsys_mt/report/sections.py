@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.llm.sanitize import one_line, sanitize
 from pytest_recsys_mt.metamorphic import name_of
-from pytest_recsys_mt.report.record import row_of
+from pytest_recsys_mt.report.named import shorten
+from pytest_recsys_mt.report.promises import promise_of
+from pytest_recsys_mt.report.record import Row, row_of
 from pytest_recsys_mt.report.shrunk import side_by_side
-from pytest_recsys_mt.report.terminal import shorten
 from pytest_recsys_mt.session import Session
 from pytest_recsys_mt.trial import Trial
 from pytest_recsys_mt.verdict import Example, Status, Verdict
@@ -33,6 +35,7 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         row_of(
             verdict,
             expected=trial.expectation(verdict),
+            promise=promise_of(item, trial.transformation, verdict.oracle),
             shrunk=trial.counterexamples.get(number),
             **place,
         )
@@ -44,17 +47,50 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         status: Status = "error" if report.failed else "not-applicable"
         reason = trial.reason or _first_line(report)
         nothing = Verdict(status, "", relation, reason=reason)
-        rows = [row_of(nothing, expected="holds", **place)]
+        promise = promise_of(item, trial.transformation, "")
+        rows = [row_of(nothing, expected="holds", promise=promise, **place)]
+    policy = None if session is None else session.settings.policy
+    if policy is not None and report.failed and _of_verdict(report) and _passes(rows, policy):
+        # As pytest's own xfail does: what does not gate is told, and fails nothing.
+        report.outcome = "skipped"
+        report.wasxfail = "does not gate (recsys.toml)"
     for row in rows:
         row["outcome"] = _outcome(report)
     calls = session.executor.drain() if session is not None and trial.recsys is not None else {}
-    report.recsys_mt = {"rows": rows, "calls": calls, "planned": trial.unasked()}
+    report.recsys_mt = {
+        "rows": rows,
+        "calls": calls,
+        "planned": trial.unasked(),
+        "data_digest": "" if session is None else session.data_digest,
+        "requests": _requests(trial, session),
+    }
     if report.failed:
         for number, verdict in enumerate(trial.verdicts):
             found = trial.counterexamples.get(number)
             lines = [] if found is None else side_by_side(found)
             text = "\n".join([evidence(verdict), *map(sanitize, lines)])
             report.sections.append((f"recsys-mt: {verdict.relation or verdict.oracle}", text))
+
+
+def _of_verdict(report: Any) -> bool:
+    """Whether a test failed by an assert or for its verdicts, not because its code broke."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return crash is None or crash.message.startswith(("assert", "AssertionError", "Failed"))
+
+
+def _passes(rows: list[Row], policy: Policy) -> bool:
+    """Whether a failed test fails for verdicts alone, none of which gates."""
+    wanting = [row for row in rows if row["status"] != row["expected"]]
+    return bool(wanting) and not any(policy.rule(row).gates for row in wanting)
+
+
+def _requests(trial: Trial, session: Session | None) -> str:
+    """Digest of what the sampled users are asked, where a file tells of the run."""
+    if session is None or trial.recsys is None:
+        return ""
+    settings = session.settings
+    told = settings.json is not None or settings.html is not None or settings.whole
+    return trial.recsys.runner.digest if told else ""
 
 
 def evidence(verdict: Verdict) -> str:

@@ -23,11 +23,19 @@ def plain(found: Counterexample) -> dict[str, Any]:
         "score": example.score,
         "calls": found.calls,
         "minimal": found.minimal,
-        "source": {**_plain_request(found.source), "answer": list(example.source)},
+        "source": {
+            **_plain_request(found.source),
+            "answer": list(example.source),
+            "kinds": list(example.source_kinds),
+        },
         "followup": (
             None
             if followup is None
-            else {**_plain_request(followup), "answer": list(example.followup)}
+            else {
+                **_plain_request(followup),
+                "answer": list(example.followup),
+                "kinds": list(example.followup_kinds),
+            }
         ),
     }
 

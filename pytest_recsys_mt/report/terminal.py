@@ -6,7 +6,8 @@ import textwrap
 from itertools import groupby
 from typing import Any
 
-from pytest_recsys_mt.metamorphic import slug
+from pytest_recsys_mt.report.compared import tell_comparison
+from pytest_recsys_mt.report.named import name_of_row, shorten
 from pytest_recsys_mt.report.planned import dollars
 from pytest_recsys_mt.report.record import Record, Row
 
@@ -33,13 +34,14 @@ def summarise(reporter: Any, record: Record) -> None:
         sorted(record.rows, key=lambda row: (row["suite"], row["model"])),
         key=lambda row: (row["suite"], row["model"]),
     ):
-        reporter.write_sep("=", f"recsys-mt: {suite}, {model or 'no model'} on {settings.data}")
+        title = f"recsys-mt: {suite}, {model or 'no model'} on {settings.data}"
+        reporter.write_sep("=", shorten(title, 74))
         reporter.write_line(HEADER)
         for row in rows:
             word = WORDS[row["status"]]
             if row["expected"] == "violated":
                 word = {"violated": "known", "holds": "MENDED"}.get(row["status"], word)
-            reporter.write(f"{shorten(_name(row), NAME):<{NAME}} ")
+            reporter.write(f"{shorten(name_of_row(row), NAME):<{NAME}} ")
             reporter.write(f"{word:<8}", **COLOURS[row["status"]])
             reporter.write_line(f" {_numbers(row)}")
     document = record.document()
@@ -47,15 +49,23 @@ def summarise(reporter: Any, record: Record) -> None:
     for line in textwrap.wrap(_spent(calls), 79, subsequent_indent="    "):
         reporter.write_line(line)
     gate = document["gate"]
+    for comparison in gate["comparisons"]:
+        tell_comparison(reporter, comparison, document["results"])
     reporter.write_line(
         f"gate: {gate['status']}; {len(gate['violated'])} violated after Holm's correction, "
         f"{len(gate['inconclusive'])} inconclusive"
     )
-    standing = [_name(row) for row in document["results"] if row["nodeid"] in gate["violated"]]
+    standing = [
+        name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]
+    ]
     if standing:
         text = f"  violated after the correction: {', '.join(dict.fromkeys(standing))}"
         for line in textwrap.wrap(text, 79, subsequent_indent="    ", initial_indent="  "):
             reporter.write_line(line)
+    if settings.whole:
+        for reason in gate["reasons"]:
+            for line in textwrap.wrap(reason, 75, initial_indent="  ", subsequent_indent="    "):
+                reporter.write_line(line)
     discovered = [
         row
         for row in document["results"]
@@ -84,16 +94,6 @@ def _spent(calls: dict[str, Any]) -> str:
     return text
 
 
-def _name(row: Row) -> str:
-    """The relation, or for tests without one the test and its own parameters."""
-    if row["relation"] and row.get("metric") is None:
-        return str(row["relation"])
-    test, _, parameters = row["nodeid"].rpartition("::")[2].partition("[")
-    own = parameters.removesuffix("]").removeprefix(slug(row["model"])).removeprefix("-")
-    name = test.removeprefix("test_")
-    return f"{name} {own}" if own else str(name)
-
-
 def _numbers(row: Row) -> str:
     estimate = row["estimate"] if row.get("metric") is None else row["value"]
     if estimate is None or row["interval"] is None:
@@ -105,8 +105,3 @@ def _numbers(row: Row) -> str:
     margin = "" if limit is None else f"{limit:.3g}"
     floor = "" if row["floor"] is None else f"{row['floor']:.2f}"
     return f"{effect:>22} {margin:>6} {floor:>5} {row['users']:>5}"
-
-
-def shorten(text: str, width: int) -> str:
-    """`text` in at most `width` characters."""
-    return text if len(text) <= width else text[: width - 3] + "..."

@@ -30,9 +30,10 @@ LAYERS: dict[str, set[str]] = {
     "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
     "limits": {"errors"},
     "options": set(),
-    "settings": {"errors", "limits", "options"},
+    "gate": {"errors", "llm", "metamorphic", "oracles", "verdict"},
+    "settings": {"errors", "gate", "limits", "options"},
     "metamorphic": {"requests"},
-    "collection": {"metamorphic"},
+    "collection": {"gate", "metamorphic"},
     "calls": {"errors", "requests"},
     "cache": {"errors", "calls"},
     "files": set(),
@@ -40,7 +41,7 @@ LAYERS: dict[str, set[str]] = {
     "batch_api": {
         "cache", "cache_files", "calls", "errors", "files", "llm", "subject",
     },
-    "commands": {"batch_api", "cache", "cache_files", "errors", "llm", "options"},
+    "commands": {"batch_api", "cache", "cache_files", "errors", "llm", "options", "report"},
     "subject": {"errors", "requests", "calls", "datasets", "llm"},
     "remote": {"calls", "datasets", "errors", "llm", "subject"},
     "tokens": {"calls", "requests", "subject"},
@@ -81,10 +82,12 @@ LAYERS: dict[str, set[str]] = {
     "planning": {
         "batch_api", "errors", "metamorphic", "plan", "report", "session", "settings", "trial",
     },
-    "checks": {"datasets", "errors", "llm", "prices", "recommenders", "remote", "settings"},
+    "checks": {
+        "datasets", "errors", "gate", "llm", "prices", "recommenders", "remote", "report", "settings",
+    },
     "report": {
-        "counterexample", "execution", "llm", "metamorphic", "plan", "requests", "session",
-        "settings", "tokens", "trial", "verdict",
+        "counterexample", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
+        "requests", "session", "settings", "tokens", "trial", "verdict",
     },
     "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},
     "fixtures": {"arena", "errors", "planning", "recsys", "session", "settings", "stash", "texts"},

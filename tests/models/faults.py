@@ -46,11 +46,13 @@ class FaultServer:
     """Answers every POST with `answer(payload)`, over TLS where a context is given.
 
     Attributes:
+        get: Answers every GET.
         port: Where it listens; a server that follows another one may take its place.
     """
 
     def __init__(self, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
         self.answer: Callable[[dict[str, Any]], Reply] = lambda payload: Reply(completion())
+        self.get: Callable[[], Reply] = lambda: Reply({}, 404)
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         outer = self
@@ -62,8 +64,13 @@ class FaultServer:
                 length = int(self.headers["content-length"])
                 payload = json.loads(self.rfile.read(length))
                 outer.asked.append(payload)
+                self.reply(outer.answer(payload))
+
+            def do_GET(self) -> None:
+                self.reply(outer.get())
+
+            def reply(self, reply: Reply) -> None:
                 outer.headers.append({k.lower(): v for k, v in self.headers.items()})
-                reply = outer.answer(payload)
                 body = (
                     reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
                 )

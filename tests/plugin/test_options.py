@@ -101,7 +101,7 @@ def test_the_list_names_promises_and_needs_and_runs_nothing(
     )
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(
-        ["scale_ratings(2)  (needs ratings)", "*in *::test_it", "1 relations"]
+        ["scale_ratings(2)", "    needs ratings in the history", "*in *::test_it", "1 relations"]
     )
     result.assert_outcomes()
 
@@ -128,3 +128,20 @@ def test_a_flag_in_the_ini_file_is_true_or_false(pytester: pytest.Pytester) -> N
     pytester.makeini("[pytest]\nrecsys_exact = maybe\n")
     with pytest.raises(pytest.UsageError, match=r"recsys_exact='maybe'.*true, false"):
         resolve(pytester.parseconfig())
+
+
+def test_the_list_of_a_suite_fits_80_columns_and_has_a_promise_and_a_need_for_every_relation(
+    project: pytest.Pytester,
+) -> None:
+    result = project.runpytest_inprocess(
+        "--pyargs", "pytest_recsys_mt.suites.metamorphic", "--recsys-list", "-q"
+    )
+    lines = [line for line in result.stdout.lines if line]
+    assert max(map(len, lines)) <= 80
+    heads = [place for place, line in enumerate(lines) if not line.startswith(" ")][:-2]
+    assert len(heads) > 20
+    for place in heads:
+        assert lines[place + 1].startswith("    ")
+        block = lines[place : place + 8]
+        assert any(line.startswith("    needs ") for line in block)
+    assert "no promise given" not in result.stdout.str()

@@ -141,11 +141,10 @@ def test_parameters_reach_the_recommender_and_its_name() -> None:
         ("mostpop?k=3", "unknown parameter 'k'; valid ones: none"),
         (
             "",
-            "names nothing; known prefixes: openai:, hf:, recorded:; known names: random, mostpop",
+            "names nothing; known prefixes: openai:, hf:, recorded:, https:, http:; known names: random, mostpop",
         ),
         (" ?x=1", "names nothing"),
         ("recorded:answers.jsonl", "'answers.jsonl' cannot be read"),
-        ("https://shop.example/recommend", "known prefixes: openai:, hf:"),
         ("llama3:8b", "write 'openai:llama3:8b'"),
         ("no_such_package:Ranker", "neither a module 'no_such_package' that can be imported"),
         ("shop.py", "say what in it: 'shop.py:NAME'"),

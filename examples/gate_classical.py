@@ -1,0 +1,56 @@
+"""Gate a classical model: a release is compared, user by user, with the one before.
+
+    python examples/gate_classical.py
+
+The first run is kept as the baseline. The same model passes; one that recommends at random passes the
+promises about its lists, and is stopped because it finds the next film less often.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PROMISES = Path(__file__).with_name("promises")
+POLICY = """
+[gate]
+margin = 0.1
+inconclusive = "skip"
+
+[[gate.rules]]
+test = "test_finds_the_next_film"
+margin = 0.05
+"""
+
+
+def run(folder: Path, model: str, *more: str) -> int:
+    """Run the promises on a model; gives pytest's exit status."""
+    command = [sys.executable, "-m", "pytest", str(PROMISES), "-q", "--no-header", "--tb=no"]
+    command += [
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(folder),
+        f"--recsys-cache={folder}/cache",
+    ]
+    command += [f"--recsys-policy={folder}/recsys.toml", f"--recsys-model={model}", *more]
+    return subprocess.run(command, cwd=folder, check=False).returncode
+
+
+def main() -> None:
+    """Keep a baseline, then gate two candidates for the next release."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "recsys.toml").write_text(POLICY, encoding="utf-8")
+        baseline = f"{folder}/baseline.json"
+        status = run(folder, "itemknn", f"--recsys-json={baseline}")
+        print(f"the release: exit status {status}\n")
+        for candidate in ("itemknn", "random"):
+            status = run(folder, candidate, f"--recsys-baseline={baseline}")
+            print(f"{candidate} for the next release: exit status {status}\n")
+
+
+if __name__ == "__main__":
+    main()

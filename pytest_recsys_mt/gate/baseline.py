@@ -1,0 +1,154 @@
+"""An earlier record that a run is compared with: whether it is one, and whether it is of the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.gate.comparison import Row, addresses
+from pytest_recsys_mt.llm.sanitize import one_line
+
+MATTERS = ("users", "history", "candidates", "k", "replicates", "rated_above", "prompt", "exact")
+"""Settings that the values of users depend on."""
+
+Document = Mapping[str, Any]
+
+
+def read(path: Path) -> Document:
+    """The record in a file, if a run can be compared with it.
+
+    Raises:
+        PolicyError: If it cannot be read, is no record, or is that of a partial or empty run.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PolicyError(
+            f"it cannot be read: {error.strerror}; make one with --recsys-json={path!s}"
+        ) from error
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("schema") != "recsys-mt/1":
+        raise PolicyError("it is no record; name a file that --recsys-json wrote")
+    gate, digests = found.get("gate"), found.get("digests")
+    if not isinstance(gate, dict) or "incomplete" not in gate or not isinstance(digests, dict):
+        raise PolicyError(
+            "it is the record of an older version, without the values of users; make a new one with "
+            "--recsys-json"
+        )
+    if not _is_sound(found):
+        raise PolicyError("it is a damaged record; make a new one with --recsys-json")
+    if gate["incomplete"]:
+        told = one_line("; ".join(map(str, gate["incomplete"])))
+        raise PolicyError(
+            f"it is the record of a partial run, which is no baseline: {told}; make one of a whole run"
+        )
+    return found
+
+
+def _is_sound(document: Mapping[str, Any]) -> bool:
+    """Whether a record has what a comparison takes from it: the file may be anybody's."""
+    named = all(isinstance(document.get(name), list) for name in ("models", "results"))
+    return (
+        named
+        and isinstance(document.get("settings"), dict)
+        and isinstance(document["gate"]["incomplete"], list)
+        and all(isinstance(model, str) for model in document["models"])
+        and all(isinstance(row, dict) and _is_sound_row(row) for row in document["results"])
+    )
+
+
+def _is_sound_row(row: Mapping[str, Any]) -> bool:
+    texts = ("nodeid", "model", "oracle", "relation", "status", "reason")
+    if not all(isinstance(row.get(name), str) for name in texts):
+        return False
+    values, reach = row.get("per_user"), row.get("reach")
+    if not isinstance(values, dict) or "allowed" not in row:
+        return False
+    if reach is None:
+        return not values
+    ends = isinstance(reach, list) and len(reach) == 2 and all(map(_is_number, reach))
+    # A value is kept to six digits, so it may stand that little outside.
+    return ends and all(
+        _is_number(value) and reach[0] - 1e-5 <= value <= reach[1] + 1e-5
+        for value in values.values()
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def digest_of(values: Iterable[str]) -> str:
+    """SHA-256 of some texts in their order, in hexadecimal."""
+    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
+
+
+def differences(old: Document, new: Document) -> list[str]:
+    """Why two records cannot be compared, one sentence each, with the digests; empty if they can.
+
+    Args:
+        old: The baseline.
+        new: Of this run.
+    """
+    found = []
+    for name, was, now in (
+        ("data", old.get("data_digest"), new.get("data_digest")),
+        ("seed", old.get("seed"), new.get("seed")),
+        ("users", old["digests"].get("users"), new["digests"].get("users")),
+        *(
+            (f"--recsys-{name}", old["settings"].get(name), new["settings"].get(name))
+            for name in MATTERS
+            if name in new["settings"]
+        ),
+    ):
+        if was != now:
+            found.append(f"other {name}: {_short(was)} in the baseline, {_short(now)} in this run")
+    was, now = (addresses(document["results"]) for document in (old, new))
+    if was != now:
+        lacking, added = _some(set(was) - set(now)), _some(set(now) - set(was))
+        told = [f"this run lacks {lacking}"] * bool(lacking)
+        told += [f"the baseline lacks {added}"] * bool(added)
+        digests = [_short(document["digests"].get("suite")) for document in (old, new)]
+        found.append(
+            f"other tests: {digests[0]} in the baseline, {digests[1]} in this run; {'; '.join(told)}"
+        )
+    return found
+
+
+def rows_of(document: Document, model: str) -> list[Row]:
+    """The rows of one model."""
+    return [row for row in document["results"] if row["model"] in (model, "")]
+
+
+def counterpart(document: Document, model: str) -> str:
+    """The model of the baseline that one of this run is compared with.
+
+    Raises:
+        PolicyError: If the baseline has several models, and none of this name.
+    """
+    models: list[str] = list(document["models"])
+    if model in models:
+        return model
+    if len(models) == 1:
+        return models[0]
+    raise PolicyError(
+        f"the baseline is of {one_line(', '.join(models))}, and none of them is {model}; make one of a single "
+        f"model"
+    )
+
+
+def _short(value: object) -> str:
+    text = "none" if value is None else one_line(str(value))
+    return text if len(text) <= 24 else text[:12]
+
+
+def _some(names: set[str]) -> str:
+    shown = [one_line(name) for name in sorted(names)[:3]]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return ", ".join(shown) + more

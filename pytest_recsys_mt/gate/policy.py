@@ -1,0 +1,246 @@
+"""The policy of a release gate, as ``recsys.toml`` states it.
+
+Read at the start of every run that has one, so this module needs the standard library alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import fnmatch
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pytest_recsys_mt.errors import PolicyError
+
+FILE = "recsys.toml"
+"""Looked for in the root folder of the run where no option names another."""
+
+MARGIN = 0.1
+"""How much worse a mean may be. Where two users of 100 changed, and effects lie in [0, 1], the mean is
+shown to have moved by less than 0.031; with two of 50, by less than 0.060. Noise needs more users."""
+
+SUSPICIOUS = 0.2
+"""A metric that improves by more than this is looked at before it is believed."""
+
+CHOOSERS = ("suite", "test", "relation", "model", "oracle", "metric")
+"""What a rule may choose rows by: patterns as for file names."""
+
+BEFORE_A_RUN = ("suite", "test", "relation", "model")
+"""What is known of a test before it runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which rows an entry is about: those that fit every one of its patterns."""
+
+    patterns: Mapping[str, str]
+
+    def fits(self, facts: Mapping[str, Any]) -> bool:
+        """Whether all patterns fit; a fact that is missing or empty fits none."""
+        return all(
+            fnmatch.fnmatchcase(str(facts.get(name) or ""), pattern)
+            for name, pattern in self.patterns.items()
+        )
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {pattern!r}" for name, pattern in self.patterns.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What holds for some rows in place of what holds for all.
+
+    Attributes:
+        choice: Which rows.
+        gates: Whether they count.
+        reason: Why they do not.
+        margin: As `Policy.margin`.
+        suspicious: As `Policy.suspicious`.
+    """
+
+    choice: Choice
+    gates: bool = True
+    reason: str = ""
+    margin: float | None = None
+    suspicious: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A violation that is known, and passes for a while.
+
+    Attributes:
+        choice: Which tests.
+        until: The last day on which it passes.
+        reason: Why it is there.
+    """
+
+    choice: Choice
+    until: datetime.date
+    reason: str
+
+    def expired(self, today: datetime.date) -> bool:
+        """Whether its last day is over."""
+        return today > self.until
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a release has to keep.
+
+    Attributes:
+        alpha: Chance that any of all comparisons that gate is called a regression by bad luck; None
+            is the run's.
+        margin: How much worse than the baseline a mean may be.
+        suspicious: How much better a metric may be before it is suspicious.
+        inconclusive: Whether what is not clear fails or is passed over; None leaves it to the run.
+        rules: The first one that fits a row says what holds for it.
+        known: Violations that are known.
+    """
+
+    alpha: float | None = None
+    margin: float = MARGIN
+    suspicious: float = SUSPICIOUS
+    inconclusive: Literal["fail", "skip"] | None = None
+    rules: tuple[Rule, ...] = ()
+    known: tuple[Known, ...] = ()
+
+    def rule(self, row: Mapping[str, Any]) -> Rule:
+        """What holds for a row of the record."""
+        facts = facts_of(row)
+        return next((rule for rule in self.rules if rule.choice.fits(facts)), EVERYTHING)
+
+    def known_of(self, facts: Mapping[str, Any]) -> Known | None:
+        """The known violation that a test or a row is, if any."""
+        return next((known for known in self.known if known.choice.fits(facts)), None)
+
+
+EVERYTHING = Rule(Choice({}))
+"""What holds where no rule says otherwise."""
+
+
+def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What patterns are held against, of a row of the record."""
+    test = str(row["nodeid"]).rpartition("::")[2].partition("[")[0]
+    return {**{name: row.get(name) for name in CHOOSERS}, "test": test}
+
+
+def today() -> datetime.date:
+    """The day in UTC, so that a policy expires everywhere at once."""
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+def load(path: Path) -> Policy:
+    """The policy in a file.
+
+    Raises:
+        PolicyError: If it cannot be read, or says something that no policy can; names the entry.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PolicyError(f"the policy {str(path)!r} cannot be read: {error.strerror}") from error
+    except ValueError as error:  # of TOML, or of UTF-8
+        raise PolicyError(f"the policy {str(path)!r} is no TOML: {error}") from error
+    return _Reader(str(path)).policy(data)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    where: str
+
+    def policy(self, data: Mapping[str, Any]) -> Policy:
+        self._only(data, ("gate", "known"), "the file")
+        gate = data.get("gate", {})
+        if not isinstance(gate, dict):
+            raise self._wrong("gate", gate, "a table: [gate]")
+        self._only(gate, ("alpha", "margin", "suspicious", "inconclusive", "rules"), "[gate]")
+        word = gate.get("inconclusive")
+        if word not in (None, "fail", "skip"):
+            raise self._wrong("[gate] inconclusive", word, "'fail' or 'skip'")
+        return Policy(
+            alpha=self._number(gate, "alpha", None, 0.0, 0.5, "[gate]"),
+            margin=self._number(gate, "margin", MARGIN, 0.0, 1e9, "[gate]") or 0.0,
+            suspicious=self._number(gate, "suspicious", SUSPICIOUS, 0.0, 1e9, "[gate]") or 0.0,
+            inconclusive=word,
+            rules=tuple(map(self._rule, self._tables(gate, "rules", "[[gate.rules]]"))),
+            known=tuple(map(self._known, self._tables(data, "known", "[[known]]"))),
+        )
+
+    def _rule(self, table: Mapping[str, Any]) -> Rule:
+        entry = "[[gate.rules]]"
+        self._only(table, (*CHOOSERS, "gates", "reason", "margin", "suspicious"), entry)
+        gates, reason = table.get("gates", True), table.get("reason", "")
+        if not isinstance(gates, bool):
+            raise self._wrong(f"{entry} gates", gates, "true or false")
+        if not isinstance(reason, str) or not (gates or reason.strip()):
+            raise self._wrong(f"{entry} reason", reason, "a text that says why this does not gate")
+        return Rule(
+            self._choice(table, CHOOSERS, entry),
+            gates,
+            reason,
+            self._number(table, "margin", None, 0.0, 1e9, entry),
+            self._number(table, "suspicious", None, 0.0, 1e9, entry),
+        )
+
+    def _known(self, table: Mapping[str, Any]) -> Known:
+        entry = "[[known]]"
+        self._only(table, (*BEFORE_A_RUN, "until", "reason"), entry)
+        until, reason = table.get("until"), table.get("reason")
+        if isinstance(until, datetime.datetime) or not isinstance(until, datetime.date):
+            raise self._wrong(f"{entry} until", until, "the last day, as in until = 2027-01-31")
+        if not isinstance(reason, str) or not reason.strip():
+            raise self._wrong(f"{entry} reason", reason, "a text that says why it is there")
+        return Known(self._choice(table, BEFORE_A_RUN, entry), until, reason)
+
+    def _choice(self, table: Mapping[str, Any], names: Sequence[str], entry: str) -> Choice:
+        patterns = {name: table[name] for name in names if name in table}
+        for name, pattern in patterns.items():
+            if not isinstance(pattern, str) or not pattern:
+                raise self._wrong(f"{entry} {name}", pattern, "a pattern, as in 'scale_*'")
+        if not patterns:
+            raise PolicyError(
+                f"{self.where}: an entry of {entry} says nothing of what it is for; give one or more "
+                f"of {', '.join(names)}"
+            )
+        return Choice(patterns)
+
+    def _tables(self, data: Mapping[str, Any], name: str, entry: str) -> list[Mapping[str, Any]]:
+        tables = data.get(name, [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise self._wrong(name, tables, f"written as {entry}, once for each")
+        return tables
+
+    def _number(
+        self,
+        table: Mapping[str, Any],
+        name: str,
+        default: float | None,
+        low: float,
+        high: float,
+        entry: str,
+    ) -> float | None:
+        value = table.get(name, default)
+        if value is None:
+            return None
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not low <= value < high or (name == "alpha" and value == 0):
+            allowed = "between 0 and 0.5" if name == "alpha" else "from 0"
+            raise self._wrong(f"{entry} {name}", value, f"a number {allowed}")
+        return float(value)
+
+    def _only(self, table: Mapping[str, Any], names: Sequence[str], entry: str) -> None:
+        for key in table:
+            if key not in names:
+                near = difflib.get_close_matches(key, names, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise PolicyError(
+                    f"{self.where}: {entry} has no {key!r}; it has {', '.join(names)}{hint}"
+                )
+
+    def _wrong(self, what: str, value: object, allowed: str) -> PolicyError:
+        return PolicyError(f"{self.where}: {what} is {value!r}; it must be {allowed}")

@@ -1,0 +1,369 @@
+"""Recommenders behind HTTP: ``--recsys-model=https://shop.example/api``."""
+
+from __future__ import annotations
+
+import os
+import queue
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from pytest_recsys_mt import parameters
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.background import BackgroundLoop
+from pytest_recsys_mt.llm.endpoint import Endpoint, Secret
+from pytest_recsys_mt.llm.pacing import Pace
+from pytest_recsys_mt.llm.retries import persist
+from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.recommenders import http_contract
+from pytest_recsys_mt.recommenders.http_contract import AUTHORIZATION, ORIGIN, About, Answered
+from pytest_recsys_mt.requests import Recommendation, Request
+
+if TYPE_CHECKING:
+    import httpx2
+
+EXAMPLE = "https://shop.example/api"
+
+_MAX_WAIT = 120.0
+"""Seconds that an unavailable server is waited for, where neither run nor spec says."""
+
+_REASON_LENGTH = 300
+"""Characters of an error that are kept."""
+
+_SPLIT = (400, 413, 422, 500)
+"""What a server may say of a whole batch because of one request in it."""
+
+Arrived = list[tuple[int, Answered]]
+
+
+class HTTPRecommender:
+    """A recommender that answers the contract of ``docs/http-recommender.openapi.yaml``.
+
+    ``GET url/about`` says which version answers, ``POST url/recommend`` answers a batch. Without a
+    version, answers are kept for one run only. Prompt edits and instructions are not sent: what
+    reads text is tested as a text model.
+
+    The header ``Authorization`` comes from the environment alone (`AUTHORIZATION`), and goes to the
+    one server that the environment names (`ORIGIN`), over https or on this machine, never along a
+    redirect: an address in a pull request must not be able to get the key of a build server.
+
+    Args:
+        url: Scheme, host, port and path.
+        batch: The most requests a call.
+        concurrency: Calls in flight at a time; None begins with 8 and finds out how many more are
+            answered as fast, up to 64.
+        timeout: Seconds that one attempt of a call may take.
+        max_wait: Seconds to wait for a server that is busy or away; None leaves it to the run.
+        version: The version that must answer. It is then not asked for, so that recorded answers can
+            be replayed without the server.
+        deterministic: Whether the server always answers alike; None asks it (with a `version`: no).
+
+    Raises:
+        RecommenderError: If an argument is out of range.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        batch: int = 16,
+        concurrency: int | None = None,
+        timeout: float = 30.0,
+        max_wait: float | None = None,
+        version: str | None = None,
+        deterministic: bool | None = None,
+    ) -> None:
+        self.endpoint = Endpoint.parse(url, "the address", EXAMPLE, AUTHORIZATION)
+        for name, value, fits, allowed in (
+            ("batch", batch, 1 <= batch <= 1000, "in 1..1000"),
+            (
+                "concurrency",
+                concurrency,
+                concurrency is None or 1 <= concurrency <= 256,
+                "in 1..256",
+            ),
+            ("timeout", timeout, 0 < timeout < float("inf"), "a number of seconds above 0"),
+            ("max_wait", max_wait, max_wait is None or 0 <= max_wait < float("inf"), "seconds"),
+            ("version", version, version is None or bool(version.strip()), "a text"),
+        ):
+            if not fits:
+                raise RecommenderError(f"{self.endpoint.url}: {name}={value!r} must be {allowed}")
+        self.batch = batch
+        self.concurrency = concurrency
+        self.timeout = timeout
+        self.max_wait = max_wait
+        self._pinned = version
+        self._declared = deterministic
+        self._loop: BackgroundLoop | None = None
+        self._about_failed: RecommenderError | None = None
+        self._has_answered = False
+
+    @classmethod
+    def from_spec(cls, spec: str) -> HTTPRecommender:
+        """The recommender that ``https://shop.example/api?batch=8&timeout=5`` means.
+
+        Raises:
+            RecommenderError: If the address is not usable, a parameter is unknown or out of range.
+        """
+        url, given = parameters.split(spec)
+        made: HTTPRecommender = parameters.build(partial(cls, url), given, spec)
+        return made
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What the answers depend on beside the fingerprint; how they are fetched is no part of it."""
+        return {"recommender": self.endpoint.url}
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The version that answers, or None where the server does not say."""
+        return self.about.version
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the server, or the spec in its place, says that it always answers alike."""
+        return self.about.deterministic if self._declared is None else self._declared
+
+    @cached_property
+    def about(self) -> About:
+        """What the server says of itself; nothing where it has no ``/about``.
+
+        Raises:
+            RecommenderError: If it cannot be asked, or says what the contract does not allow.
+        """
+        if self._pinned is not None:
+            return About(self._pinned)
+        if self._about_failed is not None:
+            raise self._about_failed
+        url = f"{self.endpoint.url}/about"
+        client = self._client
+        try:
+            return self._running.submit(self._ask_about(url, client, self._pace)).result()
+        except Exception as error:  # noqa: BLE001 - whatever it is, every test is told the same
+            self._about_failed = RecommenderError(
+                f"{self._reason(error, url)}; start the server, or, to replay recorded answers "
+                f"without it, add version=VERSION (and deterministic=true) to the spec"
+            )
+            raise self._about_failed from None
+
+    def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
+        """The answers in the order of the requests; a failed one is a `Recommendation` with an error.
+
+        Raises:
+            NotApplicable: If the server cannot serve one of the requests by its nature.
+            RecommenderError: If the key must not be sent.
+        """
+        found = {position: answer for arrived in self.recommend_each(requests)
+                 for position, answer in arrived}  # fmt: skip
+        answers = []
+        for position in range(len(requests)):
+            answer = found[position]
+            if not isinstance(answer, Recommendation):
+                raise answer
+            answers.append(answer)
+        return answers
+
+    def recommend_each(self, requests: Sequence[Request]) -> Iterator[Arrived]:
+        """Yield each request's position with its answer, a batch at a time, as they arrive.
+
+        Calls that are still in flight when the caller stops reading are cancelled.
+
+        Raises:
+            RecommenderError: If the key must not be sent.
+        """
+        size = min(self.batch, self.about.max_batch or self.batch)
+        positions = list(range(len(requests)))
+        batches = [positions[start : start + size] for start in range(0, len(requests), size)]
+        arrived: queue.SimpleQueue[Arrived | None] = queue.SimpleQueue()
+        calls = self._running.submit(
+            self._ask_all(requests, batches, self._client, self._pace, arrived)
+        )
+        calls.add_done_callback(lambda _: arrived.put(None))
+        try:
+            while (answers := arrived.get()) is not None:
+                yield answers
+            calls.result()
+        finally:
+            calls.cancel()
+
+    def close(self) -> None:
+        """Drop the connections; asking again opens new ones."""
+        loop, self._loop = self._loop, None
+        for held in ("_client", "_pace"):
+            self.__dict__.pop(held, None)
+        if loop is not None:
+            loop.close()
+
+    @property
+    def _running(self) -> BackgroundLoop:
+        if self._loop is None:
+            self._loop = BackgroundLoop(self._client)
+        return self._loop
+
+    @cached_property
+    def _key(self) -> Secret | None:
+        return authorization(self.endpoint)
+
+    @cached_property
+    def _pace(self) -> Pace:
+        return Pace(self.concurrency, _MAX_WAIT if self.max_wait is None else self.max_wait)
+
+    @cached_property
+    def _client(self) -> httpx2.AsyncClient:
+        key = self._key
+        from pytest_recsys_mt.llm.transport import http_client
+
+        client = http_client(self.endpoint)
+        if key is not None:
+            client.headers["Authorization"] = key
+        return client
+
+    async def _ask_about(self, url: str, client: httpx2.AsyncClient, pace: Pace) -> About:
+        import httpx2
+
+        try:
+            body = await persist(
+                lambda: self._attempt(client, "GET", url, None),
+                pace,
+                lambda error: self._reason(error, url),
+            )
+        except httpx2.HTTPStatusError as error:
+            if error.response.status_code in (404, 405, 501):
+                return About()
+            raise
+        return http_contract.read_about(body)
+
+    async def _ask_all(
+        self,
+        requests: Sequence[Request],
+        batches: Sequence[Sequence[int]],
+        client: httpx2.AsyncClient,
+        pace: Pace,
+        arrived: queue.SimpleQueue[Arrived | None],
+    ) -> None:
+        import asyncio
+
+        waiting = iter(batches)
+
+        async def work() -> None:
+            for batch in waiting:
+                async for answers in self._ask(requests, batch, client, pace):
+                    arrived.put(answers)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(pace.ceiling, len(batches))):
+                group.create_task(work())
+
+    async def _ask(
+        self,
+        requests: Sequence[Request],
+        batch: Sequence[int],
+        client: httpx2.AsyncClient,
+        pace: Pace,
+    ) -> AsyncIterator[Arrived]:
+        """Yield the answers to a batch; one that fails as a whole is asked again in halves."""
+        import httpx2
+
+        url = f"{self.endpoint.url}/recommend"
+        body = http_contract.body_of([requests[position] for position in batch])
+        try:
+            said = await persist(
+                lambda: self._attempt(client, "POST", url, body),
+                pace,
+                lambda error: self._reason(error, url),
+            )
+            version, answers = http_contract.read_answers(said, len(batch))
+            self._check(version)
+        except Exception as error:  # noqa: BLE001 - a call's failure is its answer, whatever it is
+            status = error.response.status_code if isinstance(error, httpx2.HTTPStatusError) else 0
+            # A server that fails every call is left alone: halves would only multiply its failures.
+            may_be_one = status in _SPLIT and (status != 500 or self._has_answered)
+            if len(batch) > 1 and may_be_one:
+                middle = len(batch) // 2
+                for half in (batch[:middle], batch[middle:]):
+                    async for arrived in self._ask(requests, half, client, pace):
+                        yield arrived
+                return
+            failed = Recommendation((), error=self._reason(error, url))
+            yield [(position, failed) for position in batch]
+            return
+        self._has_answered = True
+        yield list(zip(batch, map(self._redacted, answers), strict=True))
+
+    async def _attempt(
+        self, client: httpx2.AsyncClient, method: str, url: str, body: bytes | None
+    ) -> bytes:
+        import asyncio
+
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        async with asyncio.timeout(self.timeout):
+            response = await client.request(method, url, content=body, headers=headers)
+        response.raise_for_status()
+        return response.content
+
+    def _check(self, version: str | None) -> None:
+        """Answers of another version must not be kept under the key of the one that was declared."""
+        expected = self.about.version
+        if version is None or expected is None or version == expected:
+            return
+        said = one_line(version)
+        raise http_contract.ContractError(
+            f"version {said!r} answers, and the spec names {expected!r}; name the one that is served"
+            if self._pinned is not None
+            else f"version {said!r} answers, and it was {expected!r} when the run began; run again"
+        )
+
+    def _reason(self, error: Exception, url: str) -> str:
+        """Why a call failed, in one line without secrets."""
+        said = http_contract.describe(error, url)
+        return one_line(self._without_key(said))[:_REASON_LENGTH]
+
+    def _redacted(self, answer: Answered) -> Answered:
+        if not isinstance(answer, Recommendation):
+            return type(answer)(self._without_key(str(answer)))
+        return replace(
+            answer,
+            items=tuple(map(self._without_key, answer.items)),
+            error=answer.error and self._without_key(answer.error),
+        )
+
+    def _without_key(self, text: str) -> str:
+        key = self._key
+        if key is None:
+            return text
+        for secret in (key, key.rpartition(" ")[2]):
+            if len(secret) >= 8:  # shorter ones are placeholders, which may well occur in an answer
+                text = text.replace(secret, f"[{AUTHORIZATION}]")
+        return text
+
+
+def authorization(endpoint: Endpoint) -> Secret | None:
+    """The value of the header ``Authorization`` for a server, or None where it gets none.
+
+    Raises:
+        RecommenderError: If the environment does not say whom the value is for, it is no header, or
+            it would travel unencrypted.
+    """
+    value = Secret(os.environ.get(AUTHORIZATION, "").strip())
+    if not value:
+        return None
+    if not (value.isascii() and value.isprintable()):
+        raise RecommenderError(f"{AUTHORIZATION} holds characters that no header may have")
+    named = os.environ.get(ORIGIN, "").strip()
+    if not named:
+        raise RecommenderError(
+            f"{AUTHORIZATION} is set, and nothing says which server may get it: set {ORIGIN} to the "
+            f"scheme, host and port of yours, as in {ORIGIN}=https://shop.example"
+        )
+    if (
+        Endpoint.parse(named, ORIGIN, "https://shop.example", AUTHORIZATION).origin
+        != endpoint.origin
+    ):
+        return None
+    if not endpoint.url.startswith("https:") and not endpoint.is_loopback:
+        raise RecommenderError(
+            f"{AUTHORIZATION} would go unencrypted to {endpoint.url}: use https, or unset it for a "
+            f"server that needs none"
+        )
+    return value

@@ -1,0 +1,212 @@
+"""What is said to a recommender behind HTTP, and how its answers and failures are read.
+
+``docs/http-recommender.openapi.yaml`` states the contract; a test holds this module to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.llm.chat_api import describe_absence, describe_connection
+from pytest_recsys_mt.llm.pacing import UnavailableError
+from pytest_recsys_mt.llm.sanitize import one_line, sanitize
+from pytest_recsys_mt.requests import Item, Recommendation, Request
+
+CONTRACT = "docs/http-recommender.openapi.yaml"
+"""Where the contract stands, for messages."""
+
+AUTHORIZATION = "RECSYS_HTTP_AUTHORIZATION"
+"""Environment variable with the whole value of the header: ``Bearer ...``."""
+
+ORIGIN = "RECSYS_HTTP_ORIGIN"
+"""Environment variable with the one server that may get it: ``https://shop.example``."""
+
+LONGEST_ID = 500
+"""Characters of an item's id that are kept; a server may write anything there."""
+
+_HINTS: Mapping[int, str] = {
+    400: f"compare the server with {CONTRACT}",
+    401: f"set {AUTHORIZATION}, and {ORIGIN} to this server",
+    403: f"check what {AUTHORIZATION} may do, and that {ORIGIN} names this server",
+    404: "check the address: the contract's paths /about and /recommend are added to it",
+    405: "check the address: the contract's paths /about and /recommend are added to it",
+    413: "lower batch= in the spec",
+    422: f"compare the server with {CONTRACT}",
+    429: "lower concurrency= in the spec",
+}
+
+Answered = Recommendation | NotApplicable
+
+
+class ContractError(ValueError):
+    """An answer that the contract does not allow; the text says what it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a server says of itself.
+
+    Attributes:
+        version: Of what answers: another one for every change that may change an answer. None where
+            the server does not say.
+        deterministic: Whether it always answers alike.
+        max_batch: The most requests that it takes at a time, where it says so.
+    """
+
+    version: str | None = None
+    deterministic: bool = False
+    max_batch: int | None = None
+
+
+def body_of(requests: Sequence[Request]) -> bytes:
+    """What is posted for `requests`."""
+    return json.dumps(
+        {"requests": [plain(request) for request in requests]}, allow_nan=False
+    ).encode()
+
+
+def plain(request: Request) -> dict[str, Any]:
+    """`request` as the contract writes it. Held-out items are no part of a request."""
+    return {
+        "user": request.user,
+        "attributes": dict(request.attributes),
+        "history": [
+            {
+                "item": _plain_item(rating.item),
+                "rating": rating.value,
+                "timestamp": rating.timestamp,
+            }
+            for rating in request.history
+        ],
+        "scale": {"low": request.scale.low, "high": request.scale.high},
+        "candidates": None
+        if request.candidates is None
+        else [_plain_item(item) for item in request.candidates],
+        "k": request.k,
+        "replicate": request.replicate,
+    }
+
+
+def _plain_item(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "title": item.title,
+        "year": item.year,
+        "attributes": dict(item.attributes),
+    }
+
+
+def read_about(body: bytes) -> About:
+    """What the server says of itself.
+
+    Raises:
+        ContractError: If it is not what the contract allows.
+    """
+    said = _object(body)
+    version, deterministic = said.get("version"), said.get("deterministic", False)
+    most = said.get("max_batch")
+    for name, value, fits, allowed in (
+        ("version", version, version is None or _is_version(version), "a text, not empty"),
+        ("deterministic", deterministic, isinstance(deterministic, bool), "true or false"),
+        ("max_batch", most, most is None or _is_count(most), "a whole number from 1"),
+    ):
+        if not fits:
+            raise ContractError(f"{name} is {_short(value)}; the contract wants {allowed}")
+    return About(version, deterministic, most)
+
+
+def read_answers(body: bytes, count: int) -> tuple[str | None, list[Answered]]:
+    """The version that answered, where the server says so, and the answers.
+
+    Args:
+        body: Of the response.
+        count: How many requests were asked.
+
+    Raises:
+        ContractError: If it is not what the contract allows.
+    """
+    said = _object(body)
+    answers, version = said.get("answers"), said.get("version")
+    if not isinstance(answers, list):
+        raise ContractError(f"it has no list of answers, but the fields {sorted(said)!r}"[:200])
+    if len(answers) != count:
+        raise ContractError(
+            f"{len(answers)} answers to {count} requests; the contract wants one each, in their order"
+        )
+    if version is not None and not _is_version(version):
+        raise ContractError(f"version is {_short(version)}; the contract wants a text, not empty")
+    return version, [_answer(answer) for answer in answers]
+
+
+def _answer(answer: Any) -> Answered:
+    said = answer if isinstance(answer, dict) else {}
+    kinds = [kind for kind in ("items", "error", "not_applicable") if said.get(kind) is not None]
+    if len(kinds) != 1:
+        return Recommendation(
+            (),
+            error=f"the answer {_short(answer)} has not one of items, error, not_applicable",
+        )
+    (kind,) = kinds
+    value = said[kind]
+    if kind != "items":
+        reason = one_line(value)[:300] if isinstance(value, str) else _short(value)
+        reason = reason or "no reason given"
+        if kind == "not_applicable":
+            return NotApplicable(reason)
+        return Recommendation((), error=f"the server says: {reason}")
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return Recommendation(
+            (), error=f"items is {_short(value)}; the contract wants ids of items, as texts"
+        )
+    return Recommendation(tuple(sanitize(item)[:LONGEST_ID] for item in value))
+
+
+def describe(error: Exception, url: str) -> str:
+    """Why a call failed, with the address, and what to do where that is known."""
+    import httpx2
+
+    if isinstance(error, httpx2.HTTPStatusError):
+        status = error.response.status_code
+        if 300 <= status < 400:
+            leads = one_line(error.response.headers.get("location", ""))[:200] or "nowhere"
+            return (
+                f"{url}: HTTP {status}, a redirect to {leads}, which is not followed, for the key "
+                f"would go along; name the address that answers itself"
+            )
+        hint = _HINTS.get(status, "see the server's log" if status >= 500 else "")
+        said = one_line(error.response.text)[:160] or "no reason given"
+        return f"{url}: HTTP {status}{f' ({hint})' if hint else ''}: {said}"
+    if isinstance(error, UnavailableError):
+        return describe_absence(error)
+    if isinstance(error, (httpx2.TransportError, TimeoutError)):
+        return describe_connection(error, url)
+    if isinstance(error, ContractError):
+        return f"{url}: {error} ({CONTRACT})"
+    return f"{url}: {type(error).__name__}: {error}"
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        said = json.loads(body.decode())
+    except (ValueError, RecursionError):
+        raise ContractError(f"the answer is not JSON: {_short(body)}") from None
+    if not isinstance(said, dict):
+        raise ContractError(f"the answer is {_short(said)}; the contract wants a JSON object")
+    return said
+
+
+def _is_version(value: object) -> bool:
+    return isinstance(value, str) and bool(one_line(value)) and len(value) <= 200
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _short(value: object) -> str:
+    text = value.decode(errors="replace") if isinstance(value, bytes) else repr(value)
+    return repr(text[:80]) if isinstance(value, bytes) else one_line(text[:80])

@@ -1,0 +1,73 @@
+"""The comparison with a baseline on the terminal: one line a verdict that changed."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.report.named import name_of_row, shorten
+
+WORDS = {
+    "regressed": "REGRESSED",
+    "suspicious": "SUSPICIOUS",
+    "inconclusive": "unclear",
+    "improved": "improved",
+    "unchanged": "unchanged",
+    "ungated": "ungated",
+}
+COLOURS: dict[str, dict[str, bool]] = {
+    "regressed": {"red": True, "bold": True},
+    "suspicious": {"red": True},
+    "inconclusive": {"yellow": True},
+    "improved": {"green": True},
+}
+NAME = 29
+HEADER = f"{'relation':<{NAME}} {'change':<10} {'worse by [bounds]':>22} {'margin':>6} {'users':>5}"
+
+
+def tell_comparison(
+    reporter: Any, comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Write what became of every verdict that changed, and how many did not.
+
+    Args:
+        reporter: Writes on the terminal.
+        comparison: As the record has it.
+        rows: Of the record.
+    """
+    where = comparison["baseline"] or "this run"
+    title = f"recsys-mt: {comparison['model']} against {comparison['against']} of {where}"
+    reporter.write_sep("=", shorten(one_line(title), 74))
+    for reason in comparison["refused"]:
+        _wrapped(reporter, f"refused: {reason}")
+    if comparison["refused"]:
+        return
+    names = {(row["nodeid"], row["oracle"]): name_of_row(row) for row in rows}
+    told = [each for each in comparison["results"] if each["change"] in COLOURS]
+    if told:
+        reporter.write_line(HEADER)
+    for each in told:
+        reporter.write(f"{shorten(names[each['nodeid'], each['oracle']], NAME):<{NAME}} ")
+        reporter.write(f"{WORDS[each['change']]:<10}", **COLOURS[each["change"]])
+        low, high = each["interval"]
+        effect = f"{each['worse']:.3f} [{low:.3f}, {high:.3f}]"
+        effect = effect if len(effect) <= 22 else effect.replace(", ", ",")
+        reporter.write_line(f" {effect:>22} {each['margin']:>6.3g} {each['users']:>5}")
+    counts = comparison["counts"]
+    reporter.write_line(
+        ", ".join(f"{counts[change]} {change}" for change in WORDS if counts.get(change))
+        or "nothing to compare"
+    )
+    reasons: dict[str, int] = {}
+    for each in comparison["results"]:
+        if each["change"] == "ungated":
+            reasons[each["reason"]] = reasons.get(each["reason"], 0) + 1
+    for reason, count in reasons.items():
+        _wrapped(reporter, f"ungated ({count}): {reason}")
+
+
+def _wrapped(reporter: Any, text: str) -> None:
+    for line in textwrap.wrap(text, 79, initial_indent="  ", subsequent_indent="    "):
+        reporter.write_line(line)

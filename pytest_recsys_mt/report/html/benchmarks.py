@@ -1,0 +1,113 @@
+"""Tables of benchmark tasks, with the values that papers print beside ours."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_recsys_mt.report.html import words
+from pytest_recsys_mt.report.html.cards import Card
+
+
+@dataclass(frozen=True)
+class Task:
+    """One benchmark task: its card for each model that has one."""
+
+    title: str
+    metric: str
+    limit: str
+    cards: Mapping[str, Card]
+
+
+@dataclass(frozen=True)
+class Published:
+    """Values that a paper prints, with ours where a column has our metric's name.
+
+    Attributes:
+        source: Where they are printed.
+        columns: The first one names the rows.
+        rows: As printed.
+        ours: The same columns for the models of this run; empty texts where we measured nothing.
+    """
+
+    source: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    ours: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The benchmark tasks of one suite."""
+
+    suite: str
+    models: Sequence[str]
+    tasks: Sequence[Task]
+    published: Sequence[Published]
+
+
+def benchmarks_of(cards: Sequence[Card]) -> list[Benchmark]:
+    """The benchmarks of each suite that has any, or that tells of published values."""
+    suites = sorted({card.row["suite"] for card in cards})
+    found = [_benchmark(suite, [c for c in cards if c.row["suite"] == suite]) for suite in suites]
+    return [each for each in found if each.tasks or each.published]
+
+
+def value_of(card: Card) -> str:
+    """The value of a card with its interval."""
+    row = card.row
+    value = row.get("value") if row.get("metric") is not None else row.get("estimate")
+    if value is None:
+        return "–"
+    percent = words.effect_of(row).percent
+    text = words.number(value, percent)
+    if row.get("interval") is None:
+        return text
+    low, high = (words.number(bound, percent) for bound in row["interval"])
+    return f"{text} [{low}, {high}]"
+
+
+def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:
+    measured = [card for card in cards if card.row.get("metric") is not None]
+    tasks: dict[tuple[str, str, str], dict[str, Card]] = {}
+    for card in sorted(measured, key=lambda card: str(card.row["nodeid"])):
+        key = (_line(card), card.row["metric"], words.limit_of(card.row))
+        tasks.setdefault(key, {})[card.row["model"]] = card
+    tables: dict[str, tuple[Mapping[str, Any], list[Card]]] = {}
+    for card in cards:
+        given = (card.row.get("details") or {}).get("published")
+        if given:
+            tables.setdefault(json.dumps(given, sort_keys=True), (given, []))[1].append(card)
+    return Benchmark(
+        suite=suite,
+        models=sorted({card.row["model"] for card in measured}),
+        tasks=[Task(*key, cards=by_model) for key, by_model in tasks.items()],
+        published=[_published(given, holders) for given, holders in tables.values()],
+    )
+
+
+def _line(card: Card) -> str:
+    return f"{card.title}: {card.name}" if card.name else card.title
+
+
+def _published(given: Mapping[str, Any], cards: Sequence[Card]) -> Published:
+    columns = [str(column) for column in given["columns"]]
+    ours = []
+    for model in sorted({card.row["model"] for card in cards}):
+        values = {
+            _key(card.row["metric"]): value_of(card)
+            for card in cards
+            if card.row["model"] == model and card.row.get("metric") is not None
+        }
+        line = [values.get(_key(column), "") for column in columns[1:]]
+        if any(line):
+            ours.append([f"{model} (this run)", *line])
+    rows = [["" if cell is None else str(cell) for cell in row] for row in given["rows"]]
+    return Published(str(given["source"]), columns, rows, ours)
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "", name.casefold())

@@ -1,0 +1,110 @@
+"""Two answers side by side: what stayed, moved, was lost, is new, or should not be there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is to be said of one place of an answer; `kind` chooses the colour, `text` says it."""
+
+    kind: str
+    text: str
+
+
+FAULTS = {
+    "unknown": Mark("fault", "⚠ hallucinated: no known item"),
+    "outside": Mark("fault", "⚠ hallucinated: exists, but is not in the catalogue"),
+    "history": Mark("fault", "⚠ already in the history"),
+    "catalogue": Mark("fault", "⚠ was not offered"),
+    "duplicate": Mark("fault", "⚠ named before"),
+    "unparsed": Mark("fault", "⚠ names nothing"),
+}
+"""By `requests.EntryKind`."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One entry of an answer."""
+
+    title: str
+    marks: tuple[Mark, ...] = ()
+
+
+Line = tuple[Place | None, Place | None]
+"""One rank of both answers; None where an answer is shorter."""
+
+
+def aligned(
+    source: Sequence[str],
+    followup: Sequence[str],
+    source_kinds: Sequence[str] = (),
+    followup_kinds: Sequence[str] = (),
+) -> list[Line]:
+    """Both answers by rank, with what became of each item.
+
+    Args:
+        source: Titles, best first.
+        followup: Titles, best first.
+        source_kinds: What each place of the source is to its request; empty if all were offered.
+        followup_kinds: Likewise.
+    """
+    before, after = _first_places(source), _first_places(followup)
+    left = [
+        Place(title, (*_fault(source_kinds, place), *_lost(title, after)))
+        for place, title in enumerate(source)
+    ]
+    right = [
+        Place(title, (*_fault(followup_kinds, place), *_moved(title, place, before)))
+        for place, title in enumerate(followup)
+    ]
+    return list(zip_longest(left, right))
+
+
+def alone(answer: Sequence[str], kinds: Sequence[str] = ()) -> list[Place]:
+    """One answer by rank, with what should not be there."""
+    return [Place(title, _fault(kinds, place)) for place, title in enumerate(answer)]
+
+
+def summary(lines: Sequence[Line]) -> str:
+    """What the marks of two answers add up to, in words."""
+    marks = [mark.kind for line in lines for place in line if place for mark in place.marks]
+    words = (
+        ("same", "in the same place"),
+        ("moved", "moved"),
+        ("lost", "lost"),
+        ("new", "new"),
+        ("fault", "marked ⚠"),
+    )
+    counts = [
+        f"{number} {word}"
+        for kind, word in words
+        if (number := sum(mark.startswith(kind) for mark in marks))
+    ]
+    return ", ".join(counts)
+
+
+def _first_places(titles: Sequence[str]) -> dict[str, int]:
+    return {title: place for place, title in reversed(list(enumerate(titles, 1)))}
+
+
+def _fault(kinds: Sequence[str], place: int) -> tuple[Mark, ...]:
+    kind = kinds[place] if place < len(kinds) else ""
+    return (FAULTS[kind],) if kind in FAULTS else ()
+
+
+def _lost(title: str, after: dict[str, int]) -> tuple[Mark, ...]:
+    return () if title in after else (Mark("lost", "✕ lost"),)
+
+
+def _moved(title: str, place: int, before: dict[str, int]) -> tuple[Mark, ...]:
+    was = before.get(title)
+    if was is None:
+        return (Mark("new", "✚ new"),)
+    if was == place + 1:
+        return (Mark("same", "= same place"),)
+    arrow = "▲" if was > place + 1 else "▼"
+    return (Mark("moved", f"{arrow} was {was}"),)

@@ -1,0 +1,175 @@
+"""The page: the record in, one HTML file out."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_recsys_mt.errors import DataError, MissingExtraError
+from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.llm.sanitize import sanitize
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SCHEMA = "recsys-mt/1"
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def require_html() -> None:
+    """See that what draws the report is installed.
+
+    Raises:
+        MissingExtraError: If it is not; the text says how to install it.
+    """
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the HTML report needs Jinja2 and matplotlib ({error}); install them with: "
+            f"pip install 'pytest-recsys-mt[html]'"
+        ) from error
+
+
+def write_report(document: Mapping[str, Any], path: Path) -> None:
+    """Write the report of a record to `path`, whole or not at all.
+
+    Raises:
+        DataError: If `document` is no record.
+        MissingExtraError: If what draws the report is not installed.
+    """
+    text = render(document)
+    with written_whole(path) as stream:
+        stream.write(text)
+    path.chmod(0o644)
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The record that ``--recsys-json`` wrote to `path`.
+
+    Raises:
+        DataError: If there is none; says what is there.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise DataError(f"{str(path)!r} is no JSON: {error}") from error
+    found = document.get("schema") if isinstance(document, dict) else None
+    if found != SCHEMA:
+        raise DataError(
+            f"{str(path)!r} is no record of the schema {SCHEMA!r} (its schema is {found!r}); name a "
+            f"file that --recsys-json wrote"
+        )
+    return dict(document)
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """The page of a record. The same record gives the same page, byte by byte.
+
+    Args:
+        document: As ``--recsys-json`` writes it. Nothing in it is trusted.
+
+    Raises:
+        DataError: If it lacks what every record has.
+        MissingExtraError: If what draws the report is not installed.
+    """
+    require_html()
+    from jinja2 import UndefinedError
+    from markupsafe import Markup
+
+    from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
+    from pytest_recsys_mt.report.html.cards import cards_of
+    from pytest_recsys_mt.report.html.changes import comparisons_of
+    from pytest_recsys_mt.report.html.plots import groups_of, plots_of
+    from pytest_recsys_mt.report.html.words import STATES
+
+    record = _clean(document)
+    style, script = (
+        (TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
+    )
+    try:
+        cards = cards_of(record)
+        text = (
+            _environment()
+            .get_template("report.html.j2")
+            .render(
+                record=record,
+                cards=cards,
+                states={key: [card for card in cards if card.state.key == key] for key in STATES},
+                words_of=STATES,
+                reasons=_further_reasons(record),
+                comparisons=comparisons_of(record, cards),
+                groups=groups_of(cards),
+                benchmarks=benchmarks_of(cards),
+                plots=plots_of(cards),
+                models=sorted({card.row["model"] for card in cards if card.row["model"]}),
+                suites=sorted({card.row["suite"] for card in cards}),
+                style=Markup(style),
+                script=Markup(script),
+                policy=_policy(style, script),
+            )
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, UndefinedError) as error:
+        raise DataError(
+            f"this is no record as --recsys-json writes it: {type(error).__name__}: {error}"
+        ) from error
+    return text
+
+
+def _further_reasons(record: Mapping[str, Any]) -> list[str]:
+    """Why the gate failed, less what the page says of single tests anyway."""
+    tests = tuple(f": {row['nodeid']}" for row in record["results"])
+    return [each for each in record["gate"].get("reasons") or () if not each.endswith(tests)]
+
+
+def _policy(style: str, script: str) -> str:
+    """What the page may load: its own style and script, by their content, and nothing else."""
+    hashes = {
+        name: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for name, text in (("style", style), ("script", script))
+    }
+    return (
+        f"default-src 'none'; style-src 'sha256-{hashes['style']}'; "
+        f"script-src 'sha256-{hashes['script']}'; img-src data:; base-uri 'none'; "
+        f"form-action 'none'"
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    from pytest_recsys_mt.report.html import words
+    from pytest_recsys_mt.report.html.benchmarks import value_of
+
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # Drawings are serialised by an XML library from text it has escaped; nothing else is trusted.
+    made.filters.update(drawing=Markup, number=words.number, spoken=words.spoken)
+    made.globals.update(agreement=words.agreement, limit_of=words.limit_of, value_of=value_of)
+    return made
+
+
+def _clean(value: Any) -> Any:
+    """`value` with all its texts sanitized, keys too: a record may come from anywhere."""
+    if isinstance(value, str):
+        return sanitize(value)
+    if isinstance(value, Mapping):
+        return {sanitize(str(key)): _clean(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(each) for each in value]
+    return value

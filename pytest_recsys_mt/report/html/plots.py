@@ -1,0 +1,152 @@
+"""Which drawings a page has: every effect on its axis, and what rows carry in their details."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pytest_recsys_mt.report.html import figures, words
+from pytest_recsys_mt.report.html.cards import Card
+
+
+@dataclass(frozen=True)
+class Group:
+    """Relations whose effects are in one unit, so that they stand on one axis.
+
+    Attributes:
+        suite: Theirs.
+        unit: What the effect is.
+        axis: The drawing of the axis; empty where there is none.
+        lines: Each card with the drawing of its interval.
+    """
+
+    suite: str
+    unit: str
+    axis: str
+    lines: Sequence[tuple[Card, str]]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One drawing of what rows carry in their details.
+
+    Attributes:
+        title: What it shows.
+        cards: The rows that carry it.
+        drawing: An SVG element; empty where it could not be drawn.
+        note: What a reader should know, such as why there is no drawing.
+        columns: Of the numbers behind it.
+        numbers: Likewise, in rows.
+    """
+
+    title: str
+    cards: Sequence[Card]
+    drawing: str
+    note: str = ""
+    columns: Sequence[str] = ()
+    numbers: Sequence[Sequence[str]] = ()
+
+
+def groups_of(cards: Sequence[Card]) -> list[Group]:
+    """All cards, in their order: those with effects in one unit on one axis, the others last."""
+    drawn: dict[tuple[str, str], list[Card]] = {}
+    others: dict[tuple[str, str], list[Card]] = {}
+    for card in cards:
+        row = card.row
+        suite = row["suite"]
+        if row.get("metric") is not None and row.get("value") is not None:
+            others.setdefault((suite, "benchmark values"), []).append(card)
+        elif row.get("interval") is None or row.get("estimate") is None:
+            others.setdefault((suite, "without an effect"), []).append(card)
+        else:
+            drawn.setdefault((suite, words.effect_of(row).unit), []).append(card)
+    groups = []
+    for (suite, unit), held in drawn.items():
+        names = [f"effect-{card.key}" for card in held]
+        axis, strips = figures.strips([card.row for card in held], names)
+        groups.append(Group(suite, unit, axis, list(zip(held, strips, strict=True))))
+    for (suite, unit), held in others.items():
+        groups.append(Group(suite, unit, "", [(card, "") for card in held]))
+    return groups
+
+
+def plots_of(cards: Sequence[Card]) -> list[Plot]:
+    """The drawings of dimensions, curves and scatter plots."""
+    return [
+        *_dimensions(cards),
+        *_of_rows(cards, "curve", _curve),
+        *_of_rows(cards, "scatter", _scatter),
+    ]
+
+
+Draw = Callable[[Card, Mapping[str, Any], str], Plot]
+
+
+def _of_rows(cards: Sequence[Card], kind: str, draw: Draw) -> list[Plot]:
+    plots = []
+    for card in cards:
+        given = (card.row.get("details") or {}).get(kind)
+        if given:
+            title = f"{card.title}, {card.row['model']}"
+            plots.append(_guarded(title, [card], partial(draw, card, given, title)))
+    return plots
+
+
+def _guarded(title: str, cards: Sequence[Card], draw: Callable[[], Plot]) -> Plot:
+    """A drawing, or a word on why there is none: a suite's mistake must not cost the report."""
+    try:
+        return draw()
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        return Plot(title, cards, "", f"This cannot be drawn: {type(error).__name__}: {error}")
+
+
+def _curve(card: Card, given: Mapping[str, Any], title: str) -> Plot:
+    lines = {"": given.get("points") or [], **(given.get("lines") or {})}
+    x, y = str(given.get("x", "x")), str(given.get("y", "y"))
+    numbers = [
+        [*([name] if len(lines) > 1 else []), *(_cell(value) for value in (*point, None, None)[:4])]
+        for name, points in lines.items()
+        for point in points
+    ]
+    columns = [*(["line"] if len(lines) > 1 else []), x, y, "low", "high"]
+    label = f"Curve of {y} by {x}; the table below it has its numbers"
+    drawing = figures.curve(f"curve-{card.key}", given, label)
+    return Plot(title, [card], drawing, "", columns, numbers)
+
+
+def _scatter(card: Card, given: Mapping[str, Any], title: str) -> Plot:
+    every, count = figures.thinning(given), len(given["points"])
+    label = f"{count:,} points: {given.get('y', 'y')} against {given.get('x', 'x')}"
+    drawing = figures.scatter(f"scatter-{card.key}", given, label)
+    note = f"{count:,} points" + (f", one of every {every} drawn" if every > 1 else "")
+    return Plot(title, [card], drawing, note)
+
+
+def _dimensions(cards: Sequence[Card]) -> list[Plot]:
+    by_model: dict[tuple[str, str], list[Card]] = {}
+    for card in cards:
+        if (card.row.get("details") or {}).get("dimension"):
+            by_model.setdefault((card.row["suite"], card.row["model"]), []).append(card)
+    plots = []
+    for (suite, model), held in sorted(by_model.items()):
+        held.sort(key=lambda card: str(card.row["nodeid"]))
+        title = f"Dimensions of {model} ({suite})"
+        plots.append(_guarded(title, held, partial(_dimension_plot, held, title)))
+    return plots
+
+
+def _dimension_plot(cards: Sequence[Card], title: str) -> Plot:
+    given = [card.row["details"]["dimension"] for card in cards]
+    label = "; ".join(f"{each['name']} {words.number(each['value'])}" for each in given)
+    drawing = figures.dimensions(f"dimensions-{cards[0].key}", given, label)
+    columns = ["dimension", "value", "low", "high"]
+    numbers = [[_cell(each.get(key)) for key in ("name", *columns[1:])] for each in given]
+    return Plot(title, cards, drawing, "", columns, numbers)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "–" if value is None else str(value)
+    return f"{value:,}" if isinstance(value, int) else words.number(value)

@@ -1,0 +1,56 @@
+"""Where a record comes from: the settings, the versions, the time."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import platform
+import time
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from pytest_recsys_mt.settings import Settings
+
+PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
+"""Whose versions may show in answers or in numbers."""
+
+
+def settings_of(settings: Settings) -> dict[str, Any]:
+    """What was asked for, as far as answers or verdicts depend on it: no paths, nothing secret."""
+    return {
+        **dataclasses.asdict(settings.design),
+        "alpha": settings.alpha,
+        "prompt": settings.prompt or settings.design.prompt,
+        "exact": settings.exact,
+        "mode": settings.mode,
+        "inconclusive": settings.inconclusive,
+        "error_limit": settings.error_limit,
+        "against": settings.against,
+        "judge": settings.judge,
+        "profiler": settings.profiler,
+    }
+
+
+def environment() -> dict[str, str]:
+    """The interpreter, the machine, and the installed versions of `PACKAGES`."""
+    found = {
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def time_since(started: float) -> dict[str, Any]:
+    """When a run began, in UTC, and how long it has taken; the one part of a record that no second
+    run repeats.
+
+    Args:
+        started: In Unix seconds.
+    """
+    begun = datetime.datetime.fromtimestamp(int(started), datetime.UTC)
+    return {"started": begun.isoformat(), "seconds": round(time.time() - started, 1)}

@@ -1,0 +1,111 @@
+"""The run as Markdown, for the page of a GitHub Actions job (``GITHUB_STEP_SUMMARY``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.report.compared import COLOURS
+from pytest_recsys_mt.report.named import name_of_row
+
+WORDS = {
+    "holds": "holds",
+    "violated": "**violated**",
+    "inconclusive": "unclear",
+    "error": "**error**",
+    "not-applicable": "n/a",
+}
+MOST = 200
+"""Lines of a table: GitHub shows no summary above a mebibyte."""
+
+
+def append(path: Path, document: Mapping[str, Any]) -> None:
+    """Add the run to the file; what other steps wrote stays."""
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(markdown(document))
+
+
+def markdown(document: Mapping[str, Any]) -> str:
+    """The run as GitHub's Markdown.
+
+    Args:
+        document: The record.
+    """
+    gate = document["gate"]
+    lines = [
+        f"## recsys-mt: gate {gate['status']}",
+        "",
+        f"{cell(', '.join(document['models']))} on {cell(document['data'])}, seed {document['seed']}",
+        "",
+        *(f"* {cell(reason)}" for reason in gate["reasons"]),
+        "",
+    ]
+    for comparison in gate["comparisons"]:
+        lines += _comparison(comparison, document["results"])
+    key = lambda row: (row["suite"], row["model"])
+    for (suite, model), rows in groupby(sorted(document["results"], key=key), key=key):
+        lines += [
+            f"### {cell(suite)}, {cell(model or 'no model')}",
+            "",
+            "| relation | verdict | effect or value | bounds | limit | users |",
+            "|---|---|---:|---:|---:|---:|",
+            *_cut([_row(row) for row in rows]),
+            "",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def cell(text: str) -> str:
+    """`text` as itself in a Markdown table: no markup, no link, no mention, no line break."""
+    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*_\[\]|~#@!])", lambda found: f"&#{ord(found[1])};", plain)
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    metric = row.get("metric")
+    value = row["value"] if metric else row["estimate"]
+    limit = row["threshold"] if metric else row["margin"]
+    word = WORDS[row["status"]]
+    if row["expected"] == "violated":
+        word = {"violated": "known", "holds": "**mended**"}.get(row["status"], word)
+    if value is None or row["interval"] is None:
+        return f"| {cell(name_of_row(row))} | {word} | {cell(row['reason'])[:300]} | | | |"
+    low, high = row["interval"]
+    shown = "" if limit is None else f"{limit:g}"
+    return (
+        f"| {cell(name_of_row(row))} | {word} | {value:.3f} | {low:.3f} to {high:.3f} | {shown} | "
+        f"{row['users']} |"
+    )
+
+
+def _comparison(comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    where = comparison["baseline"] or "this run"
+    lines = [
+        f"### {cell(comparison['model'])} against {cell(comparison['against'])} of {cell(where)}",
+        "",
+        *(f"* refused: {cell(reason)}" for reason in comparison["refused"]),
+    ]
+    counts = comparison["counts"]
+    lines += [", ".join(f"{count} {change}" for change, count in sorted(counts.items())), ""]
+    names = {(row["nodeid"], row["oracle"]): name_of_row(row) for row in rows}
+    told = [each for each in comparison["results"] if each["change"] in COLOURS]
+    if told:
+        lines += ["| relation | change | worse by | bounds | margin | users |"]
+        lines += ["|---|---|---:|---:|---:|---:|"]
+        lines += _cut(
+            [
+                f"| {cell(names[each['nodeid'], each['oracle']])} | {each['change']} | "
+                f"{each['worse']:.3f} | {each['interval'][0]:.3f} to {each['interval'][1]:.3f} | "
+                f"{each['margin']:g} | {each['users']} |"
+                for each in told
+            ]
+        )
+    return [*lines, ""]
+
+
+def _cut(lines: list[str]) -> list[str]:
+    left = len(lines) - MOST
+    return lines if left <= 0 else [*lines[:MOST], f"| and {left} more, in the record | | | | | |"]

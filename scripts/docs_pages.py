@@ -1,0 +1,167 @@
+"""Pages of the documentation that are made from the code, as a hook of mkdocs.
+
+    mkdocs build --strict
+
+Every relation with what it promises and an example request before and after, every oracle with its
+docstring, and SECURITY.md.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from pytest_recsys_mt import oracles, relations
+from pytest_recsys_mt.cases import Split
+from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.llm.prompts import template
+from pytest_recsys_mt.relations import Transformation
+from pytest_recsys_mt.report.listing import needs_of
+from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.settings import Design
+
+ROOT = Path(__file__).resolve().parents[1]
+ARGUMENTS = {
+    "add_irrelevant_candidates": "(2)",
+    "add_spaces": "(0.1)",
+    "ask_k": "(2)",
+    "change_case": "('upper')",
+    "drop_history": "(2)",
+    "extend_list": "(2)",
+    "noisy_profile": "(1)",
+    "popularity_prompt": "('minimize')",
+    "random_words": "(rate=0.05)",
+    "scale_ratings": "(2)",
+    "shift_ratings": "(1)",
+    "truncate_history": "(3)",
+    "typos": "(0.05)",
+}
+"""Usual arguments of the relations that take any."""
+
+SECTION = re.compile(r"^(Promise|Source|Example|Args|Returns|Yields|Raises|Attributes|Note):$")
+MOST_LINES = 40
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages to those of docs/."""
+    for name, text in pages().items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def pages() -> dict[str, str]:
+    """The text of each page by its file name."""
+    return {
+        "relations.md": "\n".join(relations_page()),
+        "oracles.md": "\n".join(oracles_page()),
+        "security.md": (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
+    }
+
+
+def relations_page() -> Iterator[str]:
+    """Every public relation."""
+    yield "# Relations\n"
+    yield (
+        "Each changes a request in a way whose effect on the answer is known. The examples are of one "
+        "user of the embedded data with five ratings, six candidates and k = 3, as the prompt "
+        "shows them; recommenders that read no text get the same request as data.\n"
+    )
+    for name in relations.__all__:
+        if name == "Transformation":
+            continue
+        found = getattr(relations, name)
+        made = found
+        if not isinstance(found, Transformation):
+            made = eval(f"relations.{name}{ARGUMENTS[name]}", {"relations": relations})
+        module = sys.modules[f"pytest_recsys_mt.relations.{name}"]
+        documented = module if isinstance(found, Transformation) else found
+        yield f"## {name}\n"
+        yield f"*{made.promise}* Needs {needs_of(made)}.\n"
+        yield from described(documented)
+        yield f"`{made.name}` makes of the example:\n"
+        yield f"```diff\n{difference(made)}\n```\n"
+
+
+def oracles_page() -> Iterator[str]:
+    """Every public oracle and metric."""
+    yield "# Oracles\n"
+    yield "What judges answers, and the similarities and metrics that they judge by.\n"
+    for name in oracles.__all__:
+        found = getattr(oracles, name)
+        if callable(found) and inspect.getdoc(found):
+            yield f"## {name}\n"
+            yield f"```python\n{name}{_signature(found)}\n```\n"
+            yield from described(found)
+
+
+def described(found: object) -> Iterator[str]:
+    """A docstring in Google's style as Markdown."""
+    section, lines = "", list[str]()
+    for line in (inspect.getdoc(found) or "").splitlines():
+        if SECTION.match(line):
+            yield from _section(section, lines)
+            section, lines = line[:-1], []
+        else:
+            lines.append(line)
+    yield from _section(section, lines)
+
+
+def _section(name: str, lines: list[str]) -> Iterator[str]:
+    text = inspect.cleandoc("\n".join(["", *lines])) if name else "\n".join(lines).strip()
+    if not text:
+        return
+    if name == "Example":
+        yield f"```python\n{text}\n```\n"
+    elif name in ("Args", "Raises", "Attributes"):
+        yield f"**{name}**\n"
+        for entry in re.split(r"\n(?=\S)", text):
+            key, _, told = " ".join(entry.split()).partition(": ")
+            yield f"* `{key}`: {told}"
+        yield ""
+    else:
+        told = re.sub(r"(?m)::$", ":", text)
+        yield f"**{name}**: {told}\n" if name else f"{told}\n"
+
+
+def _signature(found: Callable[..., Any]) -> str:
+    return str(inspect.signature(found)).replace("'", "")
+
+
+@lru_cache(maxsize=1)
+def _example() -> tuple[Request, World]:
+    split = Split(load("mini"), 0)
+    cases = split.cases(Design(users=20, history=5, candidates=6, k=3))
+    return cases[0].request, split.world(cases)
+
+
+def difference(transformation: Transformation) -> str:
+    """What a transformation changes of the example, as a diff of its prompt."""
+    request, world = _example()
+    draw = generator(0, request.user, transformation.name)
+    try:
+        changed = transformation(request, draw, world)
+    except NotApplicable as reason:
+        return f"  not applicable to the example: {reason}"
+    before, after = shown(request), shown(changed)
+    lines = [line for line in difflib.ndiff(before, after) if not line.startswith("?")]
+    if before == after:
+        return "  the same request, asked again"
+    return "\n".join(lines[:MOST_LINES])
+
+
+def shown(request: Request) -> list[str]:
+    """The user's name, k, and the prompt, in lines."""
+    messages = template("person").render(request, None)
+    text = "\n".join(message.content for message in messages)
+    return [f"user {request.user}, k = {request.k}", *filter(None, text.splitlines())]

@@ -1,0 +1,100 @@
+"""The documentation: pages made from the code, programs that run, recipes that can be read."""
+
+import importlib.util
+import re
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+
+from pytest_recsys_mt import oracles, relations
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@cache
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def sections(page: str) -> dict[str, str]:
+    """The text under each heading of a generated page."""
+    parts = re.split(r"(?m)^## (.+)$", generator().pages()[page])
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_every_relation_has_its_promise_its_need_and_an_example_before_and_after() -> None:
+    named = set(relations.__all__) - {"Transformation"}
+    assert set(sections("relations.md")) == named
+    for name, text in sections("relations.md").items():
+        assert re.search(r"^\*.+\* Needs .+\.$", text, re.MULTILINE), name
+        (difference,) = re.findall(r"```diff\n(.*?)\n```", text, re.DOTALL)
+        if name == "same_seed_same_answer":
+            assert difference == "  the same request, asked again"
+        else:
+            assert re.search(r"(?m)^[+-] ", difference), name
+
+
+def test_every_oracle_has_its_signature_and_what_it_takes() -> None:
+    assert {name for name in oracles.__all__ if name[0].islower()} <= set(sections("oracles.md"))
+    for name, text in sections("oracles.md").items():
+        assert text.strip().startswith(f"```python\n{name}("), name
+        assert re.search(r"(?m)^\*\*(Args|Attributes|Returns)\*\*", text), name
+
+
+def test_every_page_of_the_folder_is_in_the_navigation() -> None:
+    site = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    listed = set(re.findall(r"[\w./-]+\.md", str(site["nav"])))
+    written = {path.relative_to(ROOT / "docs").as_posix() for path in ROOT.glob("docs/**/*.md")}
+    assert listed == written | set(generator().pages())
+
+
+def test_the_first_relation_runs_as_the_page_says(pytester: pytest.Pytester) -> None:
+    text = (ROOT / "docs" / "first-relation.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    pytester.makepyfile(test_taste=program)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "test_taste.py", "--recsys-model=itemknn"
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_the_programs_of_your_own_run(pytester: pytest.Pytester) -> None:
+    text = (ROOT / "docs" / "your-own.md").read_text(encoding="utf-8")
+    shop, relation = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    pytester.makepyfile(shop=shop, test_mine=relation)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "test_mine.py", "--recsys-model=shop.py:Newest"
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_the_policy_of_the_page_on_the_gate_is_one(tmp_path: Path) -> None:
+    from pytest_recsys_mt.gate.policy import load
+
+    text = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    (policy,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "recsys.toml").write_text(policy, encoding="utf-8")
+    found = load(tmp_path / "recsys.toml")
+    assert (len(found.rules), len(found.known)) == (2, 1)
+
+
+def test_the_recipes_are_sound_and_name_options_that_there_are() -> None:
+    from pytest_recsys_mt.options import OPTIONS
+
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    github, gitlab = (
+        yaml.safe_load(each) for each in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    )
+    assert github["jobs"]["promises"]["steps"]
+    assert gitlab["promises"]["artifacts"]["reports"]["junit"] == "junit.xml"
+    known = {option.switch for option in OPTIONS}
+    assert set(re.findall(r"--recsys-[a-z-]+", text)) <= known

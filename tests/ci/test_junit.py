@@ -1,0 +1,171 @@
+"""The JUnit file as GitLab, Jenkins and the reporters of GitHub Actions read it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.plugin.conftest import TOYS, record_of
+
+TEST = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import at_least, same_ranking
+from pytest_recsys_mt.relations import add_spaces, reorder_history, scale_ratings
+
+@metamorphic(scale_ratings(2), reorder_history, add_spaces(0.1))
+def test_ranking(source, followup):
+    assert same_ranking(source, followup, margin=0.2)
+
+@metamorphic(reorder_history)
+def test_two_verdicts(source, followup):
+    assert same_ranking(source, followup, margin=0.2)
+    assert same_ranking(source, followup, similarity="overlap", margin=0.2)
+
+def test_hits(recsys):
+    assert at_least(recsys.run(), "hit@10", 0.99)
+"""
+Junit = Callable[..., tuple[ElementTree.Element, dict[str, Any]]]
+
+
+@pytest.fixture
+def junit(pytester: pytest.Pytester) -> Junit:
+    """Run a project of two models; gives the file's first suite, and the record."""
+    pytester.makepyfile(toys=TOYS, **{"release/test_toys": TEST})
+    pytester.syspathinsert()
+
+    def execute(*arguments: str) -> tuple[ElementTree.Element, dict[str, Any]]:
+        pytester.runpytest_inprocess(
+            "-p", "no:cacheprovider", "--recsys-users=30", "--recsys-model=toys:ScaleSensitive",
+            "--recsys-model=toys:Faithful", "--junitxml=junit.xml", "--recsys-json=record.json",
+            *arguments,
+        )  # fmt: skip
+        root = ElementTree.parse(pytester.path / "junit.xml").getroot()
+        suites = root.findall("testsuite")
+        assert (root.tag, len(suites)) == ("testsuites", 1)
+        return suites[0], record_of(pytester.path / "record.json")
+
+    return execute
+
+
+def properties(element: ElementTree.Element) -> dict[str, str]:
+    """As Jenkins reads them: a map, so that a second one of a name would hide the first."""
+    holders = element.findall("properties")
+    assert len(holders) <= 1
+    found = [(each.get("name", ""), each.get("value", "")) for holder in holders for each in holder]
+    assert len(dict(found)) == len(found), "names are unique"
+    return dict(found)
+
+
+@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+def test_every_consumer_finds_what_it_looks_for(junit: Junit, family: str) -> None:
+    suite, record = junit("-o", f"junit_family={family}")
+    cases = suite.findall("testcase")
+
+    # GitLab tells test cases apart by class name and name, Jenkins by both inside a suite.
+    names = [(case.get("classname"), case.get("name")) for case in cases]
+    assert len(set(names)) == len(names) == 10
+    assert all(classname and name for classname, name in names)
+
+    # All of them count the children, and the totals of the suite must agree.
+    counted = {
+        tag: len(suite.findall(f"testcase/{tag}")) for tag in ("failure", "error", "skipped")
+    }
+    assert {"failures": counted["failure"], "errors": counted["error"]} == {
+        key: int(suite.get(key, "")) for key in ("failures", "errors")
+    }
+    assert (int(suite.get("tests", "")), int(suite.get("skipped", ""))) == (10, counted["skipped"])
+    assert all(float(case.get("time", "")) >= 0 for case in cases)
+
+    # GitLab and the reporters of GitHub Actions show the text of a failure, and its message as title.
+    for failure in suite.iterfind("testcase/failure"):
+        assert "VIOLATED" in (failure.get("message") or "")
+        assert (failure.text or "").strip()
+
+    # system-out is a direct child, once, and speaks first to people and then to programs.
+    by_node = {row["nodeid"].rpartition("::")[2]: row for row in record["results"]}
+    for case in cases:
+        (output,) = case.findall("system-out")
+        *_, told, facts = str(output.text).splitlines()
+        row = by_node[case.get("name", "")]
+        assert told.startswith(f"{row['relation'] or 'unchanged'} {row['status']} ")
+        assert json.loads(facts)["recsys-mt"]["status"] == row["status"]
+
+    # Jenkins keeps properties of suites, and of cases where the schema of the family knows them.
+    assert properties(suite)["recsys_mt.gate"] == "failed"
+    assert properties(suite)["recsys_mt.data_digest"] == record["data_digest"]
+    for case in cases:
+        found = properties(case)
+        assert bool(found) == (family == "xunit1")
+        if found and "two_verdicts" in case.get("name", ""):
+            assert found["recsys_mt.oracle"] == "same_ranking:rbo"
+            assert found["recsys_mt.oracle.2"] == "same_ranking:overlap"
+
+
+def test_a_gate_that_was_asked_for_is_a_case_of_its_own(
+    junit: Junit, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / "recsys.toml").write_text("")
+    suite, record = junit()
+    cases = {case.get("name"): case for case in suite.iter("testcase")}
+    gate = cases["gate"]
+    assert gate.get("classname") == "recsys_mt"
+    failure = gate.find("failure")
+    assert failure is not None
+    assert str(failure.text).splitlines() == record["gate"]["reasons"]
+    assert int(suite.get("tests", "")) == len(cases) == 11
+    assert int(suite.get("failures", "")) == len(suite.findall("testcase/failure"))
+
+
+def test_two_workers_write_the_same_file(junit: Junit, pytester: pytest.Pytester) -> None:
+    (pytester.path / "recsys.toml").write_text("")
+
+    def facts(*arguments: str) -> tuple[Any, ...]:
+        suite, record = junit(*arguments)
+        cases = {
+            (case.get("classname"), case.get("name")): sorted(
+                (
+                    child.tag,
+                    child.get("message") or "",
+                    "" if child.tag == "failure" else child.text,
+                )
+                for child in case
+            )
+            for case in suite.iter("testcase")
+        }
+        del record["time"]
+        return cases, properties(suite), record
+
+    assert facts() == facts("-n", "2")
+
+
+def test_the_step_summary_is_markdown_that_no_text_can_break(
+    junit: Junit, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = pytester.path / "summary.md"
+    path.write_text("of another step\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
+    _, record = junit()
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("of another step\n## recsys-mt: gate failed\n")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in rows} == {7}
+    told = [line for line in rows if "violated" in line or "holds" in line or "n/a" in line]
+    compared = sum(each["change"] in ("regressed", "improved", "inconclusive")
+                   for each in record["gate"]["comparisons"][0]["results"])  # fmt: skip
+    assert len(told) == len(record["results"])
+    assert len(rows) == len(told) + compared + 2 * 2 + 2 * bool(compared)
+    before = Path(path).stat().st_size
+    junit("-n", "2", "--recsys-model=toys:Noisy")
+    assert path.stat().st_size > before, "workers add nothing of their own"
+    assert path.read_text(encoding="utf-8").count("## recsys-mt: gate") == 2
+
+
+def test_markup_in_texts_stays_text() -> None:
+    from pytest_recsys_mt.report.step_summary import cell
+
+    assert cell("a|b\n<script> [x](http://y) @team #1 `c`") == (
+        "a&#124;b &lt;script> &#91;x&#93;(http://y) &#64;team &#35;1 &#96;c&#96;"
+    )

@@ -1,0 +1,160 @@
+"""Paired comparisons: which change is told, how often wrongly, and what is not compared at all."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_recsys_mt.gate.comparison import Finding, address, compare
+from pytest_recsys_mt.gate.policy import Choice, Policy, Rule
+
+USERS = [f"u{number:03}" for number in range(100)]
+
+
+def row(values: Any, allowed: str = "at most", name: str = "r", **more: Any) -> dict[str, Any]:
+    return {
+        "nodeid": f"t.py::test_x[toy-{name}]",
+        "model": "toy",
+        "suite": "s",
+        "relation": name,
+        "oracle": "o",
+        "status": "holds",
+        "reason": "",
+        "allowed": allowed,
+        "reach": [-1.0, 1.0],
+        "per_user": dict(zip(USERS, np.asarray(values, float).tolist(), strict=False)),
+        **more,
+    }
+
+
+def metric(values: Any, **more: Any) -> dict[str, Any]:
+    return row(values, "at least", metric="ndcg@10", reach=[0.0, 1.0], **more)
+
+
+def one(
+    old: dict[str, Any], new: dict[str, Any], policy: Policy | None = None, alpha: float = 0.05
+) -> Finding:
+    (found,) = compare([old], [new], policy or Policy(), alpha)
+    return found
+
+
+def noise(seed: int, spread: float = 0.1) -> Any:
+    return np.clip(np.random.default_rng(seed).normal(0, spread, len(USERS)), -0.4, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        (row(noise(1)), row(noise(1) + 0.3), "regressed"),
+        (row(noise(1) + 0.3), row(noise(1)), "improved"),
+        (row(noise(1)), row(noise(2)), "unchanged"),
+        (metric(noise(1) + 0.6), metric(noise(2) + 0.4), "regressed"),
+        (metric(noise(1) + 0.4), metric(noise(2) + 0.55), "improved"),
+        (metric(noise(1) + 0.4), metric(noise(2) + 0.75), "suspicious"),
+        (row(noise(1), "at least"), row(noise(2) + 0.5, "at least"), "improved"),
+        (row(noise(1), "within"), row(noise(2) + 0.3, "within"), "regressed"),
+        (row(noise(1), "within"), row(noise(2) - 0.3, "within"), "regressed"),
+        (row(noise(1) + 0.4, "within"), row(noise(2) - 0.1, "within"), "improved"),
+        (row(noise(1) + 0.3, "within"), row(noise(2) - 0.3, "within"), "unchanged"),
+        (row(noise(1, 0.5)), row(noise(2, 0.5) + 0.08), "inconclusive"),
+    ],
+)
+def test_the_change_is_told_in_the_direction_of_the_promise(
+    old: dict[str, Any], new: dict[str, Any], change: str
+) -> None:
+    found = one(old, new)
+    assert found.change == change
+    assert found.interval is not None
+    assert found.worse is not None
+    assert found.interval[0] <= found.worse <= found.interval[1]
+    if change in ("inconclusive", "suspicious"):
+        assert found.reason
+
+
+def test_equal_values_are_unchanged_without_an_inference() -> None:
+    found = one(row(noise(1)), row(noise(1)))
+    assert (found.change, found.worse, found.p_worse) == ("unchanged", 0.0, None)
+
+
+@pytest.mark.parametrize("allowed", ["at most", "within"])
+def test_what_is_worse_by_the_margin_is_called_regressed_at_most_as_often_as_declared(
+    allowed: str,
+) -> None:
+    """Of 400 runs with a change of exactly the margin, 0.05 of them is 20; more than 33 would come
+    by chance once in a thousand times.
+    """
+    called = 0
+    for seed in range(400):
+        old = row(noise(2 * seed) + 0.3, allowed)
+        new = row(noise(2 * seed + 1) + 0.4, allowed)
+        called += one(old, new).change == "regressed"
+    assert called <= 33
+
+
+def test_any_of_many_is_called_regressed_at_most_as_often_as_declared() -> None:
+    called = 0
+    for seed in range(60):
+        draws = np.random.default_rng(seed)
+        olds, news = [], []
+        for number in range(10):
+            change = draws.normal(0.1, 0.1, len(USERS))
+            olds.append(row(np.zeros(len(USERS)), name=f"r{number}"))
+            news.append(row(np.clip(change, -1, 1), name=f"r{number}"))
+        found = compare(olds, news, Policy(), 0.05)
+        called += any(each.change == "regressed" for each in found)
+    assert called <= 9  # 0.05 of 60 is 3; more than 9 would come by chance once in a thousand times
+
+
+def test_users_are_paired_by_name_whatever_their_order() -> None:
+    old, new = row(noise(1)), row(noise(1))
+    new["per_user"] = dict(reversed(new["per_user"].items()))
+    new["per_user"]["somebody else"] = 0.9
+    assert (one(old, new).change, one(old, new).users) == ("unchanged", 100)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (None, row(noise(1)), "the baseline has no such verdict"),
+        (
+            row([]),
+            row(noise(1)),
+            "the baseline has no value a user for it: users were asked in sev",
+        ),
+        (row([], reach=None), row(noise(1)), "the baseline has no value a user for it"),
+        (row(noise(1)), row([0.1]), "1 users have a value in both runs"),
+        (row(noise(1)), row(noise(1), status="error", reason="429"), "error in this run: 429"),
+        (row(noise(1), "at least"), row(noise(1)), "it promised 'at least' then"),
+    ],
+)
+def test_what_cannot_be_compared_is_ungated_with_the_reason(
+    old: dict[str, Any] | None, new: dict[str, Any], told: str
+) -> None:
+    (found,) = compare([] if old is None else [old], [new], Policy(), 0.05)
+    assert found.change == "ungated"
+    assert found.reason.startswith(told)
+
+
+def test_a_rule_sets_margins_and_takes_rows_out() -> None:
+    old, new = row(noise(1)), row(noise(1) + 0.3)
+    choice = Choice({"relation": "r"})
+    assert one(old, new, Policy(rules=(Rule(choice, margin=0.5),))).change == "unchanged"
+    out = one(old, new, Policy(rules=(Rule(choice, gates=False, reason="not promised"),)))
+    assert (out.change, out.reason) == ("ungated", "recsys.toml: not promised")
+    believed = Policy(rules=(Rule(Choice({"metric": "ndcg@*"}), suspicious=0.5),))
+    assert one(metric(noise(1) + 0.4), metric(noise(2) + 0.75), believed).change == "improved"
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "model", "told"),
+    [
+        ("t.py::test_x[itemknn-r-2]", "itemknn", "t.py::test_x[r-2]"),
+        ("t.py::test_x[itemknn]", "itemknn", "t.py::test_x"),
+        ("t.py::test_x[openai-gpt-4o-r]", "openai:gpt-4o", "t.py::test_x[r]"),
+        ("t.py::test_x[item]", "itemknn", "t.py::test_x[item]"),
+        ("t.py::test_x[itemknn2-r]", "itemknn", "t.py::test_x[itemknn2-r]"),
+        ("t.py::test_x", "", "t.py::test_x"),
+    ],
+)
+def test_a_test_has_one_address_whatever_its_model(nodeid: str, model: str, told: str) -> None:
+    assert address({"nodeid": nodeid, "model": model}) == told

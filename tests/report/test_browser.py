@@ -1,0 +1,222 @@
+"""The page in a real browser: nothing is loaded, nothing overflows, everything can be reached."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_recsys_mt.report.html import render
+from tests.report.records import everything
+from tests.report.test_page import HOSTILE, said
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="needs Chromium; install it with: apt-get install chromium"
+)
+NUMBER = len(everything()["results"])
+
+Open = Callable[..., "Page"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    api = pytest.importorskip("playwright.sync_api", reason="pip install -r requirements-dev.txt")
+    with api.sync_playwright() as playwright:
+        quiet = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=list(quiet))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render(everything()), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def opened(browser: Browser, file: Path) -> Iterator[Open]:
+    """Opens a page from disk; whatever it says to the console or asks of a network is a failure."""
+    contexts: list[BrowserContext] = []
+    heard: list[str] = []
+
+    def open_page(path: Path = file, width: int = 1280, hash: str = "", **options: Any) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: heard.append(message.text))
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("dialog", lambda dialog: heard.append(dialog.message))
+        page.on("request", lambda asked: heard.append(asked.url) if outside(asked.url) else None)
+        page.goto(f"file://{path}{hash}")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert heard == []
+
+
+def outside(url: str) -> bool:
+    return not url.startswith(("file:", "data:"))
+
+
+def shown(page: Page) -> set[str]:
+    """The cards that can be seen."""
+    found: list[str] = page.eval_on_selector_all(
+        "article", "cards => cards.filter(each => each.checkVisibility()).map(each => each.id)"
+    )
+    return set(found)
+
+
+def test_filters_and_search_show_what_they_say(opened: Open) -> None:
+    page = opened()
+    assert len(shown(page)) == NUMBER
+    found = page.locator("output[name=found]")
+    page.select_option("[name=state]", "violated")
+    violated = shown(page)
+    assert len(violated) == 4
+    assert found.inner_text() == f"4 of {NUMBER} shown"
+    assert page.locator("#state-holds").is_hidden(), "a heading without cards is none"
+    page.select_option("[name=model]", "n")
+    assert len(shown(page)) == 1
+    assert shown(page) < violated
+    page.click("text=Show all")
+    page.wait_for_function(
+        f"document.querySelectorAll('article:not([hidden])').length === {NUMBER}"
+    )
+    page.select_option("[name=suite]", "multidimensional")
+    assert len(shown(page)) == 4
+    page.select_option("[name=suite]", "")
+    page.fill("[name=text]", "  LOST réel  offered ")
+    searched = shown(page)
+    assert 0 < len(searched) < NUMBER
+    assert all("Lost Reel" in page.locator(f"#{key}").text_content() for key in searched)  # type: ignore[operator]
+    page.fill("[name=text]", "no such thing")
+    assert not shown(page)
+
+
+def test_a_link_to_a_filtered_card_shows_it(opened: Open) -> None:
+    page = opened()
+    page.fill("[name=text]", "diversity")
+    page.evaluate("location.hash = '#r1'")
+    page.wait_for_function("document.activeElement.id === 'r1'")
+    assert "r1" in shown(page)
+
+
+def test_every_relation_is_reached_by_keyboard(opened: Open) -> None:
+    page = opened()
+    reached = set()
+    for _ in range(600):
+        page.keyboard.press("Tab")
+        where = page.evaluate("document.activeElement.hash || document.activeElement.tagName")
+        if where == "BODY":
+            break
+        reached.add(where)
+    else:
+        pytest.fail("the focus never left the page")
+    assert {f"#r{number}" for number in range(1, NUMBER + 1)} <= reached
+    assert {"INPUT", "SELECT", "BUTTON", "SUMMARY"} <= reached
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip", "the first stop of all"
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.id === 'relations'")
+
+
+def test_passing_examples_are_folded_and_open_at_a_click(opened: Open) -> None:
+    page = opened()
+    folded = page.locator("details:not([open])").count()
+    assert folded > 0
+    assert page.locator("#r1 details[open]").count() == 1, "failing ones are not"
+    page.click("text=Open all examples")
+    assert page.locator("details:not([open])").count() == 0
+    page.click("text=Close passing examples")
+    assert page.locator("details:not([open])").count() == folded
+
+
+def test_without_scripts_everything_is_there(opened: Open) -> None:
+    page = opened(java_script_enabled=False)
+    assert page.locator("article:visible").count() == NUMBER
+    assert page.locator("details:not([open])").count() == 0
+    assert page.locator("form").is_hidden()
+
+
+@pytest.mark.parametrize("width", [320, 400, 800])
+def test_narrow_windows_need_no_sideways_scrolling(opened: Open, width: int) -> None:
+    page = opened(width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    wide = page.evaluate(
+        "[...document.querySelectorAll('body *')].filter(each => !each.closest('.scroll, .unseen,"
+        " .skip') && each.getBoundingClientRect().right > innerWidth + 1).length"
+    )
+    assert wide == 0
+
+
+@pytest.mark.parametrize(
+    ("scheme", "media", "width"),
+    [("light", "screen", 1280), ("dark", "screen", 1280), ("dark", "screen", 400),
+     ("light", "print", 1000), ("dark", "print", 1000)],
+)  # fmt: skip
+def test_axe_finds_nothing(opened: Open, scheme: Any, media: Any, width: int) -> None:
+    """Contrast, landmarks, names, headings, tables: every rule of axe-core."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = opened(width=width, color_scheme=scheme)
+    page.emulate_media(media=media, color_scheme=scheme)
+    violations = axe.Axe().run(page).response["violations"]
+    told = [
+        f"{each['id']}: {node['html'][:160]}: {node['failureSummary'][:200]}"
+        for each in violations
+        for node in each["nodes"][:3]
+    ]
+    assert told == []
+
+
+def test_drawings_follow_the_colour_scheme(opened: Open) -> None:
+    colours = set()
+    for scheme in ("light", "dark"):
+        page = opened(color_scheme=scheme)
+        colours.add(page.eval_on_selector(".axis text", "each => getComputedStyle(each).fill"))
+    assert len(colours) == 2
+    assert "rgb(0, 0, 0)" not in colours, "a variable that no style knows"
+
+
+def test_print_leaves_out_what_paper_cannot_do(opened: Open) -> None:
+    page = opened()
+    page.emulate_media(media="print")
+    assert page.locator("#filters").is_hidden()
+    assert page.locator("nav").is_hidden()
+    assert page.locator("#r1 .example").first.is_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_hostile_texts_do_nothing(opened: Open, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.html"
+    path.write_text(render(said(" ".join(HOSTILE))), encoding="utf-8")
+    page = opened(path, width=400)
+    assert page.locator("article").count() == NUMBER
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert "<script>alert(1)</script>" in page.locator("#r1").inner_text()
+    page.fill("[name=text]", "onerror=alert")
+    assert len(shown(page)) == NUMBER
+
+
+def test_the_policy_is_in_force(browser: Browser, file: Path) -> None:
+    page = browser.new_page()
+    page.goto(f"file://{file}")
+    page.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            script.textContent = "window.done = 1";
+            document.body.append(script);
+            document.body.setAttribute("style", "color: red");
+        }"""
+    )
+    assert page.evaluate("window.done") is None
+    assert page.evaluate("getComputedStyle(document.body).color") != "rgb(255, 0, 0)"
+    page.close()

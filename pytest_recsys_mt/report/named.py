@@ -18,6 +18,12 @@ def name_of_row(row: Mapping[str, Any]) -> str:
     return f"{name} {own}" if own else str(name)
 
 
+def test_of_row(row: Mapping[str, Any]) -> str:
+    """The test, without its parameters."""
+    test, _, _ = row["nodeid"].rpartition("::")[2].partition("[")
+    return str(test.removeprefix("test_"))
+
+
 def shorten(text: str, width: int) -> str:
     """`text` in at most `width` characters."""
     return text if len(text) <= width else text[: width - 3] + "..."

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
 from pytest_recsys_mt.report.compared import tell_comparison
-from pytest_recsys_mt.report.named import name_of_row, shorten
+from pytest_recsys_mt.report.named import name_of_row, shorten, test_of_row
 from pytest_recsys_mt.report.planned import dollars
 from pytest_recsys_mt.report.record import Record, Row
 
@@ -21,6 +22,7 @@ COLOURS: dict[str, dict[str, bool]] = {
     "not-applicable": {"light": True},
 }
 NAME = 29
+MANY = 4
 HEADER = (
     f"{'relation':<{NAME}} {'verdict':<8} {'effect [bounds]':>22} {'margin':>6} {'floor':>5} "
     f"{'users':>5}"
@@ -37,11 +39,12 @@ def summarise(reporter: Any, record: Record) -> None:
         title = f"recsys-mt: {suite}, {model or 'no model'} on {settings.data}"
         reporter.write_sep("=", shorten(title, 74))
         reporter.write_line(HEADER)
-        for row in rows:
+        for row, alike in _gathered(list(rows)):
             word = WORDS[row["status"]]
             if row["expected"] == "violated":
                 word = {"violated": "known", "holds": "MENDED"}.get(row["status"], word)
-            reporter.write(f"{shorten(name_of_row(row), NAME):<{NAME}} ")
+            name = name_of_row(row) if alike == 1 else f"{alike} x {test_of_row(row)}"
+            reporter.write(f"{shorten(name, NAME):<{NAME}} ")
             reporter.write(f"{word:<8}", **COLOURS[row["status"]])
             reporter.write_line(f" {_numbers(row)}")
     document = record.document()
@@ -92,6 +95,24 @@ def _spent(calls: dict[str, Any]) -> str:
     if calls["cut_off"]:
         text += f"; {calls['cut_off']} answers cut off at the most tokens"
     return text
+
+
+def _gathered(rows: list[Row]) -> Iterator[tuple[Row, int]]:
+    """The rows, each with how many it stands for: the cases of a test that do not apply for one
+    reason, where they are many, take one line.
+    """
+
+    def alike(row: Row) -> tuple[str, ...]:
+        if row["relation"] or row["status"] != "not-applicable":
+            return (row["nodeid"], row["oracle"])
+        return (test_of_row(row), row["reason"])
+
+    for _, group in groupby(rows, key=alike):
+        members = list(group)
+        if len(members) < MANY:
+            yield from ((row, 1) for row in members)
+        else:
+            yield members[0], len(members)
 
 
 def _numbers(row: Row) -> str:

@@ -177,6 +177,27 @@ def test_the_summary_is_one_line_a_relation_in_80_columns(
     )
 
 
+def test_many_cases_that_do_not_apply_for_one_reason_take_one_line(
+    run: Run, project: pytest.Pytester
+) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("number", range(5))
+        def test_words(recsys, number):
+            recsys.texts
+
+        @pytest.mark.parametrize("number", range(2))
+        def test_others(recsys, number):
+            recsys.texts
+        """
+    )
+    lines = run().stdout.lines
+    assert len([line for line in lines if line.startswith("5 x words ")]) == 1
+    assert len([line for line in lines if line.startswith("others ")]) == 2
+
+
 def test_runs_without_recommender_tests_print_and_write_nothing(
     run: Run, project: pytest.Pytester
 ) -> None:

@@ -37,15 +37,18 @@ ARGUMENTS = {
     "add_spaces": "(0.1)",
     "ask_k": "(2)",
     "change_case": "('upper')",
+    "demonstrations": "(1)",
     "drop_history": "(2)",
     "extend_list": "(2)",
     "noisy_profile": "(1)",
+    "place_positive": "(1)",
     "popularity_prompt": "('minimize')",
     "random_words": "(rate=0.05)",
     "scale_ratings": "(2)",
     "shift_ratings": "(1)",
     "truncate_history": "(3)",
     "typos": "(0.05)",
+    "with_profile": "(profiles)",
 }
 """Usual arguments of the relations that take any."""
 
@@ -83,7 +86,9 @@ def relations_page() -> Iterator[str]:
         found = getattr(relations, name)
         made = found
         if not isinstance(found, Transformation):
-            made = eval(f"relations.{name}{ARGUMENTS[name]}", {"relations": relations})
+            profiles = {_example()[0].user: "Watches comedies and light thrillers."}
+            known = {"relations": relations, "profiles": profiles}
+            made = eval(f"relations.{name}{ARGUMENTS[name]}", known)
         module = sys.modules[f"pytest_recsys_mt.relations.{name}"]
         documented = module if isinstance(found, Transformation) else found
         yield f"## {name}\n"
@@ -99,7 +104,7 @@ def oracles_page() -> Iterator[str]:
     yield "What judges answers, and the similarities and metrics that they judge by.\n"
     for name in oracles.__all__:
         found = getattr(oracles, name)
-        if callable(found) and inspect.getdoc(found):
+        if inspect.isroutine(found) or inspect.isclass(found):  # and no alias of a type
             yield f"## {name}\n"
             yield f"```python\n{name}{_signature(found)}\n```\n"
             yield from described(found)
@@ -121,6 +126,8 @@ def _section(name: str, lines: list[str]) -> Iterator[str]:
     text = inspect.cleandoc("\n".join(["", *lines])) if name else "\n".join(lines).strip()
     if not text:
         return
+    fenced = r"(?m)^(>>> .*(?:\n.+)*)"  # a session, up to the next empty line
+    text = text if name == "Example" else re.sub(fenced, r"```python\n\1\n```", text)
     if name == "Example":
         yield f"```python\n{text}\n```\n"
     elif name in ("Args", "Raises", "Attributes"):

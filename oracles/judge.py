@@ -105,7 +105,8 @@ def compare(
 
     relation = followup.label or source.label
     users = source.applicable(followup)
-    return look_by_look(claim, relation, context, users, see)
+    verdict = look_by_look(claim, relation, context, users, see)
+    return dataclasses.replace(verdict, against=source.label if followup.label else "")
 
 
 def judge_sample(

@@ -259,7 +259,7 @@ class _Search:
         if not _beyond(self._verdict, verdict.estimate):
             return False
         self._best = Counterexample(
-            source=request,
+            source=runner.requests.get(verdict.against, request),
             followup=runner.requests.get(verdict.relation),
             example=verdict.examples[0],
             effect=verdict.estimate,

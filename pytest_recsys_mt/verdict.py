@@ -61,6 +61,7 @@ class Verdict:
         status: See `Status`.
         oracle: The oracle and its similarity or score: ``same_ranking:rbo``.
         relation: The transformation judged, by its name; empty for the unchanged request.
+        against: The transformation of the side it is compared with; empty for the unchanged request.
         estimate: The mean effect over users, in the unit of the margin.
         interval: Its two one-sided (1 - alpha) bounds.
         margin: How large an effect is still no violation; declared before the run.
@@ -84,6 +85,7 @@ class Verdict:
     status: Status
     oracle: str
     relation: str = ""
+    against: str = ""
     estimate: float | None = None
     interval: tuple[float, float] | None = None
     margin: float | None = None

@@ -47,6 +47,7 @@ def row_of(
         "nodeid": nodeid,
         "suite": suite,
         "relation": verdict.relation,
+        "against": verdict.against,
         "promise": promise,
         "model": model,
         "oracle": verdict.oracle,

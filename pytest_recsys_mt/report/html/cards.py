@@ -87,7 +87,10 @@ class Card:
     @property
     def name(self) -> str:
         """The relation, else the parameters of the test, else nothing."""
-        return self.row["relation"] or _parameters(self.row)
+        relation, against = self.row["relation"], self.row.get("against")
+        if relation and against:
+            return f"{relation} against {against}"
+        return relation or _parameters(self.row)
 
 
 def cards_of(document: Mapping[str, Any]) -> list[Card]:

@@ -35,10 +35,10 @@ def not_behind(
     Returns:
         ``violated`` if ours is lower and the test rejects, ``holds`` if it is higher and the test
         rejects, ``inconclusive`` else; both means and their spread over initialisations are in the
-        details.
+        details. ``not-applicable`` where fewer than two users have scores on all sides.
 
     Raises:
-        OracleError: If a side is missing, or fewer than two users have scores on all sides.
+        OracleError: If a side is missing, or there is no such score or alpha.
     """
     named = score_named(score)
     oracle = f"not_behind:{named.name}"
@@ -90,7 +90,8 @@ def ahead_when_cold(
     Returns:
         ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest length at
         which both can be asked, ``violated`` if it is that length alone, ``inconclusive`` else; the
-        details hold both curves and the crossing point.
+        details hold both curves and the crossing point. ``not-applicable`` where fewer than two
+        users have scores on all sides.
 
     Raises:
         OracleError: If no two lengths are shared.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.same_distribution import same_distribution
 from pytest_recsys_mt.oracles.user_scores import user_scores
@@ -35,6 +36,11 @@ def representative(
         [float(value[0]) for value in user_scores([side], score).values()]
         for side in (sample, everybody)
     )
+    if not few or not all_of_them:
+        raise OracleError(
+            f"{oracle}: a side has no scored user, got {len(few)} of the sample and "
+            f"{len(all_of_them)} of all; the score must be one that these users have"
+        )
     statistic, p_value = same_distribution(few, all_of_them)
     return sample.context.report(
         Verdict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from pytest_recsys_mt.errors import OracleError
@@ -22,12 +23,18 @@ def same_distribution(sample: Sequence[float], everybody: Sequence[float]) -> tu
         The distance in [0, 1], and the p-value of no difference.
 
     Raises:
-        OracleError: If either is empty.
+        OracleError: If either is empty, or holds anything but finite numbers.
     """
     if not len(sample) or not len(everybody):
         raise OracleError(
             f"same_distribution: both need a number at least, got {len(sample)} and {len(everybody)}"
         )
+    for values in (sample, everybody):
+        if odd := [value for value in values if not math.isfinite(value)]:
+            raise OracleError(
+                f"same_distribution: every user needs a finite number, got {odd[0]!r}; leave out "
+                f"users without one"
+            )
     from scipy.stats import ks_2samp
 
     found = ks_2samp(sample, everybody)

@@ -102,7 +102,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
 def test_being_ahead_with_the_shortest_history(
     ours: list[str], other: list[str], status: str, crossing: tuple[int | None, ...]
 ) -> None:
-    lengths = (1, 5)
+    lengths: tuple[int, ...] = (1, 5)
     left, right = (
         dict(zip(lengths, map(hits, patterns), strict=True)) for patterns in (ours, other)
     )

@@ -68,6 +68,89 @@ class OneHit(Sound):
         return (max(offered, key=lambda item: (self._popularity[item], item)),)
 
 
+class Knowing(Sound):
+    """Knows what each user wants, and puts it into the place that `place` says.
+
+    The fault can so be dosed: what it takes from one number it need not take from another.
+    """
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        super().fit(dataset, seed)
+        self._popularity = dataset.popularity
+        everything = load("mini").interactions
+        self._chosen = set(zip(everything["user"], everything["item"], strict=True))
+        lengths = dataset.interactions.groupby("user").size()
+        self._active = set(lengths.index[lengths > lengths.median()])
+
+    def question(self, request: Request) -> Request:
+        return request.replace(k=len(request.candidates)) if request.candidates else request
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        wanted = [item for item in items if (request.user, item) in self._chosen]
+        listed = [item for item in items if item not in wanted]
+        for item in wanted:
+            place = self.place(request, item)
+            if place is not None:
+                listed.insert(place - 1, item)
+        return tuple(listed[: request.k])
+
+    def place(self, request: Request, item: str) -> int | None:
+        """From 1; None to leave it out."""
+        return 1
+
+
+class FifthAtBest(Knowing):
+    """Finds what near to half of the users want, and puts it fifth."""
+
+    def place(self, request: Request, item: str) -> int | None:
+        return 5 if int(request.user[1:]) % 15 < 7 else None
+
+
+class OnlyTheActive(Knowing):
+    """Finds what users with long histories want, and nothing for others."""
+
+    def place(self, request: Request, item: str) -> int | None:
+        return 1 if request.user in self._active else None
+
+
+class OnlyTheFew(Knowing):
+    """Finds what one user in thirty wants, and nothing for others."""
+
+    def place(self, request: Request, item: str) -> int | None:
+        return 1 if int(request.user[1:]) % 30 == 0 else None
+
+
+class OnlyThePopular(Knowing):
+    """Finds what is wanted where it is of the most popular fifth of the catalogue."""
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        super().fit(dataset, seed)
+        order = sorted(dataset.items, key=lambda item: (dataset.popularity[item], item))
+        self._hits = set(order[-len(order) // 5 :])
+
+    def place(self, request: Request, item: str) -> int | None:
+        return 1 if item in self._hits else None
+
+
+class OneForAll(Sound):
+    """Ranks all candidates by their names, whoever asks."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(sorted(item.id for item in request.candidates or ())[: request.k])
+
+
+class KnownToEverybody(Sound):
+    """Names the two most popular items of all, offered or not."""
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        super().fit(dataset, seed)
+        order = sorted(dataset.items, key=lambda item: (dataset.popularity[item], item))
+        self._best = tuple(order[-2:])
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return self._best
+
+
 class Reader:
     """Ranks the candidates of the prompt by their number of ratings."""
 

@@ -143,7 +143,16 @@ def same_choices(
 
 
 def relative_change(source: float, followup: float) -> float | None:
-    """The change over the value of the source: -0.1 for a tenth less; None from a source of 0."""
+    """How much a value changed, in relation to what it was at the source.
+
+    Args:
+        source: Before; an accuracy, for one.
+        followup: After, in the same unit.
+
+    Returns:
+        ``(followup - source) / source``, -0.1 for a tenth less; None where the source is 0. The
+        percentages in the text of the LRWorld paper divide by the follow-up instead.
+    """
     return None if source == 0 else (followup - source) / source
 
 

@@ -42,7 +42,14 @@ def q_score(win: float, tie: float, lose: float) -> float:
 
 
 def q_in_words(q: float) -> float | str:
-    """Q as a report shows it: a number, or the name of the case in which it is none."""
+    """Q as a report shows it: a number, or the name of the case in which it is none.
+
+    Args:
+        q: As of `q_score`; an infinity or NaN in those cases.
+
+    Returns:
+        The number, or ``infinite (nothing lost or tied)``, or ``undefined (no comparison)``.
+    """
     if math.isnan(q):
         return "undefined (no comparison)"
     if math.isinf(q):

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 USER = "anybody"
 """The user of every request drawn; recommenders answer for the history, not for this name."""
 
+PROFILE = "Likes slow films, and whatever was made before 1970."
+"""What is known of that user, where a transformation puts a description into the prompt."""
+
 LONGEST_GAP = 30 * 24 * 3600
 """Most seconds between two ratings of a profile."""
 
@@ -162,8 +165,11 @@ def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
             st.builds(relations.random_words, rate=_rates),
             st.builds(relations.change_case, st.sampled_from(("upper", "lower"))),
             st.builds(relations.popularity_prompt, st.sampled_from(("mitigate", "minimize"))),
+            st.builds(relations.demonstrations, _few),
+            st.just(relations.focus_on_recent),
             st.just(relations.paraphrase_task),
             st.just(relations.title_injection),
+            st.builds(relations.with_profile, st.just({USER: PROFILE}), history=st.booleans()),
         ]
     return st.one_of(strategies)
 

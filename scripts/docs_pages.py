@@ -41,7 +41,7 @@ ARGUMENTS = {
     "drop_history": "(2)",
     "extend_list": "(2)",
     "noisy_profile": "(1)",
-    "place_positive": "(1)",
+    "place_positive": "(6)",
     "popularity_prompt": "('minimize')",
     "random_words": "(rate=0.05)",
     "scale_ratings": "(2)",

@@ -191,9 +191,9 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
     effects, tally = seen.effects, seen.tally
     not_applicable = Counter(tally.not_applicable) + Counter(effects.not_applicable)
     errors = Counter(tally.errors) + Counter(effects.errors)
-    unasked = _counted(tally.unasked)
+    unasked = counted(tally.unasked)
     users, failed = len(effects.rows), errors.total()
-    failures = f"failed: {_counted(errors)}" if failed else ""
+    failures = f"failed: {counted(errors)}" if failed else ""
 
     def verdict(status: Status, reason: str = "", **numbers: object) -> Verdict:
         return Verdict(
@@ -212,15 +212,11 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
 
     if unasked and effects.mean is None:
         return verdict("inconclusive", f"{NOT_ASKED}{unasked}")
-    if not unasked and failed and (not users or failed / (users + failed) > context.error_limit):
-        share, failures = failed / (users + failed), ""
-        return verdict(
-            "error",
-            f"{_counted(errors)}: {share:.1%} of the users failed, the limit is "
-            f"{context.error_limit:.1%}",
-        )
+    if not unasked and (reason := too_many_failed(errors, users, context)):
+        failures = ""
+        return verdict("error", reason)
     if effects.mean is None:
-        return verdict("not-applicable", _counted(not_applicable) or "there is no user to ask")
+        return verdict("not-applicable", counted(not_applicable) or "there is no user to ask")
     alpha = context.alpha
     # Two ways to break a promise share the error rate.
     mean = Repeated(effects.mean, look, alpha / 2 if claim.promise == "within" else alpha)
@@ -349,5 +345,23 @@ def _average(values: Floats | None) -> float | None:
     return None if values is None else float(values.mean())
 
 
-def _counted(reasons: Mapping[str, int]) -> str:
+def too_many_failed(errors: Mapping[str, int], users: int, context: Context) -> str:
+    """Why nothing can be said of those whose calls did not fail; empty where they are enough.
+
+    Args:
+        errors: Why users' calls failed, with how many.
+        users: Others, who are scored.
+        context: Says how many may fail.
+    """
+    failed = sum(errors.values())
+    if not failed or (users and failed / (users + failed) <= context.error_limit):
+        return ""
+    return (
+        f"{counted(errors)}: {failed / (users + failed):.1%} of the users failed, the limit is "
+        f"{context.error_limit:.1%}"
+    )
+
+
+def counted(reasons: Mapping[str, int]) -> str:
+    """Reasons with how many users each is about, in words."""
     return ", ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))

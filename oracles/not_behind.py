@@ -12,7 +12,7 @@ from pytest_recsys_mt.oracles.crossing_point import crossing_point
 from pytest_recsys_mt.oracles.curve import Point, curve
 from pytest_recsys_mt.oracles.paired_difference import paired_difference
 from pytest_recsys_mt.oracles.scores import Score, score_named
-from pytest_recsys_mt.oracles.user_scores import user_scores
+from pytest_recsys_mt.oracles.user_scores import incomplete, user_scores
 from pytest_recsys_mt.verdict import Status, Verdict
 
 
@@ -35,7 +35,8 @@ def not_behind(
     Returns:
         ``violated`` if ours is lower and the test rejects, ``holds`` if it is higher and the test
         rejects, ``inconclusive`` else; both means and their spread over initialisations are in the
-        details. ``not-applicable`` where fewer than two users have scores on all sides.
+        details. ``not-applicable`` where fewer than two users have scores on all sides; see
+        `incomplete` for sides that lack users.
 
     Raises:
         OracleError: If a side is missing, or there is no such score or alpha.
@@ -44,6 +45,8 @@ def not_behind(
     oracle = f"not_behind:{named.name}"
     if not ours or not other:
         raise OracleError(f"{oracle}: each recommender needs a side, got {len(ours)}, {len(other)}")
+    if (lacking := incomplete(oracle, [*ours, *other], named)) is not None:
+        return ours[0].context.report(lacking)
     scores = np.array(list(user_scores([*ours, *other], named).values()))
     if len(scores) < 2:
         return ours[0].context.report(Verdict("not-applicable", oracle, reason="too few users"))
@@ -91,7 +94,7 @@ def ahead_when_cold(
         ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest length at
         which both can be asked, ``violated`` if it is that length alone, ``inconclusive`` else; the
         details hold both curves and the crossing point. ``not-applicable`` where fewer than two
-        users have scores on all sides.
+        users have scores on all sides; see `incomplete` for sides that lack users.
 
     Raises:
         OracleError: If no two lengths are shared.
@@ -102,8 +105,10 @@ def ahead_when_cold(
     if len(lengths) < 2:
         raise OracleError(f"{oracle}: both need two lengths of histories, shared are {lengths!r}")
     sides = [*(ours[each] for each in lengths), *(other[each] for each in lengths)]
-    scores = np.array(list(user_scores(sides, named).values()))
     context = sides[0].context
+    if (lacking := incomplete(oracle, sides, named)) is not None:
+        return context.report(lacking)
+    scores = np.array(list(user_scores(sides, named).values()))
     if len(scores) < 2:
         return context.report(Verdict("not-applicable", oracle, reason="too few users"))
     found = crossing_point(lengths, scores[:, : len(lengths)], scores[:, len(lengths) :])

@@ -6,7 +6,7 @@ from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.same_distribution import same_distribution
-from pytest_recsys_mt.oracles.user_scores import user_scores
+from pytest_recsys_mt.oracles.user_scores import incomplete, user_scores
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -25,13 +25,16 @@ def representative(
         alpha: A sample with a p-value below it is not accepted.
 
     Returns:
-        ``holds`` if the sample is accepted, ``violated`` if not, with the p-value.
+        ``holds`` if the sample is accepted, ``violated`` if not, with the p-value; see
+        `incomplete` for sides that lack users.
 
     Raises:
         OracleError: If an argument is none of these, or a side has no scored user.
     """
     oracle = f"representative:{score}"
     level = share(oracle, "alpha", alpha)
+    if (lacking := incomplete(oracle, [sample, everybody], score)) is not None:
+        return sample.context.report(lacking)
     few, all_of_them = (
         [float(value[0]) for value in user_scores([side], score).values()]
         for side in (sample, everybody)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.benchmark import score_values
+from pytest_recsys_mt.oracles.judge import counted, too_many_failed
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.verdict import NOT_ASKED, Verdict
 
 
 def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dict[str, Floats]:
@@ -34,3 +37,32 @@ def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dic
         columns.append(dict(zip(users, effects.effect, strict=True)))
     shared = [user for user in columns[0] if all(user in column for column in columns)]
     return {user: np.array([column[user] for column in columns]) for user in shared}
+
+
+def incomplete(oracle: str, sides: Sequence[Answers], score: str | Score) -> Verdict | None:
+    """The verdict where a side lacks too many users for any claim, not reported yet.
+
+    Args:
+        oracle: Its name, as in the verdict.
+        sides: Of any recommenders and designs.
+        score: As of `at_least`.
+
+    Returns:
+        ``inconclusive`` for the first side of which users were not asked, ``error`` for the first of
+        which too many failed, None if there is no such side.
+
+    Raises:
+        OracleError: If there is no such score.
+    """
+    named = score_named(score)
+    for answers in sides:
+        sample, context = answers.sample(), answers.context
+        effects = score_values(sample, context, named)
+        errors = Counter(sample.errors) + Counter(effects.errors)
+        users, failed = len(effects.rows), errors.total()
+        if sample.unasked:
+            reason = f"{NOT_ASKED}{counted(sample.unasked)}"
+            return Verdict("inconclusive", oracle, users=users, errors=failed, reason=reason)
+        if reason := too_many_failed(errors, users, context):
+            return Verdict("error", oracle, users=users, errors=failed, reason=reason)
+    return None

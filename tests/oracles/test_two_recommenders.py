@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.answers import Context, Sample
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles import ahead_when_cold, not_behind
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.oracles import ahead_when_cold, not_behind, representative
+from pytest_recsys_mt.verdict import NOT_ASKED, Verdict
 from tests.oracles.support import FakeAnswers, ask
 
 
@@ -102,7 +103,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
 def test_being_ahead_with_the_shortest_history(
     ours: list[str], other: list[str], status: str, crossing: tuple[int | None, ...]
 ) -> None:
-    lengths: tuple[int, ...] = (1, 5)
+    lengths: list[int] = [1, 5]
     left, right = (
         dict(zip(lengths, map(hits, patterns), strict=True)) for patterns in (ours, other)
     )
@@ -125,6 +126,50 @@ def test_only_lengths_that_both_were_asked_with_count_in_their_order() -> None:
     verdict = ahead_when_cold({5: bad, 1: good, 0: bad}, {40: good, 5: good, 1: bad}, "hit@5")
     assert (verdict.status, verdict.details["figures"]["crossing_point"]) == ("holds", 5)
     assert [point[0] for point in verdict.details["curve"]["points"]] == [1, 5]
+
+
+def judged_with(side: FakeAnswers) -> list[Verdict]:
+    """By each oracle, as either recommender."""
+    good = hits("1" * 12)
+    return [
+        not_behind([good], [good, side], "hit@5"),
+        not_behind([side], [good], "hit@5"),
+        ahead_when_cold({1: good, 5: good}, {1: good, 5: side}, "hit@5"),
+        ahead_when_cold({1: side, 5: good}, {1: good, 5: good}, "hit@5"),
+        representative(side, good, "hit@5"),
+        representative(good, side, "hit@5"),
+    ]
+
+
+def test_users_whose_calls_failed_are_not_passed_over() -> None:
+    side = hits("1" * 12)
+    side.errors = {"timeout": 4}
+    for verdict in judged_with(side):
+        assert (verdict.status, verdict.errors) == ("error", 4)
+        assert verdict.reason == "timeout (4): 25.0% of the users failed, the limit is 5.0%"
+    nobody = FakeAnswers([], errors={"timeout": 12})
+    assert {verdict.status for verdict in judged_with(nobody)} == {"error"}
+    silent = FakeAnswers(ask([[["a"]]] * 12 + [[[]]] * 4, relevant=["a"]))
+    assert {verdict.status for verdict in judged_with(silent)} == {"error"}
+
+
+def test_a_few_failures_are_borne() -> None:
+    side = hits("1" * 12, Context(error_limit=0.25))
+    side.errors = {"timeout": 4}
+    assert "error" not in {verdict.status for verdict in judged_with(side)}
+
+
+class CutShort(FakeAnswers):
+    """A side on which the limit of calls was reached."""
+
+    def sample(self, users: int | None = None) -> Sample:
+        return replace(super().sample(users), unasked={"--recsys-max-calls": 30})
+
+
+def test_where_users_were_not_asked_nothing_is_claimed() -> None:
+    for verdict in judged_with(CutShort(hits("1" * 12).asked)):
+        assert verdict.status == "inconclusive"
+        assert verdict.reason == f"{NOT_ASKED}--recsys-max-calls (30)"
 
 
 def test_one_verdict_each_is_reported() -> None:

@@ -110,9 +110,9 @@ FAULTS: dict[str, dict[type[faults.Sound], set[str]]] = {
 def test_faults_are_found_and_nothing_else(pytester: pytest.Pytester, where: str) -> None:
     """Each fault breaks what it was planted for, and nothing else of its dimension.
 
-    Two numbers cannot be broken alone. A list of less than one bit an item has none but items that
-    half of all users have; of these there are four, so that the long tail, coverage and the Gini of
-    exposure go with it, and so few are among 20 candidates that they are named unoffered. Jain's
+    Two numbers cannot be broken alone. Lists of less than one bit an item hold little but the four
+    items that half of all users have, so that the long tail, coverage and the Gini of exposure go
+    with it; of 20 candidates so few are among those that they are named unoffered. Jain's
     index of what few users are served is at least .8 of their share (Kantorovich's inequality, of
     nDCG@5 between .387 and 1), so below .1 the hit rate is below .125, and utility goes with it.
     """
@@ -126,6 +126,12 @@ def test_faults_are_found_and_nothing_else(pytester: pytest.Pytester, where: str
         if row["status"] == "violated":
             found[row["model"]].add(row["oracle"])
     assert found == planted
+
+
+def test_what_is_popular_has_no_serendipity(pytester: pytest.Pytester) -> None:
+    """All users of the embedded data are needed: of 200 without a hit, 1.5 % may have one."""
+    record = record_for(pytester, "mostpop", options=("-k", "serendipity"), users=400)
+    assert named(record, "violated") == {"at_least:serendipity@5"}
 
 
 READERS: dict[str, dict[type[rankers.Reader], set[str]]] = {

@@ -1,4 +1,4 @@
-"""Factorisation machines over the history, the item and its genres; and DeepFM, which adds layers."""
+"""Factorisation machines over history, user, item and genres; and DeepFM, which adds layers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import bce
 from pytest_recsys_mt.recommenders.trained.network import Network, embedding, rows, shuffled
+from pytest_recsys_mt.recommenders.trained.people import People
 from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 from pytest_recsys_mt.requests import Item
 
@@ -37,14 +39,22 @@ class FM(TrainedRecommender):
     that the user never chose as the others; the history of an example is what came before it.
     Neither ratings nor, within the latest `length` items, the order of a history are read.
 
+    With `user_attributes`, what the data say of users (age, occupation) are features too, each
+    1 / their number: in training those of ``Dataset.users``, in an answer ``Request.attributes``.
+    Missing and unknown ones are left out. An empty history is then answered by them alone.
+
     Attributes:
         negatives: Items not chosen to each one chosen.
+        user_attributes: Whether attributes of users are read.
     """
 
     key: ClassVar[str] = "fm"
     ordered: ClassVar[bool] = False
+    # Whether users are read is told by what is known of them, which then is part of the identity.
+    apart: ClassVar[frozenset[str]] = TrainedRecommender.apart | {"user_attributes"}
 
     negatives: int = 4
+    user_attributes: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,17 +63,35 @@ class FM(TrainedRecommender):
                 f"{self.key}: negatives must be at least 1, got {self.negatives!r}"
             )
 
+    def people(self, dataset: Dataset) -> People | None:
+        """The features of users, where they are read.
+
+        Raises:
+            RecommenderError: If they are to be read and the data have none.
+        """
+        if not self.user_attributes:
+            return None
+        known = dataset.interactions["user"].unique()
+        people = People.of(dataset.users.get(user, {}) for user in known)
+        if not people.features:
+            raise RecommenderError(
+                f"{self.key}: user_attributes=true, but dataset {dataset.name!r} has no attributes "
+                f"of users; leave it out, or use data that have them, such as ml-100k or ml-1m"
+            )
+        return people
+
     def build(self, training: Training) -> Network:
         """A vector and a weight for each feature."""
-        return _Machine(training.items, self.dim, self.length or LONGEST, self.negatives)
+        return _Machine(training, self.dim, self.length or LONGEST, self.negatives)
 
 
 @dataclass(eq=False)
 class DeepFM(FM):
     """DeepFM (Guo et al., IJCAI 2017): a factorisation machine and layers over the same vectors.
 
-    The score is the sum of both (their equation 1). The layers read the vectors of the three fields
-    side by side: the mean of the history, the item, the mean of its genres. All else is as in `FM`.
+    The score is the sum of both (their equation 1). The layers read the vectors of the fields side
+    by side: the mean of the history, the item, the mean of its genres, and with `user_attributes`
+    the mean of these. All else is as in `FM`.
 
     Three layers as in the paper, but narrower than its 400: the catalogue here is ranked whole, not
     a few advertisements; ``deepfm?width=400`` has the paper's.
@@ -95,7 +123,7 @@ class DeepFM(FM):
     def build(self, training: Training) -> Network:
         """A vector and a weight for each feature, and the layers."""
         return _DeepMachine(
-            training.items,
+            training,
             self.dim,
             self.length or LONGEST,
             self.negatives,
@@ -143,6 +171,15 @@ class _Field:
         squares = summed(weight[:, :-1].square().sum(1, keepdim=True), share.square())[..., 0]
         return cls(vector, found[..., -1] + (vector.square().sum(-1) - squares) / 2)
 
+    @classmethod
+    def joined(cls, fields: Sequence[_Field]) -> _Field:
+        """The features of all of `fields`, which have one shape, as those of one."""
+        first, *others = fields
+        for field in others:
+            pairs = (first.vector * field.vector).sum(-1)
+            first = cls(first.vector + field.vector, first.own + field.own + pairs)
+        return first
+
 
 class _Machine(Network):
     """The factorisation machine.
@@ -152,9 +189,11 @@ class _Machine(Network):
     """
 
     genres_of: Tensor
+    people: nn.Parameter | None
 
-    def __init__(self, items: Sequence[Item], dim: int, length: int, negatives: int) -> None:
+    def __init__(self, training: Training, dim: int, length: int, negatives: int) -> None:
         super().__init__()
+        items = training.items
         self.length = length
         self.negatives = negatives
         genres_of, count = _genres(items)
@@ -163,6 +202,10 @@ class _Machine(Network):
         self.history = embedding(len(items), dim + 1)
         self.items = embedding(len(items), dim + 1)
         self.genres = embedding(max(1, count), dim + 1)
+        if training.people is None:
+            self.register_parameter("people", None)
+        else:
+            self.people = embedding(1 + int(training.people.max()), dim + 1)
 
     def batches(
         self, training: Training, size: int, rng: np.random.Generator
@@ -171,44 +214,74 @@ class _Machine(Network):
             others = training.negatives(training.owners[chosen], self.negatives, rng)
             history = training.items_at(training.preceding(chosen, self.length))
             shown = np.concatenate([training.columns[chosen, None], others], axis=1)
-            yield torch.from_numpy(history), torch.from_numpy(shown)
+            batch = torch.from_numpy(history), torch.from_numpy(shown)
+            if training.people is None:
+                yield batch
+            else:
+                yield *batch, torch.from_numpy(training.people[training.owners[chosen]])
 
     def loss(self, *batch: Tensor) -> Tensor:
-        columns, shown = batch
-        logits = self._logits(columns, shown, torch.float32)
+        columns, shown, *rest = batch
+        asking = self.asking(columns, rest[0] if rest else None, torch.float32)
+        logits = self._logits(asking, shown)
         labels = torch.zeros_like(logits)
         labels[:, 0] = 1
         return bce(logits, labels)
 
     def score(self, columns: Tensor, units: Tensor) -> Tensor:
-        before = self.before(columns, torch.float64)
+        return self.answer(columns, units, None)
+
+    def answer(
+        self,
+        columns: Tensor,
+        units: Tensor,
+        people: Tensor | None,
+        candidates: Tensor | None = None,
+    ) -> Tensor:
+        asking = self.asking(columns, people, torch.float64)
+        return self.every(asking) if candidates is None else self.some(asking, candidates)
+
+    def every(self, asking: Sequence[_Field]) -> Tensor:
+        """Scores of the whole catalogue, shape (n, items)."""
+        before = _Field.joined(asking)
         item, genres = self.sides(torch.arange(len(self.items), device=self.device), torch.float64)
         own = item.own + genres.own + (item.vector * genres.vector).sum(-1)
         together = before.vector @ (item.vector + genres.vector).T
         return self.bias.double() + before.own[:, None] + own + together
 
-    def before(self, columns: Tensor, dtype: torch.dtype) -> _Field:
-        """The field of the histories, of shape (n, width)."""
-        return _Field.mean(columns, self.history.to(dtype))
+    def some(self, asking: Sequence[_Field], candidates: Tensor) -> Tensor:
+        """Scores of some items, shape (n, c)."""
+        return self.every(asking).gather(1, candidates)
+
+    def asking(
+        self, columns: Tensor, people: Tensor | None, dtype: torch.dtype
+    ) -> tuple[_Field, ...]:
+        """The fields of who asks: of the histories, and where they are read, of the users."""
+        history = _Field.mean(columns, self.history.to(dtype))
+        if self.people is None:
+            return (history,)
+        if people is None:
+            people = columns.new_full((len(columns), 1), PAD)
+        return history, _Field.mean(people, self.people.to(dtype))
 
     def sides(self, columns: Tensor, dtype: torch.dtype) -> tuple[_Field, _Field]:
         """The fields of items, of any shape, and of their genres."""
         item = _Field.one(columns, self.items.to(dtype))
         return item, _Field.mean(self.genres_of[columns], self.genres.to(dtype))
 
-    def _logits(self, columns: Tensor, shown: Tensor, dtype: torch.dtype) -> Tensor:
-        """Scores of items, shape (n, c), for histories, shape (n, width)."""
-        before = self.before(columns, dtype)
-        return self.pairs(before, *self.sides(shown, dtype))
+    def _logits(self, asking: Sequence[_Field], shown: Tensor) -> Tensor:
+        """Scores of items, shape (n, c), for who asks."""
+        return self.pairs(asking, *self.sides(shown, asking[0].own.dtype))
 
-    def pairs(self, before: _Field, item: _Field, genres: _Field) -> Tensor:
-        """Scores of pairs of a history, one a row, and an item; shape (n, c).
+    def pairs(self, asking: Sequence[_Field], item: _Field, genres: _Field) -> Tensor:
+        """Scores of pairs of who asks, one a row, and an item; shape (n, c).
 
         Args:
-            before: Shape (n,).
+            asking: Each of shape (n,).
             item: Shape (n, c), or (c,) for the same items in each row.
             genres: The same.
         """
+        before = _Field.joined(asking)
         user = before.vector[:, None, :]
         across = (user * (item.vector + genres.vector)).sum(-1)
         within = item.own + genres.own + (item.vector * genres.vector).sum(-1)
@@ -220,7 +293,7 @@ class _DeepMachine(_Machine):
 
     def __init__(
         self,
-        items: Sequence[Item],
+        training: Training,
         dim: int,
         length: int,
         negatives: int,
@@ -228,32 +301,40 @@ class _DeepMachine(_Machine):
         width: int,
         dropout: float,
     ) -> None:
-        super().__init__(items, dim, length, negatives)
+        super().__init__(training, dim, length, negatives)
         self.dropout = dropout
         # One matrix a field: what it makes of an item is worked out once for all histories.
-        self.first = nn.ModuleList(nn.Linear(dim, width, bias=field == 0) for field in range(3))
+        fields = 3 if self.people is None else 4
+        self.first = nn.ModuleList(
+            nn.Linear(dim, width, bias=field == 0) for field in range(fields)
+        )
         self.further = nn.ModuleList(nn.Linear(width, width) for _ in range(layers - 1))
         self.last = nn.Linear(width, 1, bias=False)
 
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
-        wide = super().score(columns, units)
-        before = self.before(columns, torch.float64)
+    def every(self, asking: Sequence[_Field]) -> Tensor:
+        wide = super().every(asking)
         every = torch.arange(len(self.items), device=self.device)
-        step = max(1, PAIRS // len(columns))
+        step = max(1, PAIRS // len(asking[0].own))
         deep = [
-            self._deep(before, *self.sides(part, torch.float64))
+            self._deep(asking, *self.sides(part, torch.float64))
             for part in torch.split(every, step)
         ]
         return wide + torch.cat(deep, 1)
 
     def score_some(self, columns: Tensor, units: Tensor, candidates: Tensor) -> Tensor:
-        return self._logits(columns, candidates, torch.float64)
+        return self.answer(columns, units, None, candidates)
 
-    def pairs(self, before: _Field, item: _Field, genres: _Field) -> Tensor:
-        return super().pairs(before, item, genres) + self._deep(before, item, genres)
+    def some(self, asking: Sequence[_Field], candidates: Tensor) -> Tensor:
+        return self._logits(asking, candidates)
 
-    def _deep(self, before: _Field, item: _Field, genres: _Field) -> Tensor:
-        user = self._through(self.first[0], before.vector)[:, None, :]
+    def pairs(self, asking: Sequence[_Field], item: _Field, genres: _Field) -> Tensor:
+        return super().pairs(asking, item, genres) + self._deep(asking, item, genres)
+
+    def _deep(self, asking: Sequence[_Field], item: _Field, genres: _Field) -> Tensor:
+        history, *people = asking
+        user = self._through(self.first[0], history.vector)[:, None, :]
+        for field in people:
+            user = user + self._through(self.first[3], field.vector)[:, None, :]
         hidden = user + self._through(self.first[1], item.vector)
         hidden = self._active(hidden + self._through(self.first[2], genres.vector))
         for layer in self.further:

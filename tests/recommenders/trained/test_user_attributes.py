@@ -19,7 +19,8 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.registry import resolve
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM, _DeepMachine, _Machine
+from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM
+from pytest_recsys_mt.recommenders.trained.machine import DeepMachine, Machine
 from pytest_recsys_mt.recommenders.trained.people import People
 from pytest_recsys_mt.recommenders.trained.trainer import validate
 from pytest_recsys_mt.requests import Request
@@ -57,7 +58,7 @@ def fitted(kind: type[FM], **changes: Any) -> FM:
 
 def plain(model: FM, request: Request) -> list[float]:
     """The score of each item by Rendle's equation 1, pair by pair, and Guo's layers beside it."""
-    network = cast(_Machine, model.network)
+    network = cast(Machine, model.network)
     assert network.people is not None
     columns = [model.catalogue.column[rating.item.id] for rating in request.history]
     numbers = [
@@ -79,7 +80,7 @@ def plain(model: FM, request: Request) -> list[float]:
             one * other * float(vector[:-1] @ further[:-1])
             for (one, vector), (other, further) in itertools.combinations(active, 2)
         )
-        if isinstance(network, _DeepMachine):
+        if isinstance(network, DeepMachine):
             double = network.double()
             fields = [sum(value * vector[:-1] for value, vector in part) for part in parts]
             hidden = sum(layer(field) for layer, field in zip(double.first, fields, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,14 +73,16 @@ def check_prices(settings: Settings) -> None:
         raise pytest.UsageError(f"--recsys-prices={str(settings.prices)!r}: {error}") from error
     if settings.limits.usd is None or settings.plan or settings.list:
         return
-    for spec in settings.models:
+    for _, spec, verbs in _specs(settings):
         if spec.startswith("hf:"):
             continue  # free, and its files need not be read for that
         try:
-            found = resolve(spec)
+            found = resolve(spec, verbs=verbs)
             identity = getattr(found, "identity", None)
         except RecsysError:
             continue  # told where the recommender is looked for
+        if "judge" in verbs and callable(getattr(found, "judge", None)):
+            continue  # judges by itself, and makes no calls that are counted
         known = identity if isinstance(identity, Mapping) else {"recommender": spec}
         if prices.of(spec, known) is None:
             raise pytest.UsageError(
@@ -104,7 +106,7 @@ def check_executor(settings: Settings) -> None:
 
 
 def check_named(config: pytest.Config, settings: Settings) -> None:
-    """See that the recommenders, the dataset and the prompt named on the command line exist.
+    """See that what recommends, judges and describes, and the dataset and the prompt, exist.
 
     What the ini file names is left to the tests that use it: other runs in the same project need
     not pay for it.
@@ -112,14 +114,15 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
     Raises:
         pytest.UsageError: If one does not.
     """
-    if settings.models_given:
+    for name, spec, verbs in _specs(settings):
+        if config.getoption(f"recsys_{name}") is None:
+            continue
         from pytest_recsys_mt.recommenders import resolve
 
-        for spec in settings.models:
-            try:
-                resolve(spec, exact=settings.exact)
-            except RecsysError as error:
-                raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
+        try:
+            resolve(spec, exact=settings.exact, verbs=verbs)
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-{name}={spec!r}: {error}") from error
     if config.getoption("recsys_data") is not None:
         from pytest_recsys_mt.datasets import NAMES, unknown
 
@@ -132,3 +135,20 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
             template(settings.prompt)
         except RecsysError as error:
             raise pytest.UsageError(f"--recsys-prompt={settings.prompt!r}: {error}") from error
+
+
+def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """All that the run may ask: the option that names it, its spec, and methods it needs one of."""
+    from pytest_recsys_mt.recommenders.loading import DESCRIBES, JUDGES, RECOMMENDS
+
+    for spec in settings.models:
+        yield "model", spec, RECOMMENDS
+    others = (
+        ("against", settings.against, RECOMMENDS),
+        ("sampler", settings.sampler, RECOMMENDS),
+        ("judge", settings.judge, JUDGES),
+        ("profiler", settings.profiler, DESCRIBES),
+    )
+    for name, given, verbs in others:
+        if given is not None:
+            yield name, given, verbs

@@ -110,6 +110,13 @@ class Planning:
         bound = f"at most {len(runner.cases) * runner.replicates} calls each recsys.run()"
         if _is_drawn(item):
             return f"@given draws what it asks: {bound}, and as many examples as hypothesis takes"
+        if "recsys_arena" in _fixtures(item):
+            from pytest_recsys_mt.arena import QUESTIONS
+
+            return (
+                f"asks in its body: {bound}, and with all other tests of the arena at most "
+                f"{QUESTIONS * len(runner.cases)} questions to the judge"
+            )
         if trial.transformation is None:
             return f"asks in its body: {bound}"
         if "recsys" in inspect.signature(item.obj).parameters:

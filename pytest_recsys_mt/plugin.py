@@ -126,7 +126,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
         check_executor(settings)
     if not on_worker and any(
-        config.getoption(f"recsys_{name}") is not None for name in ("model", "data", "prompt")
+        config.getoption(f"recsys_{name}") is not None
+        for name in ("model", "against", "sampler", "judge", "profiler", "data", "prompt")
     ):
         from pytest_recsys_mt.checks import check_named
 

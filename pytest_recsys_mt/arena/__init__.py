@@ -16,12 +16,13 @@ from pytest_recsys_mt.arena.judging import (
 from pytest_recsys_mt.arena.language_judge import LanguageJudge
 from pytest_recsys_mt.arena.league import League, no_circle
 from pytest_recsys_mt.arena.preference import not_less_preferred, preferred
-from pytest_recsys_mt.arena.promises import PROMISES, judge_keeps
+from pytest_recsys_mt.arena.promises import PROMISES, QUESTIONS, judge_keeps
 
 __all__ = [
     "ASPECTS",
     "OVERALL",
     "PROMISES",
+    "QUESTIONS",
     "Appraisal",
     "Arena",
     "Aspect",

@@ -235,6 +235,10 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
 )
 """The promises by name."""
 
+QUESTIONS = 21
+"""What a judge is asked of a user at most, by all tests of an arena together: both orders of the two
+lists, for the preferences and twice for the promises, 13 further comparisons, and two scores."""
+
 
 def judge_keeps(arena: Arena, promise: str, *, margin: float) -> Verdict:
     """The judge keeps one of `PROMISES`.

@@ -31,6 +31,9 @@ RECOMMENDS = ("recommend", "complete")
 JUDGES = ("judge", "complete")
 """An object with any of these methods judges."""
 
+DESCRIBES = ("complete",)
+"""An object with this method describes users."""
+
 
 def from_file(
     path: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
@@ -98,10 +101,12 @@ def from_object(
     else:
         built = found
     if not _does(built, verbs):
+        kind = type(built).__qualname__
+        if len(verbs) == 1:
+            raise RecommenderError(f"{spec!r} gives a {kind} without {VERBS[verbs[0]]!r}")
         named = " nor ".join(repr(VERBS[verb]) for verb in verbs)
         raise RecommenderError(
-            f"{spec!r} gives a {type(built).__qualname__} with neither {named}; it must have one of "
-            f"the two"
+            f"{spec!r} gives a {kind} with neither {named}; it must have one of the two"
         )
     return cast("Recommender | TextModel", built)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pytest_recsys_mt import Item
+from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.arena import (
+    PROMISES,
+    QUESTIONS,
     Arena,
     Aspect,
     Bench,
@@ -52,6 +57,28 @@ def arena_of(judge: object, users: int = USERS) -> Arena:
     ours = FakeAnswers(ask([[[f"long{user}"]] for user in range(users)]))
     theirs = FakeAnswers(ask([[[f"s{user}"]] for user in range(users)]))
     return Arena(ours, theirs, Bench(judge, "drawn"), aspects=())  # type: ignore[arg-type]
+
+
+def test_a_judge_is_asked_at_most_as_much_as_the_plan_says() -> None:
+    ours, theirs = (ask([[[f"{side}{place}" for place in range(4)]]]) for side in "xy")
+    known = {
+        item: Item(item, item)
+        for item in (f"{side}{place}" for side in "xyz" for place in range(4))
+    }
+    context = Context(items=known)
+    sides = FakeAnswers(ours, context), FakeAnswers(theirs, context)
+    arena = Arena(*sides, Bench(Drawn(0), "drawn"))
+    shown = arena.comparison(ours[0], arena.items(ours[0]), arena.items(theirs[0]))
+    promised = [
+        each
+        for promise in PROMISES.values()
+        for each in promise.comparisons(arena, ours[0], theirs[0], np.random.default_rng(1))
+    ]
+    preferences, scores = {shown, shown.turned}, 2
+    assert len(preferences.union(promised)) + scores == QUESTIONS - 2
+    # A judge of each aspect by itself is asked for the whole alone by the promises.
+    alone = [dataclasses.replace(each, aspects=()) for each in promised]
+    assert len(preferences.union(alone)) + scores == QUESTIONS
 
 
 def test_a_judge_without_a_preference_is_seldom_given_one() -> None:
@@ -235,5 +262,8 @@ def test_it_can_be_planned_and_shrunk(pytester: pytest.Pytester) -> None:
     common = (Path(SUITE), judge, "-p", "no:cacheprovider", "-k", "first_place or better")
     planned = pytester.runpytest_inprocess(*common, "--recsys-plan")
     assert planned.ret == 0
+    planned.stdout.fnmatch_lines(
+        ["asks in its body: at most 100 calls*", "of the arena at most 2100 questions to the judge"]
+    )
     shrunk = pytester.runpytest_inprocess(*common, "--recsys-shrink=20", "--recsys-users=20")
     shrunk.assert_outcomes(failed=2, deselected=17)

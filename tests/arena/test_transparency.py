@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt import Item, Rating, Recommendation, Request, Scale
+from pytest_recsys_mt import Item, Rating, Request, Scale
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.arena import OVERALL, Arena, Bench, Comparison, Judgement, preferred
 from pytest_recsys_mt.arena.judging import Winner, genres_of
@@ -45,48 +45,6 @@ def dataset(rng: np.random.Generator, users: int = 240) -> Dataset:
 
 def drawn(rng: np.random.Generator, kind: str) -> list[Item]:
     return [FILMS[kind][place] for place in rng.permutation(len(FILMS[kind]))[:3]]
-
-
-class ReadsAttributes:
-    """DeepFM to which each attribute is one more item of the history, which nobody is offered."""
-
-    def __init__(self, model: object) -> None:
-        self.model = model
-
-    def fit(self, data: Dataset, seed: int) -> None:
-        features = {
-            feature.id: feature
-            for user in data.users
-            for feature in self.features(data.users[user])
-        }
-        first = [
-            (user, feature.id, 5.0, -1)
-            for user, attributes in data.users.items()
-            for feature in self.features(attributes)
-        ]
-        frame = pd.concat(
-            [pd.DataFrame(first, columns=list(data.interactions.columns)), data.interactions]
-        )
-        wider = Dataset(data.name, {**data.items, **features}, frame, data.scale, data.users)
-        self.model.fit(wider, seed)  # type: ignore[attr-defined]
-
-    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
-        informed = [
-            request.replace(
-                history=(
-                    *(Rating(feature, 5.0, -1) for feature in self.features(request.attributes)),
-                    *request.history,
-                )
-            )
-            for request in requests
-        ]
-        return list(self.model.recommend(informed))  # type: ignore[attr-defined]
-
-    def features(self, attributes: object) -> list[Item]:
-        return [
-            Item(f"{name}={value}")
-            for name, value in dict(attributes).items()  # type: ignore[call-overload]
-        ]
 
 
 class SeesWhy:
@@ -135,11 +93,17 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FakeAnswers]:
     found = {}
     for name, seed in (("ids", 0), ("other ids", 1), ("attributes", 2)):
         model = DeepFM(
-            dim=16, epochs=12, batch=128, rate=0.01, patience=0, width=16, layers=2 + seed % 2
+            dim=16,
+            epochs=12,
+            batch=128,
+            rate=0.01,
+            patience=0,
+            width=16,
+            layers=2 + seed % 2,
+            user_attributes=name == "attributes",
         )
         model.folder = tmp_path_factory.mktemp("models")
-        used = ReadsAttributes(model) if name == "attributes" else model
-        found[name] = answers(used, data, requests)
+        found[name] = answers(model, data, requests)
     return found
 
 

@@ -157,6 +157,28 @@ def test_a_cost_that_is_not_known_cannot_be_limited(project: Project) -> None:
     assert project.asked == []
 
 
+@pytest.fixture
+def priced(project: Project) -> str:
+    """The option of prices that know the recommender alone."""
+    prices = project.pytester.path / "prices.toml"
+    prices.write_text('["models.py:Lasting"]\ninput = 0\noutput = 0\n')
+    return f"--recsys-prices={prices}"
+
+
+@pytest.mark.parametrize("option", ["judge", "against", "sampler", "profiler"])
+def test_nor_can_that_of_others_that_are_asked(project: Project, priced: str, option: str) -> None:
+    named = f"--recsys-{option}=models.py:Chat"
+    assert project.run("Lasting", named, priced, "--recsys-max-usd=1") == {}
+    assert project.result.ret == pytest.ExitCode.USAGE_ERROR
+    project.result.stderr.fnmatch_lines(["*what 'models.py:Chat' costs is not known*"])
+    assert project.asked == []
+
+
+def test_a_judge_that_makes_no_calls_needs_no_price(project: Project, priced: str) -> None:
+    record = project.run("Lasting", "--recsys-judge=toys:Judge", priced, "--recsys-max-usd=1")
+    assert statuses(record) == ["holds", "holds"]
+
+
 def test_a_fixture_whose_cost_is_not_known_is_not_asked(project: Project) -> None:
     project.pytester.makeconftest(
         """

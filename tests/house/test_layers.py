@@ -80,7 +80,7 @@ LAYERS: dict[str, set[str]] = {
         "tokens",
     },
     "planning": {
-        "batch_api", "errors", "metamorphic", "plan", "report", "session", "settings", "trial",
+        "arena", "batch_api", "errors", "metamorphic", "plan", "report", "session", "settings", "trial",
     },
     "checks": {
         "datasets", "errors", "gate", "llm", "prices", "recommenders", "remote", "report", "settings",

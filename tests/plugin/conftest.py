@@ -82,6 +82,24 @@ class Failing:
 
 class OftenFailing(Failing):
     share = 0.5
+
+
+class Judge:
+    """Finds no difference."""
+
+    def judge(self, comparisons):
+        from pytest_recsys_mt.arena import Judgement
+
+        return [Judgement("tie", {}) for _ in comparisons]
+
+
+class Scribe:
+    """Says the same of everybody."""
+
+    def complete(self, prompts):
+        from pytest_recsys_mt import Completion
+
+        return [Completion("Somebody.") for _ in prompts]
 '''
 
 Run = Callable[..., pytest.RunResult]

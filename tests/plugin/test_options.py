@@ -30,6 +30,12 @@ def test_it(source, followup):
         ("--recsys-k=30", "*k=30*20 candidates*"),
         ("--recsys-model=itemkn", "*--recsys-model='itemkn'*itemknn*"),
         ("--recsys-model=toys:Nobody", "*toys:Nobody*"),
+        ("--recsys-against=itemkn", "*--recsys-against='itemkn'*did you mean 'itemknn'*"),
+        ("--recsys-sampler=mostpp", "*--recsys-sampler='mostpp'*did you mean 'mostpop'*"),
+        ("--recsys-judge=toys:Jury", "*--recsys-judge='toys:Jury'*did you mean 'Judge'*"),
+        ("--recsys-judge=mostpop", "*--recsys-judge='mostpop'*neither 'judge(comparisons)' nor*"),
+        ("--recsys-profiler=toys:Scrib", "*--recsys-profiler='toys:Scrib'*did you mean 'Scribe'*"),
+        ("--recsys-profiler=toys:Noisy", "*--recsys-profiler='toys:Noisy'*without 'complete(*"),
         ("--recsys-data=minni", "*--recsys-data='minni'*mini*"),
         ("--recsys-prompt=persn", "*--recsys-prompt='persn'*person*"),
     ],
@@ -41,6 +47,14 @@ def test_a_bad_value_is_a_usage_error_that_names_it(
     result = project.runpytest_inprocess(argument)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: {says}"])
+
+
+def test_what_only_some_tests_ask_is_taken_where_it_exists(project: pytest.Pytester) -> None:
+    project.makepyfile(TEST)
+    project.runpytest_inprocess(
+        "--recsys-model=toys:Faithful", "--recsys-against=toys:Noisy", "--recsys-sampler=mostpop",
+        "--recsys-judge=toys:Judge", "--recsys-profiler=toys:Scribe", "--recsys-users=20",
+    ).assert_outcomes(passed=1)  # fmt: skip
 
 
 def test_a_bad_value_in_the_ini_file_names_its_key(project: pytest.Pytester) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, TextIO
 
@@ -20,6 +20,7 @@ from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, Units, encode
 from pytest_recsys_mt.recommenders.trained.network import Network, threads
+from pytest_recsys_mt.recommenders.trained.people import People
 from pytest_recsys_mt.recommenders.trained.store import key_of, obtain
 from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Settings, train
 from pytest_recsys_mt.requests import Request
@@ -35,7 +36,7 @@ class TrainedRecommender(ScoringRecommender):
     Beyond the rules of all scoring recommenders: an item that a history repeats counts at its last
     place, and an item without training interactions is learned as what nobody chose, from the
     negatives that are drawn. A history without a known item scores everything 0, so that its answer
-    is what is popular.
+    is what is popular, unless an attribute of the user is read and known.
 
     Requests are scored in blocks of one fixed height and a few widths, so that a score does not
     depend on what else is in its batch.
@@ -62,6 +63,8 @@ class TrainedRecommender(ScoringRecommender):
 
     ordered: ClassVar[bool] = True
     """Whether the order of a history is read."""
+    apart: ClassVar[frozenset[str]] = frozenset({"device"})
+    """Parameters that are no part of what the weights follow from."""
 
     dim: int = 64
     epochs: int = 200
@@ -91,6 +94,10 @@ class TrainedRecommender(ScoringRecommender):
     def build(self, training: Training) -> Network:
         """The network with its first weights, drawn from torch's own generator."""
 
+    def people(self, dataset: Dataset) -> People | None:
+        """The features of users that are read beside their histories; None if none are."""
+        return None
+
     def learn(self, dataset: Dataset, seed: int) -> None:
         """Load the network, or train it and keep it in `folder`.
 
@@ -98,7 +105,14 @@ class TrainedRecommender(ScoringRecommender):
             CacheError: If it cannot be kept there.
             RecommenderError: If training diverges, or there is no such device.
         """
+        self._people = self.people(dataset)
         training = Training.of(dataset, self.catalogue)
+        follows: dict[str, str] = {}
+        if self._people is not None:
+            users = [dataset.users.get(user, {}) for user in dataset.interactions["user"].unique()]
+            people = self._people.table(users)
+            training = replace(training, people=people)
+            follows["users"] = self._people.digest(people)
         with torch.random.fork_rng([]), threads(self.threads):
             torch.manual_seed(seed % 2**64)
             network = self.build(training)
@@ -108,9 +122,10 @@ class TrainedRecommender(ScoringRecommender):
             "parameters": {
                 field.name: getattr(self, field.name)
                 for field in dataclasses.fields(self)
-                if field.name != "device"
+                if field.name not in self.apart
             },
             "training": dataset.digest,
+            **follows,
             "seed": seed,
             "torch": torch.__version__,
         }
@@ -167,6 +182,9 @@ class TrainedRecommender(ScoringRecommender):
             return scores
         columns, units = encode(requests, self.catalogue, self.length, ordered=self.ordered)
         candidates = self._candidates(requests)
+        people = None
+        if self._people is not None:
+            people = self._people.table([request.attributes for request in requests])
         scores = np.zeros((len(requests), len(self.catalogue)))
         sizes = (columns != PAD).sum(1)
         width = columns.shape[1]
@@ -182,16 +200,25 @@ class TrainedRecommender(ScoringRecommender):
             equal = np.flatnonzero(widths == wide)
             for start in range(0, len(equal), BLOCK):
                 rows = equal[start : start + BLOCK]
-                given = (columns[rows, -wide:], units[rows, -wide:])
+                given = (
+                    columns[rows, -wide:],
+                    units[rows, -wide:],
+                    None if people is None else people[rows],
+                )
                 if candidates is None:
                     scores[rows] = self._block(*given, None)
                 else:
                     offered = candidates[rows]
                     scores[rows[:, None], offered] = self._block(*given, offered)
-        scores[sizes == 0] = 0.0
+        untold = sizes == 0
+        if people is not None:
+            untold &= (people == PAD).all(1)
+        scores[untold] = 0.0
         return settle(scores)
 
-    def _block(self, columns: Ints, units: Units, candidates: Ints | None) -> Floats:
+    def _block(
+        self, columns: Ints, units: Units, people: Ints | None, candidates: Ints | None
+    ) -> Floats:
         """Scores of up to `BLOCK` histories, filled up to exactly as many with empty ones."""
         lacking = BLOCK - len(columns)
         network = self.network
@@ -202,11 +229,12 @@ class TrainedRecommender(ScoringRecommender):
             return torch.from_numpy(filled).to(network.device)
 
         with torch.inference_mode(), threads(self.threads):
-            history = (whole(columns, PAD), whole(units, 0))
-            if candidates is None:
-                found = network.score(*history)
-            else:
-                found = network.score_some(*history, whole(candidates, 0))
+            found = network.answer(
+                whole(columns, PAD),
+                whole(units, 0),
+                None if people is None else whole(people, PAD),
+                None if candidates is None else whole(candidates, 0),
+            )
         return np.asarray(found[: len(columns)].cpu().numpy(), dtype=np.float64)
 
     def _candidates(self, requests: Sequence[Request]) -> Ints | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,12 +33,14 @@ class Training:
         columns: Item columns of the interactions, shape (n,), sorted by user, then by time.
         units: Their ratings as shares of the scale, shape (n,).
         starts: User u has the rows from ``starts[u]`` up to ``starts[u + 1]``; shape (users + 1,).
+        people: Features of the users, shape (users, width), `PAD` behind; None if none are read.
     """
 
     items: tuple[Item, ...]
     columns: Ints
     units: Units
     starts: Ints
+    people: Ints | None = None
 
     @classmethod
     def of(cls, dataset: Dataset, catalogue: Catalogue) -> Training:
@@ -124,7 +126,8 @@ class Training:
         kept = np.ones(len(self), dtype=np.bool_)
         kept[held_out] = False
         starts = np.concatenate([[0], np.cumsum(sizes - (sizes >= FEWEST))]).astype(np.int64)
-        return Training(self.items, self.columns[kept], self.units[kept], starts), held_out
+        left = replace(self, columns=self.columns[kept], units=self.units[kept], starts=starts)
+        return left, held_out
 
 
 def encode(

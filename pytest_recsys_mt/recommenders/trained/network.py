@@ -16,7 +16,8 @@ from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 
 
 class Network(nn.Module, ABC):
-    """Base of the networks. They never know which user asks: they score what the history says.
+    """Base of the networks. They never know which user asks: they score what the history says,
+    and some of them what the attributes of who asks say.
 
     `score` gets histories as `encode` makes them: item columns with `PAD` on the left, and ratings
     as shares of the scale.
@@ -53,6 +54,27 @@ class Network(nn.Module, ABC):
             candidates: Item columns, shape (n, c).
         """
         return self.score(columns, units).gather(1, candidates)
+
+    def answer(
+        self,
+        columns: Tensor,
+        units: Tensor,
+        people: Tensor | None,
+        candidates: Tensor | None = None,
+    ) -> Tensor:
+        """Scores of the whole catalogue or of some items, for histories and for who asks.
+
+        Networks that read attributes of users override this.
+
+        Args:
+            columns: Histories, shape (n, width).
+            units: Their ratings, shape (n, width).
+            people: Features of who asks, shape (n, c), `PAD` behind; None if none are read.
+            candidates: Item columns, shape (n, c), or None for all.
+        """
+        if candidates is None:
+            return self.score(columns, units)
+        return self.score_some(columns, units, candidates)
 
     @torch.no_grad()
     def freeze(self, training: Training) -> None:

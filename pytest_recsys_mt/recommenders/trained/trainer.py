@@ -187,7 +187,10 @@ def validate(network: Network, training: Training, rows: Ints, length: int) -> f
         columns = torch.from_numpy(training.items_at(before)).to(network.device)
         units = torch.from_numpy(training.units_at(before)).to(network.device)
         target = torch.from_numpy(training.columns[part]).to(network.device)[:, None]
-        scores = network.score(columns, units)
+        people = None
+        if training.people is not None:
+            people = torch.from_numpy(training.people[training.owners[part]]).to(network.device)
+        scores = network.answer(columns, units, people)
         own = scores.gather(1, target)
         padded = torch.cat([scores, torch.zeros_like(own)], 1)
         padded.scatter_(1, columns.where(columns != PAD, scores.shape[1]), -torch.inf)

@@ -14,7 +14,8 @@ from torch import Tensor
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.scoring import Catalogue
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM, _DeepMachine, _Machine
+from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM
+from pytest_recsys_mt.recommenders.trained.machine import DeepMachine, Machine
 from pytest_recsys_mt.requests import Item
 from tests.recommenders.trained import rings
 
@@ -22,7 +23,7 @@ HISTORY = (3, 7, 8)
 """Columns."""
 
 
-def machine(recommender: FM) -> _Machine:
+def machine(recommender: FM) -> Machine:
     dataset = rings.ring()
     network = recommender.build(Training.of(dataset, Catalogue.of(dataset)))
     with torch.no_grad():
@@ -30,10 +31,10 @@ def machine(recommender: FM) -> _Machine:
             parameter.copy_(
                 torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
             )
-    return cast(_Machine, network.requires_grad_(False).eval())
+    return cast(Machine, network.requires_grad_(False).eval())
 
 
-def features(network: _Machine, history: tuple[int, ...], item: int) -> list[tuple[float, Tensor]]:
+def features(network: Machine, history: tuple[int, ...], item: int) -> list[tuple[float, Tensor]]:
     """The value of each active feature, and its vector with its weight behind."""
     genres = [genre for genre in network.genres_of[item].tolist() if genre != PAD]
     return [
@@ -47,7 +48,7 @@ def added(tensors: Iterable[Tensor]) -> Tensor:
     return torch.stack(list(tensors)).sum(0)
 
 
-def plain(network: _Machine, history: tuple[int, ...], item: int) -> float:
+def plain(network: Machine, history: tuple[int, ...], item: int) -> float:
     """Rendle 2010, equation 1, pair by pair."""
     active = features(network, history, item)
     linear = sum(float(value * vector[-1]) for value, vector in active)
@@ -58,7 +59,7 @@ def plain(network: _Machine, history: tuple[int, ...], item: int) -> float:
     return float(network.bias) + linear + pairs
 
 
-def layers(network: _DeepMachine, history: tuple[int, ...], item: int) -> float:
+def layers(network: DeepMachine, history: tuple[int, ...], item: int) -> float:
     """Guo et al. 2017, section 2.1: the fields side by side through the layers."""
     active = features(network, history, item)
     size = len(history)
@@ -72,7 +73,7 @@ def layers(network: _DeepMachine, history: tuple[int, ...], item: int) -> float:
     return float(network.last(hidden))
 
 
-def both_ways(network: _Machine) -> tuple[Tensor, Tensor]:
+def both_ways(network: Machine) -> tuple[Tensor, Tensor]:
     """Scores of all items, and of some, for the history with and without padding and for none."""
     columns = torch.tensor([[PAD, *HISTORY], [*HISTORY[:2], *HISTORY[:2]], [PAD] * 4])
     columns[1, :2] = PAD
@@ -94,7 +95,7 @@ def test_fm_scores_as_its_equation_says() -> None:
 @pytest.mark.parametrize("depth", [1, 3])
 def test_deepfm_adds_its_layers(depth: int) -> None:
     network = machine(DeepFM(dim=6, layers=depth, width=5))
-    assert isinstance(network, _DeepMachine)
+    assert isinstance(network, DeepMachine)
     every, some = both_ways(network)
     for item in range(20):
         for row, history in enumerate((HISTORY, HISTORY[:2])):

@@ -1,0 +1,70 @@
+"""Attributes of users as features: what is known of who asks, beside the history."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pytest_recsys_mt.recommenders.ranking import Ints
+from pytest_recsys_mt.recommenders.trained.data import PAD
+
+Feature = tuple[str, str]
+"""The name of an attribute and one of its values, as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The features that a network knows of users.
+
+    Each value of each attribute is a feature of its own, a number as well: 25 and 26 are as
+    different as two occupations. An attribute with several values has a feature for each.
+
+    Attributes:
+        features: In the order of their numbers.
+    """
+
+    features: tuple[Feature, ...]
+
+    @classmethod
+    def of(cls, users: Iterable[Mapping[str, Any]]) -> People:
+        """All features that any of `users` has."""
+        return cls(tuple(sorted({feature for user in users for feature in _features(user)})))
+
+    @cached_property
+    def numbers(self) -> Mapping[Feature, int]:
+        """Numbers by feature."""
+        return {feature: number for number, feature in enumerate(self.features)}
+
+    def table(self, users: Sequence[Mapping[str, Any]]) -> Ints:
+        """The numbers of each user's features, sorted, `PAD` behind; shape (users, most).
+
+        What is missing, or has a value that no user of the training data has, is left out.
+        """
+        known = [
+            sorted({self.numbers[each] for each in _features(user) if each in self.numbers})
+            for user in users
+        ]
+        table = np.full((len(users), max([1, *map(len, known)])), PAD, dtype=np.int64)
+        for row, numbers in enumerate(known):
+            table[row, : len(numbers)] = numbers
+        return table
+
+    def digest(self, table: Ints) -> str:
+        """SHA-256 of the features and of which user has which, in hexadecimal."""
+        total = hashlib.sha256(json.dumps([self.features, table.shape]).encode())
+        total.update(table.astype("<i8").tobytes())
+        return total.hexdigest()
+
+
+def _features(user: Mapping[str, Any]) -> Iterator[Feature]:
+    for name, found in user.items():
+        values = found if isinstance(found, (tuple, list, set, frozenset)) else (found,)
+        for value in values:
+            if value is not None and value != "" and value == value:  # noqa: PLR0124 - NaN is not
+                yield name, str(value)

@@ -31,17 +31,16 @@ def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
 @pytest.fixture
 def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     """The runner: `recsys.run(*transformations)` gives the answers of all sampled users."""
-    from pytest_recsys_mt.planning import design_of
+    from pytest_recsys_mt.planning import design_of, recommender_of
     from pytest_recsys_mt.recsys import Recsys
 
     session = session_of(request.config)
     trial = trial_of(request.node)
-    parameters = getattr(getattr(request.node, "callspec", None), "params", {})
-    name = session.name_of(recommender, parameters.get("recommender"))
+    name, fixture = session.name_of(recommender, recommender_of(request.node))
     design = design_of(request.node, session.settings.design)
     trial.model = name
     trial.recsys = Recsys(
-        lambda wanted: session.runner(recommender, name, wanted), design, trial.report
+        lambda wanted: session.runner(recommender, name, wanted, fixture), design, trial.report
     )
     return trial.recsys
 

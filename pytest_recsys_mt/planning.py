@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -178,18 +178,45 @@ def suite_of(item: pytest.Item) -> str:
     return Path(item.path).parent.name
 
 
-def recommender_of(item: pytest.Item) -> Hashable:
-    """What is the same for tests of one recommender before any fixture is set up, else None.
+@dataclass(frozen=True)
+class Given:
+    """What gives a test its recommender: the same for tests of one recommender, on every worker.
 
-    Two tests have one recommender if the same fixture gives it, with the same parameters.
+    Attributes:
+        where: The fixture, by its place and function.
+        parameters: Of the fixture and of those that it depends on, in the order of their names.
     """
+
+    where: str
+    parameters: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.where}[{','.join(self.parameters)}]"
+
+
+def recommender_of(item: pytest.Item) -> Given | None:
+    """What gives a test its recommender, known before any fixture is set up; None without one."""
     info = getattr(item, "_fixtureinfo", None)  # pytest offers no public way to a test's fixtures
-    fixtures = getattr(info, "name2fixturedefs", {}).get("recommender")
-    if not fixtures:
+    known = getattr(info, "name2fixturedefs", {})
+    if not known.get("recommender"):
         return None
-    parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    given = tuple(repr(parameters.get(name)) for name in ("recommender", "recsys_model"))
-    return (id(fixtures[-1]), *given)
+    wanted, names = ["recommender"], set[str]()
+    while wanted:
+        name = wanted.pop()
+        if name not in names and known.get(name):
+            names.add(name)
+            wanted += known[name][-1].argnames
+    callspec = getattr(item, "callspec", None)
+    parameters: dict[str, Any] = getattr(callspec, "params", {})
+    told = tuple(
+        str(parameters[name])
+        if isinstance(parameters[name], str | int | float | None)
+        else f"{name}{getattr(callspec, 'indices', {}).get(name, '')}"  # as pytest's own ids
+        for name in sorted(names & parameters.keys())
+    )
+    fixture = known["recommender"][-1]
+    function = fixture.func
+    return Given(f"{fixture.baseid}::{function.__module__}.{function.__qualname__}", told)
 
 
 def _fields(design: Design) -> dict[str, Any]:

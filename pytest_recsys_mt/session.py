@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.cache import AnswerCache
@@ -33,6 +33,7 @@ from pytest_recsys_mt.subject import Subject, subject
 from pytest_recsys_mt.texts import Texts
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.planning import Given
     from pytest_recsys_mt.remote import Needs, RayCalls, Recipe
 
 
@@ -74,9 +75,9 @@ class Session:
         self._begun: set[Hashable] = set()
         self._run = run
         self._recommenders: dict[str, object] = {}
-        self._subjects: dict[tuple[str, str, Fit], Subject] = {}
+        self._subjects: dict[tuple[str, str, str, Fit], Subject] = {}
         self._trainings: dict[int, Dataset] = {}
-        self._runners: dict[tuple[str, Design], Runner] = {}
+        self._runners: dict[tuple[str, str, Design], Runner] = {}
         self._benches: dict[Hashable, Bench] = {}
 
     @cached_property
@@ -143,13 +144,16 @@ class Session:
 
         return RayCalls(lambda: self.split.training)
 
-    def _recipe(self, recommender: object, name: str, prompt: str) -> tuple[Recipe, object, Needs]:
+    def _recipe(
+        self, recommender: object, name: str, prompt: str, fixture: str
+    ) -> tuple[Recipe, object, Needs]:
         """How an actor makes `recommender`, and what it needs: by its spec, where it has one."""
         from pytest_recsys_mt.remote import Needs, Recipe, itself
 
         seed = self.settings.seed
         if self._recommenders.get(name) is not recommender:
-            return Recipe(name, partial(itself, recommender), prompt, seed), recommender, Needs()
+            recipe = Recipe(name, partial(itself, recommender), prompt, seed, fixture)
+            return recipe, recommender, Needs()
         options = (self.settings.exact, self.settings.max_wait, self.settings.cache)
         make = partial(made_from, name, *options)
         return Recipe(name, make, prompt, seed), None, Needs(**resources(name)[1])
@@ -174,18 +178,33 @@ class Session:
             made.stream = self._progress.line()
         return made
 
-    def name_of(self, recommender: object, parameter: Any) -> str:
-        """The spec that made `recommender`, or ``fixture:NAME`` for one that a fixture gave."""
+    def name_of(self, recommender: object, given: Given | None) -> tuple[str, str]:
+        """The name of a recommender, and the fixture that gave it.
+
+        Args:
+            recommender: Under test.
+            given: What gives a test its recommender.
+
+        Returns:
+            The spec that made it and nothing, or ``fixture:NAME`` and what tells the fixture from
+            others whose recommender has the same name.
+        """
         for spec, known in self._recommenders.items():
             if known is recommender:
-                return spec
+                return spec, ""
         name = getattr(recommender, "name", None)
         if not isinstance(name, str):
             name = getattr(recommender, "__name__", None) or type(recommender).__name__
-        return f"fixture:{name}" if parameter is None else f"fixture:{name}[{parameter}]"
+        parameters = "" if given is None else "-".join(given.parameters)
+        return f"fixture:{name}[{parameters}]" if parameters else f"fixture:{name}", str(given)
 
     def subject(
-        self, recommender: object, name: str, prompt: str | None = None, fit: Fit = USUAL
+        self,
+        recommender: object,
+        name: str,
+        prompt: str | None = None,
+        fit: Fit = USUAL,
+        fixture: str = "",
     ) -> Subject:
         """`recommender`, fitted and wrapped.
 
@@ -194,6 +213,7 @@ class Session:
             name: As reports know it.
             prompt: The template for a text model where the settings name none.
             fit: What it is fitted to; a text model is not fitted.
+            fixture: What gave it; empty for a spec.
 
         Raises:
             NotApplicable: If it cannot be fitted in that way.
@@ -201,17 +221,18 @@ class Session:
         template = ""
         if isinstance(recommender, TextModel):
             template, fit = self.settings.prompt or prompt or PROMPT, USUAL
-        known = self._subjects.get((name, template, fit))
+        key = (name, fixture, template, fit)
+        known = self._subjects.get(key)
         if known is None:
             if fit != USUAL:
                 recommender = self._anew(recommender, name)
             elif isinstance(recommender, type):
                 recommender = recommender()
-            known = subject(recommender, name, template or PROMPT)
+            known = subject(recommender, name, template or PROMPT, fixture)
             if self._ray is not None:
-                self._ray.know(known, *self._recipe(recommender, name, template or PROMPT))
+                self._ray.know(known, *self._recipe(recommender, name, template or PROMPT, fixture))
             known.fit(self._training(fit.history), self._seed(fit.initialisation))
-            self._subjects[name, template, fit] = known
+            self._subjects[key] = known
         return known
 
     def _anew(self, recommender: object, name: str) -> object:
@@ -255,12 +276,12 @@ class Session:
             return seed
         return int(generator(seed, "initialisation", initialisation).integers(2**31))
 
-    def runner(self, recommender: object, name: str, design: Design) -> Runner:
+    def runner(self, recommender: object, name: str, design: Design, fixture: str = "") -> Runner:
         """The runner of one recommender and one design; the same object every time."""
-        key = (name, design)
+        key = (name, fixture, design)
         if key not in self._runners:
             fit = Fit(design.training_history, design.initialisation)
-            known = self.subject(recommender, name, design.prompt, fit)
+            known = self.subject(recommender, name, design.prompt, fit, fixture)
             self._runners[key] = Runner(known, self.split, design, self.settings, self.executor)
         return self._runners[key]
 

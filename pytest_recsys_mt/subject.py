@@ -73,23 +73,24 @@ class Subject(Protocol):
         ...
 
 
-def subject(recommender: object, name: str, prompt: str) -> Subject:
+def subject(recommender: object, name: str, prompt: str, fixture: str = "") -> Subject:
     """Wrap anything that has either protocol.
 
     Args:
         recommender: An object with `recommend` or `complete`.
         name: As reports and the record know it.
         prompt: The template for text models.
+        fixture: What gave it, where several fixtures may give objects of one name; else empty.
 
     Raises:
         RecommenderError: If it has neither protocol.
     """
     if isinstance(recommender, LLMRecommender):
-        return TextSubject(recommender, name)
+        return TextSubject(recommender, name, fixture)
     if isinstance(recommender, Recommender):
-        return RecommenderSubject(recommender, name)
+        return RecommenderSubject(recommender, name, fixture)
     if isinstance(recommender, TextModel):
-        return TextSubject(LLMRecommender(recommender, prompt), name)
+        return TextSubject(LLMRecommender(recommender, prompt), name, fixture)
     raise RecommenderError(
         f"{name}: {recommender!r} is no recommender; it needs a method recommend(requests) that "
         f"returns a Recommendation for each request, or complete(prompts) that returns a "
@@ -97,20 +98,33 @@ def subject(recommender: object, name: str, prompt: str) -> Subject:
     )
 
 
+def identity_of(asked: object, name: str, fixture: str) -> dict[str, Any]:
+    """What the answers of `asked` depend on, as far as it can tell: no two share an answer.
+
+    Args:
+        asked: A recommender, or the text model of one.
+        name: As reports know it.
+        fixture: What gave it; empty for a spec. A fingerprint speaks for an object whoever gave it.
+    """
+    identity = getattr(asked, "identity", None)
+    if isinstance(identity, Mapping):  # which parts of its spec answers do not depend on
+        return dict(identity)
+    fingerprint = getattr(asked, "fingerprint", None)
+    own = {"fixture": fixture} if fixture and fingerprint is None else {}
+    return {"recommender": name, "fingerprint": fingerprint, **own}
+
+
 class RecommenderSubject:
     """A recommender that answers requests."""
 
-    def __init__(self, recommender: Recommender, name: str) -> None:
+    def __init__(self, recommender: Recommender, name: str, fixture: str = "") -> None:
         self.name = name
         self.deterministic = bool(getattr(recommender, "deterministic", False))
         self.reads_text = bool(getattr(recommender, "reads_text", False))
         self.durable = False
         self._recommender = recommender
-        # By the spec, unless the recommender knows which parts of it answers do not depend on.
-        identity = getattr(recommender, "identity", None)
-        self._identity: dict[str, Any] = (
-            dict(identity) if isinstance(identity, Mapping) else {"recommender": name}
-        )
+        self._fixture = fixture
+        self._identity: dict[str, Any] = {}
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train it, where it has a `fit`; a fingerprint may be known only then."""
@@ -119,6 +133,7 @@ class RecommenderSubject:
             fit(training, seed)
         fingerprint = getattr(self._recommender, "fingerprint", None)
         self.durable = fingerprint is not None
+        self._identity = identity_of(self._recommender, self.name, self._fixture)
         self._identity.update(fingerprint=fingerprint, seed=seed)
         if fit is not None:
             self._identity["training"] = training.digest
@@ -206,16 +221,16 @@ class RecommenderSubject:
 class TextSubject:
     """A text model, asked through a prompt and understood through a parser."""
 
-    def __init__(self, recommender: LLMRecommender, name: str) -> None:
+    def __init__(self, recommender: LLMRecommender, name: str, fixture: str = "") -> None:
         self.name = name
         self.deterministic = recommender.deterministic
         self.reads_text = True
         self._recommender = recommender
         self._seed = 0
         model = recommender.model
-        identity = getattr(model, "identity", None) or getattr(model, "fingerprint", None)
-        self.durable = identity is not None
-        self._identity = identity if isinstance(identity, Mapping) else {"fingerprint": identity}
+        self._identity = identity_of(model, name, fixture)
+        known = isinstance(getattr(model, "identity", None), Mapping)
+        self.durable = known or self._identity["fingerprint"] is not None
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Learn the catalogue's titles."""
@@ -259,7 +274,7 @@ class TextSubject:
     def _content(self, prompt: Prompt, replicate: int, repeat: bool) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
-            "model": dict(self._identity),
+            "model": self._identity,
             "messages": [_plain_message(message) for message in prompt.messages],
             "seed": prompt.seed,
             "replicate": replicate,

@@ -29,12 +29,14 @@ class Recipe:
         make: Gives the recommender, not fitted.
         prompt: The template for text models.
         seed: Of the run.
+        fixture: What gave it; empty for a spec.
     """
 
     name: str
     make: Callable[[], object]
     prompt: str
     seed: int
+    fixture: str = ""
 
 
 def itself(recommender: object) -> object:

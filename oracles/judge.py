@@ -15,6 +15,7 @@ from pytest_recsys_mt.oracles.examples import pick
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated, enough_to_show
 from pytest_recsys_mt.oracles.power import outlook
+from pytest_recsys_mt.oracles.together import confirmed, with_age
 from pytest_recsys_mt.oracles.versions import with_versions
 from pytest_recsys_mt.verdict import NOT_ASKED, Allowed, Status, Verdict
 
@@ -98,14 +99,27 @@ def compare(
     two_sides(claim.oracle, source, followup)
     context = source.context
 
-    def see(users: int) -> Seen:
-        pairs = source.pair(followup, users)
-        effects = with_versions(measure(pairs, context), pairs)
+    def seen(pairs: Pairs) -> Seen:
+        effects = with_age(with_versions(measure(pairs, context), pairs), pairs)
         return Seen(effects, pairs, pairs.source, pairs.followup)
 
+    asked: list[tuple[int, float]] = []
+
+    def see(users: int) -> Seen:
+        pairs = source.pair(followup, users)
+        asked.append((users, pairs.apart))
+        return seen(pairs)
+
     relation = followup.label or source.label
-    users = source.applicable(followup)
-    verdict = look_by_look(claim, relation, context, users, see)
+    verdict = look_by_look(claim, relation, context, source.applicable(followup), see)
+    users, apart = asked[-1]
+
+    def anew() -> Verdict:
+        (look,) = Looks(users, exact=claim.exact, single=True)
+        pairs = source.pair_anew(followup, users)
+        return verdict_of(claim, relation, seen(pairs), context, look)
+
+    verdict = confirmed(verdict, claim.promise, apart, anew)
     return dataclasses.replace(verdict, against=source.label if followup.label else "")
 
 

@@ -89,6 +89,9 @@ class Pairs:
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
     unasked: Mapping[str, int] = field(default_factory=dict)
+    apart: float = 0.0
+    """Seconds between the asking of source and follow-up, the most of any user: 0 where both sides
+    were asked together, infinity where the time is not known."""
 
 
 @dataclass(frozen=True)
@@ -160,4 +163,8 @@ class Answers(Protocol):
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
         """The answers of this side and of `followup`, aligned by user, else as `sample`."""
+        ...
+
+    def pair_anew(self, followup: Answers, /, users: int) -> Pairs:
+        """Both sides of `pair` asked once more, as one batch that treats them alike."""
         ...

@@ -99,6 +99,7 @@ class _Rationed:
         self.deterministic = subject.deterministic
         self.reads_text = subject.reads_text
         self.durable = subject.durable
+        self.live = False  # a search asks whatever it asks of a user as one batch
         self.limit: int | None = None
         self.asked: set[str] = set()
         self.origin = subject

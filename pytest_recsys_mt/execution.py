@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Literal
@@ -57,6 +58,9 @@ class Executor:
         prices: What tokens cost.
         budget: What the run may spend; without it, anything.
         progress: Shown while calls are put.
+
+    Attributes:
+        latest: When the latest batch of each recommender began, in Unix seconds, by its name.
     """
 
     def __init__(
@@ -80,12 +84,21 @@ class Executor:
         self._price_of: dict[str, Price | None] = {}
         self._answers: dict[str, Answer] = {}
         self._facts: dict[str, CallFact] = {}
+        self.latest: dict[str, float] = {}
 
-    def execute(self, subject: Subject, calls: Sequence[Call]) -> list[Answer]:
+    def execute(
+        self, subject: Subject, calls: Sequence[Call], *, anew: bool = False
+    ) -> list[Answer]:
         """The answers to `calls`, in their order; equal calls are put once.
 
         A call that was not put because a limit of the run is reached has the answer
-        ``{"unasked": reason}``.
+        ``{"unasked": reason}``. Calls are sent in the order given, and all answers of one batch
+        carry the time at which it began, ``asked``: those of one time were asked together.
+
+        Args:
+            subject: Whom to ask.
+            calls: What to ask.
+            anew: Whether answers of earlier runs do not count.
 
         Raises:
             MissingAnswerError: In replay mode, if an answer is not in the cache.
@@ -93,14 +106,14 @@ class Executor:
         """
         waiting = {call.key: call for call in calls if call.key not in self._answers}
         if subject.durable and waiting:
-            self._take_from_cache(subject, waiting)
+            self._take_from_cache(subject, waiting, anew)
             if waiting and self._mode == "replay":
                 raise _missing(subject, list(waiting.values()))
         unasked = ""
         if waiting:
             with self._alone(subject):
                 if subject.durable:
-                    self._take_from_cache(subject, waiting)
+                    self._take_from_cache(subject, waiting, anew)
                 unasked = self._put(subject, list(waiting.values()))
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
@@ -135,13 +148,13 @@ class Executor:
         facts, self._facts = self._facts, {}
         return {key: list(astuple(fact)) for key, fact in facts.items()}
 
-    def _take_from_cache(self, subject: Subject, waiting: dict[str, Call]) -> None:
+    def _take_from_cache(self, subject: Subject, waiting: dict[str, Call], anew: bool) -> None:
         for key in list(waiting):
             answer = self._cache.get(key)
             if answer is None:
                 continue
             ours = answer.get("run") == self._run
-            if self._mode == "refresh" and not ours:
+            if (anew or self._mode == "refresh") and not ours:
                 continue
             call = waiting.pop(key)
             usd = self._cost(subject, call, answer) if ours else 0.0
@@ -152,6 +165,7 @@ class Executor:
         """Put the calls, as far as the limits of the run allow; says which limit ended it."""
         if not calls:
             return ""
+        self.latest[subject.name] = time.time()
         with self._progress.batch(subject.name, len(calls)):
             if self._budget is None:
                 self._put_batch(subject, calls)
@@ -185,9 +199,9 @@ class Executor:
 
     def _take(self, subject: Subject, arrived: Sequence[tuple[Call, Answer]]) -> None:
         """Keep the answers that arrived together: on disk first, then here."""
+        told = {"run": self._run, "asked": self.latest[subject.name]}
         answers = [
-            (call, answer if "error" in answer else {**answer, "run": self._run})
-            for call, answer in arrived
+            (call, answer if "error" in answer else {**answer, **told}) for call, answer in arrived
         ]
         if subject.durable:
             with self._cache.together():

@@ -42,10 +42,10 @@ class PlannedTest:
 
     def calls(self) -> list[Call]:
         """All calls of a test that looks at every user."""
-        return self._source.calls(self._followup)
+        return [call for _, call in self._source.calls(self._followup)]
 
-    def first_look(self) -> list[Call]:
-        """The calls of the first look, which every test takes."""
+    def first_look(self) -> list[tuple[int, Call]]:
+        """The calls of the first look, which every test takes, with the positions of their cases."""
         users = self._source.applicable(self._followup)
         first, *_ = Looks(users, single=self.subject.deterministic or self.runner.settings.whole)
         return self._source.calls(self._followup, first.users)

@@ -14,6 +14,7 @@ from _pytest.runner import runtestprotocol  # the protocol of one test, without 
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plan import Plan, PlannedTest, UnplannedTest
+from pytest_recsys_mt.runner import interleaved
 from pytest_recsys_mt.session import Session
 from pytest_recsys_mt.settings import Design
 from pytest_recsys_mt.trial import Trial
@@ -146,7 +147,7 @@ def ask_ahead(item: pytest.Function, trial: Trial, session: Session) -> None:
         return
     if session.settings.mode == "replay":
         return
-    calls = []
+    waiting = []
     for other in item.session.items:
         if recommender_of(other) != key or not _asks_two_sides(other) or _may_skip(other):
             continue
@@ -156,9 +157,10 @@ def ask_ahead(item: pytest.Function, trial: Trial, session: Session) -> None:
             if "text" in needs and not subject.reads_text:
                 continue
             own = recsys.using(**_fields(design_of(other, session.settings.design)))
-            calls += PlannedTest(other.nodeid, suite_of(other), own, transformation).first_look()
+            waiting += PlannedTest(other.nodeid, suite_of(other), own, transformation).first_look()
         except Exception:  # noqa: BLE001, S112 - anybody's transformation; its own test tells it
             continue
+    calls = interleaved(waiting)
     try:
         if session.executor.affords(subject, calls):
             session.executor.execute(subject, calls)

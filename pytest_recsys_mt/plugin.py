@@ -32,6 +32,8 @@ from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.options import add_options
 from pytest_recsys_mt.settings import resolve
 from pytest_recsys_mt.stash import (
+    AGAIN,
+    AGAIN_KEY,
     BASELINE,
     PROBLEMS,
     PROBLEMS_KEY,
@@ -48,6 +50,7 @@ from pytest_recsys_mt.stash import (
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.recsys import Recsys
+    from pytest_recsys_mt.session import Session
     from pytest_recsys_mt.trial import Trial
 
 __all__ = [
@@ -86,6 +89,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[STARTED] = time.time()
     config.stash[PROBLEMS] = []
     config.stash[RUNS] = set()
+    config.stash[AGAIN] = []
     from pytest_recsys_mt.progress import Progress, terminal
 
     # Now, while standard error is the terminal's: tests run with a file in its place.
@@ -172,7 +176,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Take over from a worker its run, and what is wrong with the tests; all say the same."""
     node.config.stash[RUNS].add(node.workerinput["testrunuid"])
-    text = getattr(node, "workeroutput", {}).get(PROBLEMS_KEY)
+    output = getattr(node, "workeroutput", {})
+    if AGAIN_KEY in output:
+        node.config.stash[AGAIN].append(output[AGAIN_KEY])
+    text = output.get(PROBLEMS_KEY)
     if text is not None and not node.config.stash[PROBLEMS]:
         node.config.stash[PROBLEMS].append(text)
 
@@ -231,9 +238,11 @@ def pytest_runtest_makereport(
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
     """Write the record, and the facts into the JUnit file, once everything is in."""
-    yield
     config = session.config
     open_session = config.stash.get(SESSION, None)
+    if open_session is not None and not (session.shouldstop or session.shouldfail):
+        _ask_again(config, open_session)
+    yield
     if open_session is not None:
         open_session.close()
     if config.stash[SETTINGS].limits and not hasattr(config, "workerinput"):
@@ -265,10 +274,23 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         config.stash[STARTED],
         config.stash.get(BASELINE, None),
         missing(session, reports),
+        config.stash[AGAIN],
     )
     passed = config.stash[RECORD].document()["gate"]["status"] == "passed"
     if settings.whole and not passed and session.exitstatus in (0, 5):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _ask_again(config: pytest.Config, open_session: Session) -> None:
+    """See whether answers changed while they were asked; a worker tells the controller."""
+    drifts = open_session.drifts()
+    if not drifts:
+        return
+    found = {"drifts": drifts, "calls": open_session.executor.drain()}
+    if hasattr(config, "workerinput"):
+        config.workeroutput[AGAIN_KEY] = found  # type: ignore[attr-defined]
+    else:
+        config.stash[AGAIN].append(found)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

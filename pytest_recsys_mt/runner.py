@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,7 +25,7 @@ from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.settings import Design, Settings
-from pytest_recsys_mt.subject import Subject
+from pytest_recsys_mt.subject import Answer, Subject
 from pytest_recsys_mt.texts import Texts
 from pytest_recsys_mt.verdict import Verdict
 
@@ -33,12 +34,57 @@ UNCHANGED = "the transformation changes nothing that the recommender sees"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one user on one side: an `Asked`, or why there is none."""
+    """What became of one user on one side: an `Asked`, or why there is none.
+
+    `times` says when its calls were asked, in Unix seconds; None stands for a time not known.
+    """
 
     asked: Asked | None = None
     error: str = ""
     not_applicable: str = ""
     unasked: str = ""
+    times: frozenset[float | None] = frozenset()
+
+
+BLOCK = 20
+"""Users whose calls are sent in an order drawn at random; a limit then leaves whole users."""
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Requests of one side, by position of their case, each once a replicate.
+
+    Attributes:
+        runner: Makes the calls.
+        requests: What to ask.
+        first: Number of the first replicate.
+        repeat: Ask anew although request and replicate are the source's own.
+    """
+
+    runner: Runner
+    requests: Mapping[int, Request]
+    first: int
+    repeat: bool = False
+
+    def calls(self) -> list[tuple[int, Call]]:
+        """The calls to send, each with the position of its case."""
+        return [
+            (position, self.runner.subject.call(request.replace(replicate=replicate), self.repeat))
+            for replicate in range(self.first, self.first + self.runner.replicates)
+            for position, request in self.requests.items()
+        ]
+
+
+def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
+    """Calls in the order in which they are sent: users in blocks, each in a random order.
+
+    So whatever changes while they are asked meets all sides alike. Each replicate meets other
+    neighbours in its batch, so that the noise floor holds the noise of batch composition too.
+
+    Args:
+        calls: Of any sides, each with the position of its case. Keys are as good as random numbers.
+    """
+    return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
 
 
 class Runner:
@@ -89,6 +135,11 @@ class Runner:
     @cached_property
     def _training_users(self) -> int:
         return int(self._split.training.interactions["user"].nunique())
+
+    @property
+    def latest(self) -> float | None:
+        """When the latest batch of the recommender began in this run; None where none did."""
+        return self._executor.latest.get(self.subject.name)
 
     @property
     def replicates(self) -> int:
@@ -188,39 +239,38 @@ class Runner:
         """
         return Texts(self.subject, self._executor)
 
-    def calls(
-        self, requests: dict[int, Request], first: int, repeat: bool
-    ) -> list[tuple[int, Call]]:
-        """The calls that `ask` puts for the same arguments, each with the position of its case."""
-        calls = []
-        for replicate in range(first, first + self.replicates):
-            # Each replicate meets other neighbours in its batch, so that the noise floor holds the
-            # noise of batch composition too.
-            order = generator(self.settings.seed, "order", replicate).permutation(len(self.cases))
-            for position in (int(place) for place in order if int(place) in requests):
-                request = requests[position].replace(replicate=replicate)
-                calls.append((position, self.subject.call(request, repeat)))
-        return calls
-
-    def ask(self, requests: dict[int, Request], first: int, repeat: bool) -> dict[int, Outcome]:
-        """Ask the requests, each once a replicate.
+    def ask(self, *sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
+        """Ask all sides as one batch.
 
         Args:
-            requests: By position of their case.
-            first: Number of the first replicate.
-            repeat: Ask anew although request and replicate are the source's own.
+            *sides: What to ask of the one recommender.
+            anew: Whether answers of earlier runs do not count.
 
         Returns:
-            What became of each, by position.
+            What became of each request, by position, for each side.
         """
-        calls = self.calls(requests, first, repeat)
-        answers = self._executor.execute(self.subject, [call for _, call in calls])
+        calls = [each.calls() for each in sides]
+        ordered = interleaved(call for of_side in calls for call in of_side)
+        answers = self._executor.execute(self.subject, ordered, anew=anew)
+        known = {call.key: answer for call, answer in zip(ordered, answers, strict=True)}
+        return [
+            self._outcomes(
+                each.requests, [(position, known[call.key]) for position, call in of_side]
+            )
+            for each, of_side in zip(sides, calls, strict=True)
+        ]
+
+    def _outcomes(
+        self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Answer]]
+    ) -> dict[int, Outcome]:
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
+        times: dict[int, set[float | None]] = {position: set() for position in requests}
         outcomes = {}
-        for (position, _), answer in zip(calls, answers, strict=True):
+        for position, answer in answers:
             if "unasked" in answer:
                 outcomes[position] = Outcome(unasked=answer["unasked"])
                 continue
+            times[position].add(answer.get("asked") if self.subject.live else None)
             try:
                 read[position].append(self.subject.read(requests[position], answer))
             except NotApplicable as reason:
@@ -234,7 +284,7 @@ class Runner:
                 continue
             held_out = self.cases[position].held_out
             asked = Asked(requests[position], tuple(recommendations), held_out)
-            outcomes[position] = Outcome(asked)
+            outcomes[position] = Outcome(asked, times=frozenset(times[position]))
         return outcomes
 
 
@@ -325,39 +375,73 @@ class RunAnswers:
         """
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
-        self._ask(positions)
-        partner._ask(positions)
+        self._ask(positions, partner)
+        return self._paired(partner, positions, self._outcomes, partner._outcomes)
+
+    def pair_anew(self, followup: Answers, /, users: int) -> Pairs:
+        """Both sides of `pair` asked once more, as one batch that treats them alike.
+
+        The calls have numbers of their own, so that an earlier answer to the same request is none
+        of theirs; they follow from the two transformations, so that a resumed run asks nothing
+        twice.
+
+        Raises:
+            OracleError: If `followup` was not asked of the same recommender and users.
+            MissingAnswerError: In replay mode, if an answer is not in the cache.
+        """
+        partner = self._partner(followup)
+        positions = self._served(partner)[:users]
+        runner = self._runner
+        draw = generator(runner.settings.seed, "anew", self.label, partner.label)
+        first = int(draw.integers(2**20, 2**31))
+        sides = [
+            Questions(
+                side._runner,
+                {position: side._requests[0][position] for position in positions},
+                first + side._first,
+                side._same_seed,
+            )
+            for side in (self, partner)
+        ]
+        return self._paired(partner, positions, *runner.ask(*sides))
+
+    def _paired(
+        self,
+        partner: RunAnswers,
+        positions: Sequence[int],
+        ours: Mapping[int, Outcome],
+        theirs: Mapping[int, Outcome],
+    ) -> Pairs:
+        """What became of the users at `positions`, on both sides."""
         source, other = [], []
         errors, unasked = Counter[str](), Counter[str]()
         reasons = self._requests[1] + partner._requests[1]
+        apart = 0.0
         for position in positions:
-            one, two = self._outcomes[position], partner._outcomes[position]
+            one, two = ours[position], theirs[position]
             if one.asked is not None and two.asked is not None:
                 source.append(one.asked)
                 other.append(two.asked)
+                apart = max(apart, _apart(one.times, two.times))
             elif one.not_applicable or two.not_applicable:
                 reasons[one.not_applicable or two.not_applicable] += 1
             elif one.unasked or two.unasked:
                 unasked[one.unasked or two.unasked] += 1
             else:
                 errors[one.error or two.error] += 1
-        return Pairs(tuple(source), tuple(other), reasons, errors, unasked)
+        return Pairs(tuple(source), tuple(other), reasons, errors, unasked, apart)
 
-    def calls(self, followup: Answers, /, users: int | None = None) -> list[Call]:
-        """The calls of `pair` for the same arguments that are not answered yet. Asks nothing.
+    def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
+        """The calls of `pair` that are not answered yet, each with the position of its case.
+
+        Asks nothing.
 
         Raises:
             OracleError: If `followup` was not asked of the same recommender and users.
         """
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
-        return [
-            call
-            for side in (self, partner)
-            for _, call in side._runner.calls(
-                side._missing(positions), side._first, side._same_seed
-            )
-        ]
+        return [call for side in (self, partner) for call in side._questions(positions).calls()]
 
     def _partner(self, followup: Answers) -> RunAnswers:
         if not isinstance(followup, RunAnswers) or not followup._runner.pairs_with(self._runner):
@@ -374,19 +458,36 @@ class RunAnswers:
             return list(ours)
         return [position for position in ours if position in partner._requests[0]]
 
-    def _missing(self, positions: Sequence[int]) -> dict[int, Request]:
-        """The requests that have not been asked yet, by position."""
+    def _questions(self, positions: Sequence[int]) -> Questions:
+        """The requests that have not been asked yet."""
         requests, _ = self._requests
-        return {
+        missing = {
             position: requests[position]
             for position in positions
             if position not in self._outcomes or self._outcomes[position].unasked
         }
+        return Questions(self._runner, missing, self._first, self._same_seed)
 
-    def _ask(self, positions: Sequence[int]) -> None:
-        missing = self._missing(positions)
-        if missing:
-            self._outcomes.update(self._runner.ask(missing, self._first, self._same_seed))
+    def _ask(self, positions: Sequence[int], *partners: RunAnswers) -> None:
+        """Ask what is not answered yet of this side and of others, together."""
+        sides = (self, *partners)
+        questions = [side._questions(positions) for side in sides]
+        if any(each.requests for each in questions):
+            for side, outcomes in zip(sides, self._runner.ask(*questions), strict=True):
+                side._outcomes.update(outcomes)
+
+
+def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:
+    """Seconds between the first and the last of the times at which two sides were asked.
+
+    Returns:
+        0 where both have the same times, also where these are not known; infinity where one is not.
+    """
+    times = {*ours, *theirs}
+    if ours == theirs:
+        return 0.0
+    known = [time for time in times if time is not None]
+    return max(known) - min(known) if len(known) == len(times) else math.inf
 
 
 def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:

@@ -14,6 +14,7 @@ from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.drift import Drift, asked_again
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.limits import Budget, account
@@ -321,6 +322,16 @@ class Session:
             named = name if isinstance(name, str) else type(judge).__name__
             known = self._benches[id(judge)] = Bench(judge, f"fixture:{named}")
         return known
+
+    def drifts(self) -> list[Drift]:
+        """What is found of each recommender that answers some of its first requests once more."""
+        if self.settings.mode == "replay":
+            return []
+        runners: dict[int, Runner] = {}
+        for runner in self._runners.values():
+            if runner.source_outcomes:
+                runners.setdefault(id(runner.subject), runner)
+        return [found for found in map(asked_again, runners.values()) if found is not None]
 
     def close(self) -> None:
         """Let go of the cache, the actors and the recommenders that hold anything."""

@@ -25,7 +25,10 @@ PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
 RUNS: pytest.StashKey[set[str]] = pytest.StashKey()
 BASELINE: pytest.StashKey[Mapping[str, Any]] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
+AGAIN: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
+"""What each process found at its end: ``drifts`` (`drift.Drift`), and the ``calls`` it took."""
 PROBLEMS_KEY = "recsys_mt_problems"
+AGAIN_KEY = "recsys_mt_again"
 
 
 def session_of(config: pytest.Config) -> Session:

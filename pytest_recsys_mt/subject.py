@@ -37,12 +37,14 @@ class Subject(Protocol):
         deterministic: Whether it declares that it always answers alike.
         reads_text: Whether instructions and prompt edits reach it.
         durable: Whether its answers may be kept beyond this run.
+        live: Whether its answers may change while it is asked; recorded ones cannot.
     """
 
     name: str
     deterministic: bool
     reads_text: bool
     durable: bool
+    live: bool
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, where it needs to; called once, before the first call."""
@@ -122,6 +124,7 @@ class RecommenderSubject:
         self.deterministic = bool(getattr(recommender, "deterministic", False))
         self.reads_text = bool(getattr(recommender, "reads_text", False))
         self.durable = False
+        self.live = bool(getattr(recommender, "live", True))
         self._recommender = recommender
         self._fixture = fixture
         self._identity: dict[str, Any] = {}
@@ -225,6 +228,7 @@ class TextSubject:
         self.name = name
         self.deterministic = recommender.deterministic
         self.reads_text = True
+        self.live = True
         self._recommender = recommender
         self._seed = 0
         model = recommender.model

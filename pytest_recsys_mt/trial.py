@@ -102,7 +102,7 @@ class Trial:
             return []
         source, followup = self.sides
         try:
-            return [call.key for call in source.calls(followup)]
+            return [call.key for _, call in source.calls(followup)]
         except Exception:  # noqa: BLE001 - a transformation's; it has ended the test already
             return []
 

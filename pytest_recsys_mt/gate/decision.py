@@ -56,6 +56,7 @@ class Gate:
         reasons = [f"the run is partial: {reason}" for reason in incomplete]
         if not any(row["status"] in ("holds", "violated") for row in gating):
             reasons.append("nothing that gates was judged")
+        reasons += [drift["reason"] for drift in document["drift"] if drift["drifted"]]
         reasons += self._own_failures(gating)
         comparisons = self._comparisons(document)
         if self.asked:

@@ -32,10 +32,13 @@ class Recorded:
     Attributes:
         deterministic: Whether each question was asked once only; what is asked again gives the
             next recorded answer.
+        live: No answer changes any more.
 
     Raises:
         DataError: If the file cannot be read.
     """
+
+    live = False
 
     def __init__(self, path: Path, ranked: Ranked = "all") -> None:
         self._recordings = recorded.read(path)

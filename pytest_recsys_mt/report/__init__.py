@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.drift import merged
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.step_summary import append
@@ -23,6 +24,7 @@ def finish(
     started: float,
     baseline: Mapping[str, Any] | None = None,
     incomplete: Sequence[str] = (),
+    again: Sequence[Mapping[str, Any]] = (),
 ) -> Record:
     """Gather what the test reports carry, and write the files that were asked for.
 
@@ -33,8 +35,12 @@ def finish(
         started: When the run began, in Unix seconds.
         baseline: The record to compare with, if any.
         incomplete: Why the run is a partial one, if it is.
+        again: What each process found when it asked some users again at its end.
     """
-    record = Record(settings, version("pytest-recsys-mt"), started, baseline, incomplete)
+    drifts = merged(drift for found in again for drift in found["drifts"])
+    record = Record(settings, version("pytest-recsys-mt"), started, baseline, incomplete, drifts)
+    for found in again:
+        record.add([], found["calls"])
     for report in reports:
         carried = report.recsys_mt
         record.add(

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_recsys_mt.drift import Drift
 from pytest_recsys_mt.execution import RANK
 from pytest_recsys_mt.gate.baseline import Document, digest_of
 from pytest_recsys_mt.gate.comparison import addresses
@@ -113,10 +114,12 @@ class Record:
         started: float,
         baseline: Document | None = None,
         incomplete: Sequence[str] = (),
+        drifts: Sequence[Drift] = (),
     ) -> None:
         self.settings = settings
         self._baseline = baseline
         self._incomplete = tuple(incomplete)
+        self._drifts = list(drifts)
         self._requests: set[str] = set()
         self._version = version
         self._time = time_since(started)
@@ -216,6 +219,7 @@ class Record:
             "environment": environment(),
             "time": self._time,
             "calls": self.calls,
+            "drift": self._drifts,
             "results": rows,
             "dimensions": dimensions(rows),
             "digests": {

@@ -33,6 +33,9 @@ class FakeAnswers:
         theirs = followup.sample(users)
         return Pairs(tuple(self.asked)[:users], theirs.asked, theirs.not_applicable, theirs.errors)
 
+    def pair_anew(self, followup: Answers, /, users: int) -> Pairs:
+        raise AssertionError("these answers were all given together")
+
 
 def items(*ids: str) -> tuple[Item, ...]:
     return tuple(Item(name, f"Film {name}", 2000) for name in ids)

@@ -103,23 +103,23 @@ def compare(
         effects = with_age(with_versions(measure(pairs, context), pairs), pairs)
         return Seen(effects, pairs, pairs.source, pairs.followup)
 
-    asked: list[tuple[int, float]] = []
+    looked: list[tuple[Seen, int, float]] = []
 
     def see(users: int) -> Seen:
         pairs = source.pair(followup, users)
-        asked.append((users, pairs.apart))
-        return seen(pairs)
+        looked.append((seen(pairs), users, pairs.apart))
+        return looked[-1][0]
 
     relation = followup.label or source.label
     verdict = look_by_look(claim, relation, context, source.applicable(followup), see)
-    users, apart = asked[-1]
+    latest, users, apart = looked[-1]
 
-    def anew() -> Verdict:
+    def anew() -> tuple[Verdict, dict[str, float]]:
         (look,) = Looks(users, exact=claim.exact, single=True)
-        pairs = source.pair_anew(followup, users)
-        return verdict_of(claim, relation, seen(pairs), context, look)
+        together = seen(source.pair_anew(followup, users))
+        return verdict_of(claim, relation, together, context, look), _per_user(together)
 
-    verdict = confirmed(verdict, claim.promise, apart, anew)
+    verdict = confirmed(verdict, claim.promise, apart, _per_user(latest), anew)
     return dataclasses.replace(verdict, against=source.label if followup.label else "")
 
 

@@ -11,15 +11,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+import numpy as np
 
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
+from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.verdict import Allowed, Verdict
 
 CHANGED = "answers changed while we asked"
 """How the reason of a verdict begins whose difference is gone once both sides are asked together."""
+
+GONE = 0.01
+"""How often a difference is called gone that is as large with both sides asked together."""
 
 WORTH_TELLING = 3600.0
 """Seconds between source and follow-ups from which a verdict says how far apart they are."""
@@ -34,43 +40,51 @@ def with_age(effects: Effects, pairs: Pairs) -> Effects:
 
 
 def confirmed(
-    verdict: Verdict, promise: Allowed, apart: float, anew: Callable[[], Verdict]
+    verdict: Verdict,
+    promise: Allowed,
+    apart: float,
+    before: Mapping[str, float],
+    anew: Callable[[], tuple[Verdict, Mapping[str, float]]],
 ) -> Verdict:
-    """A verdict, asked once more with both sides together where it claims a difference.
+    """A verdict, withdrawn if it claims a difference that is gone with both sides asked together.
 
-    Both must claim it, so that a wrong claim is no likelier than the first alone makes it.
+    Gone means that the other verdict does not claim it, and that users' effects are smaller there
+    than they were, which is said of a recommender that does not change at most at rate `GONE`. The
+    verdict that stands is the first one, so that it does not depend on when anyone was asked.
 
     Args:
         verdict: On answers asked `apart`.
         promise: What it judges.
         apart: Seconds between source and follow-ups; 0 leaves the verdict as it is.
-        anew: Gives the verdict on both sides asked together.
+        before: The effect of each user that it is about.
+        anew: Gives the verdict on both sides asked together, and its effects.
     """
     difference = "holds" if promise == "at least" else "violated"
-    if not apart or verdict.status != difference:
+    if not apart or verdict.status != difference or verdict.estimate is None:
         return verdict
     when = f"{lasting(apart)} apart"
     try:
-        other = anew()
+        other, after = anew()
     except MissingAnswerError:
         reason = (
             f"source and follow-ups were asked {when}, so a difference may be the recommender's own; "
             f"their answers asked together are not recorded, and --recsys-mode=replay asks nothing"
         )
         return dataclasses.replace(verdict, status="inconclusive", reason=reason)
-    p_values = [each.p_value for each in (verdict, other) if each.p_value is not None]
-    if other.status == difference:
-        return dataclasses.replace(verdict, p_value=max(p_values, default=None))
-    if other.estimate is None or other.interval is None or verdict.estimate is None:
-        reason = f"asked {when}, and not together: {other.reason}"
+    if other.estimate is None or other.interval is None:
+        reason = f"asked {when}, and together: {other.reason}"
         return dataclasses.replace(verdict, status="inconclusive", reason=reason)
+    drops = math.copysign(1.0, verdict.estimate) * np.array(
+        [before[user] - after[user] for user in before if user in after]
+    )
+    if other.status == difference or mean_of(drops, -2.0, 2.0, exact=False).lower(GONE) <= 0:
+        return verdict
     low, high = other.interval
     reason = (
         f"{CHANGED}: D={verdict.estimate:.3f} between answers asked {when}, "
         f"{other.estimate:.3f} [{low:.3f}, {high:.3f}] with both sides asked together"
     )
-    reasons = [reason, *filter(None, [other.reason])]
-    return dataclasses.replace(other, status="inconclusive", reason="; ".join(reasons))
+    return dataclasses.replace(other, status="inconclusive", reason=reason)
 
 
 def lasting(seconds: float) -> str:

@@ -14,6 +14,9 @@ from pytest_recsys_mt.requests import Edit, Item, Prompt, Request
 
 SCHEMA = "recsys-mt-call/1"
 
+AGAIN = 2**20
+"""Replicates from this number on are asked to see whether answers changed; see `Call.again`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -31,6 +34,11 @@ class Call:
     content: Mapping[str, Any]
     request: Request | None
     prompt: Prompt | None = None
+
+    @property
+    def again(self) -> bool:
+        """Whether the question was asked before, and is asked to see whether answers changed."""
+        return int(self.content["replicate"]) >= AGAIN
 
     @property
     def label(self) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pytest_recsys_mt.answers import Pairs
+from pytest_recsys_mt.calls import AGAIN
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.oracles.bounds import mean_of
@@ -38,14 +39,14 @@ def asked_again(runner: Runner) -> Drift | None:
     """Ask some users' unchanged requests once more, and compare.
 
     Args:
-        runner: Whose source answers were asked before the latest batch of its recommender.
+        runner: Of one recommender.
 
     Returns:
-        What was found; None where nothing was asked after the source answers, or where too few
+        What was found; None where nothing was asked apart from the source answers, or where too few
         users answered again.
     """
     latest = runner.latest
-    if latest is None or not runner.subject.live:
+    if latest is None or not runner.asked_apart:
         return None
     earlier = {
         position: outcome
@@ -54,7 +55,7 @@ def asked_again(runner: Runner) -> Drift | None:
     }
     chosen = dict(list(earlier.items())[:USERS])
     requests = {place: runner.cases[place].request for place in chosen}
-    first = int(generator(runner.settings.seed, "asked again").integers(2**20, 2**31))
+    first = int(generator(runner.settings.seed, "asked again").integers(AGAIN, 2**31))
     try:
         (outcomes,) = runner.ask(Questions(runner, requests, first), anew=True)
     except RecsysError:

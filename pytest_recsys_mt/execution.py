@@ -37,6 +37,7 @@ class CallFact:
         completion_tokens: Of the answer, likewise.
         usd: What the call cost in this run; None where that is not known.
         cut_off: Whether the answer ends where its most tokens were reached.
+        again: As of `Call.again`.
     """
 
     state: State
@@ -44,6 +45,7 @@ class CallFact:
     completion_tokens: int = 0
     usd: float | None = 0.0
     cut_off: bool = False
+    again: bool = False
 
 
 class Executor:
@@ -220,7 +222,7 @@ class Executor:
         self._answers[call.key] = answer
         prompt, completion = answer.get("usage") or (0, 0)
         cut_off = answer.get("finish_reason") == "length"
-        self._facts[call.key] = CallFact(state, prompt, completion, usd, cut_off)
+        self._facts[call.key] = CallFact(state, prompt, completion, usd, cut_off, call.again)
 
     def _price(self, subject: Subject, call: Call) -> Price | None:
         if subject.name not in self._price_of:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
-from pytest_recsys_mt.calls import Call, key_of, plain_request
+from pytest_recsys_mt.calls import AGAIN, Call, key_of, plain_request
 from pytest_recsys_mt.cases import Case, Split
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import (
@@ -100,6 +100,7 @@ class Runner:
     Attributes:
         source_outcomes: What became of the unchanged requests, by position of their case: each
             answer is read once, however many tests compare theirs with it.
+        asked_apart: Whether anything was compared with source answers of another time.
     """
 
     def __init__(
@@ -114,6 +115,7 @@ class Runner:
         self.design = design
         self.settings = settings
         self.source_outcomes: dict[int, Outcome] = {}
+        self.asked_apart = False
         self._split = split
         self._executor = executor
 
@@ -393,7 +395,7 @@ class RunAnswers:
         positions = self._served(partner)[:users]
         runner = self._runner
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
-        first = int(draw.integers(2**20, 2**31))
+        first = int(draw.integers(AGAIN, 2**31))
         sides = [
             Questions(
                 side._runner,
@@ -429,6 +431,7 @@ class RunAnswers:
                 unasked[one.unasked or two.unasked] += 1
             else:
                 errors[one.error or two.error] += 1
+        self._runner.asked_apart |= bool(apart)
         return Pairs(tuple(source), tuple(other), reasons, errors, unasked, apart)
 
     def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:

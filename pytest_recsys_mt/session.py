@@ -329,7 +329,7 @@ class Session:
             return []
         runners: dict[int, Runner] = {}
         for runner in self._runners.values():
-            if runner.source_outcomes:
+            if runner.asked_apart:
                 runners.setdefault(id(runner.subject), runner)
         return [found for found in map(asked_again, runners.values()) if found is not None]
 

@@ -185,11 +185,16 @@ class Record:
 
     @property
     def calls(self) -> dict[str, Any]:
-        """Distinct calls by what became of them, and what those made now took."""
-        states = [fact[0] for fact in self._calls.values()]
+        """Distinct calls by what became of them, and what all that were made now took.
+
+        ``again`` are those that asked a question once more, to see whether answers changed; how
+        many there are depends on when what was asked, so they are in no other count of calls.
+        """
+        again = {key for key, fact in self._calls.items() if fact[5]}
+        states = [fact[0] for key, fact in self._calls.items() if key not in again]
         made = [fact for fact in self._calls.values() if fact[0] == "made"]
         return {
-            "planned": len(self._planned),
+            "planned": len(self._planned - again),
             "cached": states.count("cached"),
             "made": states.count("made"),
             "failed": states.count("failed"),
@@ -197,6 +202,7 @@ class Record:
             "completion_tokens": sum(fact[2] for fact in made),
             "usd": _total([fact[3] for fact in made]),
             "cut_off": sum(fact[4] for fact in self._calls.values()),
+            "again": len(again),
         }
 
     def document(self) -> dict[str, Any]:

@@ -92,6 +92,8 @@ def _spent(calls: dict[str, Any]) -> str:
     if tokens:
         cost = "cost unknown" if calls["usd"] is None else dollars(calls["usd"])
         text += f"; {tokens} tokens, {cost}"
+    if calls["again"]:
+        text += f"; {calls['again']} asked again"
     if calls["cut_off"]:
         text += f"; {calls['cut_off']} answers cut off at the most tokens"
     return text

@@ -76,8 +76,8 @@ def test_the_first_batch_holds_the_first_look_of_every_test(
 
 
 def test_what_only_one_process_keeps_is_asked_when_it_is_needed(project: pytest.Pytester) -> None:
-    assert batches(project, "Passing")[0] == 20 * 2
+    assert batches(project, "Passing")[0] == 20 * 2 * 2, "both sides of one test"
 
 
 def test_what_a_limit_cannot_pay_for_is_not_asked_ahead(project: pytest.Pytester) -> None:
-    assert batches(project, "Lasting", f"--recsys-max-calls={FIRST - 1}")[0] == 20 * 2
+    assert batches(project, "Lasting", f"--recsys-max-calls={FIRST - 1}")[0] == 20 * 2 * 2

@@ -178,7 +178,9 @@ def test_kept_answers_beside_fresh_ones_are_no_violation(kept: pytest.Pytester) 
 
 def test_replay_refuses_a_mixture_it_cannot_ask_together(kept: pytest.Pytester) -> None:
     """The follow-ups are made where the difference is not claimed, then replayed where it is."""
-    lenient = RELATIONS.replace("same_ranking(source, followup)", "same_ranking(source, followup, margin=0.99)")
+    lenient = RELATIONS.replace(
+        "same_ranking(source, followup)", "same_ranking(source, followup, margin=0.99)"
+    )
     kept.makepyfile(test_relations=lenient)
     options = ("--recsys-model=models.py:Served", "--recsys-cache=cache", "-k", "extend")
     record_of(kept, *options)

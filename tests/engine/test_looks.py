@@ -125,8 +125,11 @@ def test_further_looks_ask_further_users_once_and_align_the_sides(project: Proje
 
 def test_replicates_stand_in_different_places_of_a_batch(project: Project) -> None:
     project.run("Asked")
-    asked = [line.split() for line in project.asked()][: 20 * 2]
-    orders = [[user for user, number, _ in asked if number == replicate] for replicate in "01"]
+    asked = [line.split() for line in project.asked()][: 20 * 2 * 2]
+    orders = [
+        [user for user, number, scale in asked if (number, scale) == (replicate, "5")]
+        for replicate in "01"
+    ]
     assert sorted(orders[0]) == sorted(orders[1])
     assert orders[0] != orders[1]
 

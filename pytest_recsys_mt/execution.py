@@ -82,7 +82,7 @@ class Executor:
         self._facts: dict[str, CallFact] = {}
 
     def execute(self, subject: Subject, calls: Sequence[Call]) -> list[Answer]:
-        """The answers to `calls`, in their order; equal calls are put once.
+        """The answers to `calls`, in their order; equal calls are put once, failed ones once more.
 
         A call that was not put because a limit of the run is reached has the answer
         ``{"unasked": reason}``.
@@ -102,6 +102,10 @@ class Executor:
                 if subject.durable:
                     self._take_from_cache(subject, waiting)
                 unasked = self._put(subject, list(waiting.values()))
+                again = [c for c in waiting.values() if "error" in self._answers.get(c.key, {})]
+                # Where all failed it is the endpoint or the object, and asking again is no help.
+                if len(again) < len(waiting):
+                    unasked = self._put(subject, again) or unasked
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
     def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:

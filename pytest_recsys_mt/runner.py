@@ -328,6 +328,7 @@ class RunAnswers:
         self._ask(positions)
         partner._ask(positions)
         source, other = [], []
+        broken: dict[str, list[Asked]] = {}
         errors, unasked = Counter[str](), Counter[str]()
         reasons = self._requests[1] + partner._requests[1]
         for position in positions:
@@ -339,9 +340,11 @@ class RunAnswers:
                 reasons[one.not_applicable or two.not_applicable] += 1
             elif one.unasked or two.unasked:
                 unasked[one.unasked or two.unasked] += 1
+            elif one.asked is not None:
+                broken.setdefault(two.error, []).append(one.asked)
             else:
-                errors[one.error or two.error] += 1
-        return Pairs(tuple(source), tuple(other), reasons, errors, unasked)
+                errors[one.error] += 1
+        return Pairs(tuple(source), tuple(other), reasons, errors, unasked, broken)
 
     def calls(self, followup: Answers, /, users: int | None = None) -> list[Call]:
         """The calls of `pair` for the same arguments that are not answered yet. Asks nothing.

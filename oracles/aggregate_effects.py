@@ -127,6 +127,7 @@ def _effects(
         errors=silent,
         obstacle=obstacle,
         note=note,
+        joint=True,
     )
 
 

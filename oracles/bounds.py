@@ -97,6 +97,52 @@ def differing(effects: Floats) -> int:
     return int(len(effects) - counts.max())
 
 
+def with_unmeasured(mean: Mean, effects: Floats, users: int, reach: tuple[float, float]) -> Mean:
+    """The bounds where the effects of further users are not known, only that they are in `reach`.
+
+    Args:
+        mean: Of the users measured.
+        effects: Theirs, ``(n,)``.
+        users: How many others there are.
+        reach: The smallest and the largest effect there can be.
+
+    Returns:
+        `mean` itself where there are no others.
+    """
+    if not users:
+        return mean
+    exact = isinstance(mean, Gaffke)
+    ends = (mean_of(np.append(effects, [end] * users), *reach, exact) for end in reach)
+    return Between(mean.estimate, *ends)
+
+
+class Between:
+    """Bounds of a mean that lies between two others, with an estimate of its own.
+
+    Each bound is that of the one it is wider of, so it is right whichever of the two is true.
+    """
+
+    def __init__(self, estimate: float, *ends: Mean) -> None:
+        self.estimate = estimate
+        self._ends = ends
+
+    def lower(self, alpha: float) -> float:
+        """See `Mean`."""
+        return min(end.lower(alpha) for end in self._ends)
+
+    def upper(self, alpha: float) -> float:
+        """See `Mean`."""
+        return max(end.upper(alpha) for end in self._ends)
+
+    def p_at_most(self, value: float) -> float:
+        """See `Mean`."""
+        return max(end.p_at_most(value) for end in self._ends)
+
+    def p_at_least(self, value: float) -> float:
+        """See `Mean`."""
+        return max(end.p_at_least(value) for end in self._ends)
+
+
 class Student:
     """Bounds by the t distribution with n - 1 degrees of freedom, corrected for skewness.
 

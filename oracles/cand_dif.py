@@ -128,6 +128,7 @@ def _effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
         errors=nobody.errors,
         obstacle="" if whole else "without one of the users the accuracy is 1; ask more users",
         note=note,
+        joint=True,
     )
 
 

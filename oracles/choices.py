@@ -71,6 +71,11 @@ def obstacle(
     return None
 
 
+def broken(source: Choices, *followups: Choices) -> int:
+    """How many questions were answered as they are, and failed when changed."""
+    return len({name for each in followups for name in each.failed} & {*source.questions})
+
+
 def paired(oracle: str, source: Choices, followup: Choices) -> list[tuple[int, int]]:
     """Places of the questions that both sides answered.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.bounds import Rate, mean_difference_of
-from pytest_recsys_mt.oracles.choices import judged, obstacle, paired
+from pytest_recsys_mt.oracles.bounds import Between, Rate, mean_difference_of, with_unmeasured
+from pytest_recsys_mt.oracles.choices import broken, judged, obstacle, paired
+from pytest_recsys_mt.oracles.effect import MOST_HOLES, follow_ups_failed
 from pytest_recsys_mt.verdict import Example, Verdict
 
 
@@ -55,7 +57,9 @@ def accuracy_kept(
         "answered_otherwise": float(np.mean(otherwise)),
         "followup_missed": followup.missed,
     }
-    mean = mean_difference_of(before - after, -1.0, 1.0)
+    failed, reach = broken(source, followup), (-1.0, 1.0)
+    mean = mean_difference_of(before - after, *reach)
+    mean = with_unmeasured(mean, before - after, failed, reach)
     return context.report(
         judged(
             "accuracy_kept",
@@ -68,6 +72,7 @@ def accuracy_kept(
             margin=margin,
             users=len(pairs),
             errors=len({*source.failed, *followup.failed}),
+            reason=follow_ups_failed(failed, failed + len(pairs)) if failed else "",
             examples=_examples(source, followup, pairs),
             details={"figures": figures, **(details or {})},
         )
@@ -92,7 +97,8 @@ def same_choices(
         details: Further details of the verdict.
 
     Returns:
-        A verdict whose `value` is that share, with exact bounds. The ``figures`` have the accuracies in
+        A verdict whose `value` is that share, with exact bounds. A missed answer equals a missed one;
+        where more than half of all are missed, nothing holds. The ``figures`` have the accuracies in
         percent, their mean and their variance (over the forms without the source, divisor n - 1; table
         6 of the paper has both and does not say whether its variances are of percents). Questions that
         changed stand in the examples.
@@ -123,23 +129,36 @@ def same_choices(
         "questions_changed": len(changed),
     }
     first = places[0]
-    return context.report(
-        judged(
-            "same_choices",
-            Rate(len(changed), len(common)),
-            "at most",
-            limit,
-            context,
-            relation=followups[0].label,
-            metric="changed",
-            value=len(changed) / len(common),
-            threshold=limit,
-            users=len(common),
-            errors=len({name for side in sides for name in side.failed}),
-            examples=_examples(source, followups[0], [(place, first[place]) for place in changed]),
-            details={"figures": figures, **(details or {})},
-        )
+    failed = broken(source, *followups)
+    users = len(common) + failed
+    ends = (Rate(len(changed), users), Rate(len(changed) + failed, users))
+    mean = Between(len(changed) / len(common), *ends)
+    verdict = judged(
+        "same_choices",
+        mean,
+        "at most",
+        limit,
+        context,
+        relation=followups[0].label,
+        metric="changed",
+        value=len(changed) / len(common),
+        threshold=limit,
+        users=len(common),
+        errors=len({name for side in sides for name in side.failed}),
+        reason=follow_ups_failed(failed, users) if failed else "",
+        examples=_examples(source, followups[0], [(place, first[place]) for place in changed]),
+        details={"figures": figures, **(details or {})},
     )
+    missed = float(np.mean([side.missed for side in sides]))
+    if verdict.status == "holds" and missed > MOST_HOLES:
+        reason = (
+            f"{missed:.0%} of the answers choose no option, and that two of them agree says nothing "
+            f'of the others: more than {MOST_HOLES:.0%} is too much for "holds"; see why none is '
+            f"read (missed_rate)"
+        )
+        reason = "; ".join(filter(None, (reason, verdict.reason)))
+        verdict = dataclasses.replace(verdict, status="inconclusive", reason=reason)
+    return context.report(verdict)
 
 
 def relative_change(source: float, followup: float) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import chain
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.oracles.aggregate_effects import aggregate_difference
@@ -94,7 +95,8 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
             raise Unscored(f"no recommended item has a {score.name}")
         return sign * (after - before)
 
-    reach = max((width(score.span(asked, context)) for asked in pairs.source), default=0.0)
+    sources = chain(pairs.source, *pairs.broken.values())
+    reach = max((width(score.span(asked, context)) for asked in sources), default=0.0)
     effects = paired_differences(pairs, difference, reach, mean_difference_of)
     if left_out:
         note = f"{left_out} recommended items without {score.name} left out"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
@@ -14,7 +14,14 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.bounds import Mean, mean_of
 from pytest_recsys_mt.oracles.kernel import PAD, Floats
 from pytest_recsys_mt.oracles.similarities import Similarity
+from pytest_recsys_mt.oracles.slots import offered
 
+MOST_HOLES = 0.5
+"""The largest share of compared places without an offered item at which a promise may hold. Lists
+that agree on a share h of such places can differ by margin / (1 - h) on the others: at one half the
+margin is at most twice the declared one, above it there is no telling."""
+
+NOTHING_SHARED = "no place of the answers can be compared"
 NO_ANSWER = "no recommendation in any answer"
 ONE_REPLICATE = (
     "one answer a side cannot show a stochastic recommender's own noise; ask for two replicates "
@@ -39,6 +46,11 @@ class Effects:
         shown: Which answer of each user is the one to show, ``(n,)``; the first where None.
         obstacle: Why no verdict can be had from these answers, whatever the numbers.
         note: What a reader of the numbers should know.
+        holes: The share of the compared places that name no item that was offered.
+        joint: Whether the mean is a number of all users together (an aggregate), so that nothing
+            bounds what a user who was not measured would add to it.
+        unmeasured: Why the follow-ups of further users kept failing although their source was
+            answered, with how many.
     """
 
     rows: NDArray[np.intp]
@@ -52,26 +64,32 @@ class Effects:
     shown: NDArray[np.intp] | None = None
     obstacle: str = ""
     note: str = ""
+    holes: float = 0.0
+    joint: bool = False
+    unmeasured: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Answers as numbers.
+    """Answers as numbers, of the users with a recommendation in at least one of them.
+
+    Every list has as many places as its request makes due. A place that the answer leaves empty is
+    an item of its own, tied to the place: the number of the place, from 0 to k - 1. Items have
+    higher numbers.
 
     Attributes:
-        source: ``(users, replicates, k)``, best first, without repeats, padded with -1.
+        rows: Which of the users handed in they are, ``(users,)``.
+        source: ``(users, replicates, k)``, best first, without repeats; places that are not due
+            hold -1.
         followup: ``(users, replicates of the follow-up, k)``.
+        holes: The share of their places that name no item that was offered: empty ones, and those
+            that hold an invented item or one from elsewhere.
     """
 
+    rows: NDArray[np.intp]
     source: NDArray[np.int32]
     followup: NDArray[np.int32]
-
-    @property
-    def answered(self) -> NDArray[np.bool_]:
-        """Users with a recommendation in at least one answer, ``(users,)``."""
-        first = [side[:, :, 0] for side in (self.source, self.followup)]
-        out: NDArray[np.bool_] = np.concatenate(first, axis=1).max(axis=1) > PAD
-        return out
+    holes: float
 
 
 def similarity_effects(
@@ -84,31 +102,31 @@ def similarity_effects(
     answers come from one distribution, also where one side is calmer (the energy distance of
     Szekely and Rizzo 2013, J. Stat. Plan. Inference 143).
 
-    An empty answer has similarity 0 with any other, and 1 with another empty one. Repeats inside an
-    answer count at their first place. Lists are compared up to the smaller k of the two requests.
+    Lists are compared as `encode` makes them: over all places that are due, of which those that an
+    answer leaves empty agree with nothing but the same place left empty.
 
     Args:
         pairs: The answers of both sides.
         context: Whether the recommender is deterministic; then one answer a side has floor 1.
         similarity: In [0, 1].
-        shared_only: Compare the order of the items that both requests offered, nothing else; two
-            lists are then compared up to the length of the shorter.
+        shared_only: Leave out what one request offered and the other did not; see `encode`.
 
     Returns:
-        One effect a user with any answer.
+        One effect a user with any answer; users whose lists share no place are not applicable.
 
     Raises:
         OracleError: If users have different numbers of answers.
     """
-    encoded = encode(pairs, shared_only=shared_only)
-    (rows,) = np.nonzero(encoded.answered)
-    source, followup = encoded.source[rows], encoded.followup[rows]
+    encoded = encode(pairs, context, shared_only=shared_only)
+    sides = (encoded.source, encoded.followup)
+    comparable = np.all([(side[:, :, 0] > PAD).any(axis=1) for side in sides], axis=0)
+    rows = encoded.rows[comparable]
+    source, followup = (side[comparable] for side in sides)
     alone = 1 in (source.shape[1], followup.shape[1])
     obstacle = ONE_REPLICATE if alone and not context.deterministic else ""
 
-    agreement = agreement_between(source, followup, similarity, level=shared_only)
-    floor = agreement_within(source, similarity, level=shared_only) / 2
-    floor += agreement_within(followup, similarity, level=shared_only) / 2
+    agreement = agreement_between(source, followup, similarity)
+    floor = agreement_within(source, similarity) / 2 + agreement_within(followup, similarity) / 2
     effect = floor - agreement
     low = 0.0 if source.shape[1] == followup.shape[1] == 1 else -1.0
     return Effects(
@@ -118,35 +136,32 @@ def similarity_effects(
         reach=(low, 1.0),
         floor=floor,
         agreement=agreement,
-        errors=counted(NO_ANSWER, len(pairs.source) - len(rows)),
+        not_applicable=counted(NOTHING_SHARED, len(encoded.rows) - len(rows)),
+        errors=counted(NO_ANSWER, len(pairs.source) - len(encoded.rows)),
         obstacle=obstacle,
+        holes=encoded.holes,
     )
 
 
-def agreement_within(
-    side: NDArray[np.int32], similarity: Similarity, *, level: bool = False
-) -> Floats:
+def agreement_within(side: NDArray[np.int32], similarity: Similarity) -> Floats:
     """Mean agreement between the answers of one side.
 
     Args:
         side: Encoded answers, ``(n, replicates, k)``.
         similarity: In [0, 1].
-        level: As of `agreement_of`.
 
     Returns:
         ``(n,)``; 1 where there is one answer only, which agrees with itself.
     """
     if side.shape[1] == 1:
         return np.ones(len(side))
-    return _mean_over(side, side, list(combinations(range(side.shape[1]), 2)), similarity, level)
+    return _mean_over(side, side, list(combinations(range(side.shape[1]), 2)), similarity)
 
 
 def agreement_between(
     source: NDArray[np.int32],
     followup: NDArray[np.int32],
     similarity: Similarity,
-    *,
-    level: bool = False,
 ) -> Floats:
     """Mean agreement of all answers of one side with all of the other.
 
@@ -154,63 +169,68 @@ def agreement_between(
         source: Encoded answers, ``(n, replicates, k)``.
         followup: Encoded answers, ``(n, replicates of the follow-up, k)``.
         similarity: In [0, 1].
-        level: As of `agreement_of`.
 
     Returns:
         ``(n,)``.
     """
     all_pairs = list(product(range(source.shape[1]), range(followup.shape[1])))
-    return _mean_over(source, followup, all_pairs, similarity, level)
+    return _mean_over(source, followup, all_pairs, similarity)
 
 
-def agreement_of(
-    a: NDArray[np.int32], b: NDArray[np.int32], similarity: Similarity, *, level: bool = False
-) -> Floats:
-    """Similarity of answers, defined for empty ones too.
+def agreement_of(a: NDArray[np.int32], b: NDArray[np.int32], similarity: Similarity) -> Floats:
+    """Similarity of answers over the places that are due in both.
 
     Args:
         a: Encoded answers, ``(n, k)``.
         b: The answers to compare with, ``(n, k)``.
         similarity: In [0, 1].
-        level: Compare two lists up to the length of the shorter one.
 
     Returns:
-        ``(n,)``: 1 for two empty answers, 0 for an empty and another one.
+        ``(n,)``; 1 where no place is due in both.
     """
-    if level:
-        beyond = (a == PAD) | (b == PAD)
-        one_empty = (a[:, 0] == PAD) ^ (b[:, 0] == PAD)
-        a = np.where(beyond & ~one_empty[:, None], PAD, a)
-        b = np.where(beyond & ~one_empty[:, None], PAD, b)
-    values = similarity(a, b)
-    both_empty = (a[:, 0] == PAD) & (b[:, 0] == PAD)
-    return np.where(np.isnan(values), both_empty.astype(np.float64), values)
+    beyond = (a == PAD) | (b == PAD)
+    values = similarity(np.where(beyond, PAD, a), np.where(beyond, PAD, b))
+    return np.where(np.isnan(values), 1.0, values)
 
 
-def encode(pairs: Pairs, *, shared_only: bool = False) -> Encoded:
-    """Number the items of both sides alike.
+def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Encoded:
+    """Number the items of both sides alike, and every place without one.
+
+    Due are as many places as the request asks for and has candidates, the same of both sides: the
+    fewer of the two. An item counts at its first place, and its repeats close up. Items that no
+    request offered, invented ones among them, are items like any other.
 
     Args:
         pairs: The answers of both sides.
-        shared_only: Keep only items that both requests offered.
+        context: Knows the catalogue.
+        shared_only: Leave out the items that the answer's own request offered and the other side's
+            did not, close the gap, and have so many places less due of that answer. What neither
+            request offered stays where it is.
 
     Returns:
-        The answers, each item once at its first place, up to the smaller k of the two requests.
+        The answers of the users with any recommendation.
 
     Raises:
         OracleError: If users have different numbers of answers.
     """
-    depths = [
-        min(a.request.k, b.request.k) for a, b in zip(pairs.source, pairs.followup, strict=True)
+    sides = (pairs.source, pairs.followup)
+    answered = [
+        any(answer.items for asked in both for answer in asked.answers)
+        for both in zip(*sides, strict=True)
     ]
-    offers: Sequence[Collection[str] | None] = [None] * len(depths)
-    if shared_only:
-        offers = [_shared(a, b) for a, b in zip(pairs.source, pairs.followup, strict=True)]
+    rows = np.flatnonzero(answered)
+    depths = [min(map(_due, both)) for both in zip(*sides, strict=True)]
     numbers: dict[str, int] = {}
-    source, followup = (
-        _encode_side(side, depths, offers, numbers) for side in (pairs.source, pairs.followup)
+    encoded = [
+        _encode_side(ours, theirs, depths, numbers, context, shared_only)
+        for ours, theirs in (sides, sides[::-1])
+    ]
+    (source, followup), filled = zip(
+        *((codes[rows], of[rows]) for codes, of in encoded), strict=True
     )
-    return Encoded(source, followup)
+    places = int((source > PAD).sum() + (followup > PAD).sum())
+    named = sum(int(of.sum()) for of in filled)
+    return Encoded(rows, source, followup, 1 - named / places if places else 0.0)
 
 
 def replicates_of(asked: Sequence[Asked]) -> int:
@@ -231,30 +251,35 @@ def replicates_of(asked: Sequence[Asked]) -> int:
 
 def _encode_side(
     side: Sequence[Asked],
+    others: Sequence[Asked],
     depths: Sequence[int],
-    offers: Sequence[Collection[str] | None],
     numbers: dict[str, int],
-) -> NDArray[np.int32]:
-    shape = (len(side), replicates_of(side), max(depths, default=1))
-    out = np.full(shape, PAD, np.int32)
-    for asked, depth, offer, lists in zip(side, depths, offers, out, strict=True):
-        for answer, places in zip(asked.answers, lists, strict=True):
-            items = list(dict.fromkeys(answer.items))
-            if offer is not None:
-                items = [item for item in items if item in offer]
-            codes = [numbers.setdefault(item, len(numbers)) for item in items[:depth]]
-            places[: len(codes)] = codes
-    return out
+    context: Context,
+    shared_only: bool,
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The answers of one side, and which of their places hold an item that was offered."""
+    width = max([1, *depths])
+    shape = (len(side), replicates_of(side), width)
+    codes, filled = np.full(shape, PAD, np.int32), np.zeros(shape, np.bool_)
+    for row, (asked, other, depth) in enumerate(zip(side, others, depths, strict=True)):
+        ours, theirs = offered(asked, context), offered(other, context)
+        for replicate, answer in enumerate(asked.answers):
+            named = list(dict.fromkeys(answer.items))[: _due(asked)]
+            items = [item for item in named if not shared_only or theirs(item) or not ours(item)]
+            due = min(depth, _due(asked) - len(named) + len(items))
+            items = items[:due]
+            places, holes = codes[row, replicate], range(len(items), due)
+            places[:due] = [*(numbers.setdefault(i, width + len(numbers)) for i in items), *holes]
+            filled[row, replicate, : len(items)] = list(map(ours, items))
+    return codes, filled
 
 
-def _shared(source: Asked, followup: Asked) -> Collection[str] | None:
-    """Ids of the items that both requests offered; None where both offered the catalogue."""
-    offers = [
-        {item.id for item in asked.request.candidates}
-        for asked in (source, followup)
-        if asked.request.candidates is not None
-    ]
-    return set.intersection(*offers) if offers else None
+def _due(asked: Asked) -> int:
+    """How many items a request asks for, as far as it has so many candidates."""
+    request = asked.request
+    if request.candidates is None:
+        return request.k
+    return min(request.k, len({item.id for item in request.candidates}))
 
 
 def _mean_over(
@@ -262,12 +287,21 @@ def _mean_over(
     b: NDArray[np.int32],
     pairs: Sequence[tuple[int, int]],
     similarity: Similarity,
-    level: bool,
 ) -> Floats:
     total = np.zeros(len(a))
     for left, right in pairs:
-        total += agreement_of(a[:, left], b[:, right], similarity, level=level)
+        total += agreement_of(a[:, left], b[:, right], similarity)
     return total / len(pairs)
+
+
+def follow_ups_failed(count: int, users: int) -> str:
+    """What the reason of a verdict says of follow-ups that kept failing."""
+    which = "follow-up" if count == 1 else "follow-ups"
+    return (
+        f"{count} {which} of {users} kept failing although the source was answered, so nothing holds "
+        f"unless it would if they broke the promise as far as can be, and nothing is violated unless "
+        f"it would be if they kept it"
+    )
 
 
 def counted(reason: str, count: int) -> Mapping[str, int]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
-from pytest_recsys_mt.oracles.bounds import Mean
-from pytest_recsys_mt.oracles.effect import Effects
+from pytest_recsys_mt.oracles.bounds import Mean, with_unmeasured
+from pytest_recsys_mt.oracles.effect import MOST_HOLES, Effects, follow_ups_failed
 from pytest_recsys_mt.oracles.examples import pick
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated, enough_to_show
@@ -18,6 +18,11 @@ from pytest_recsys_mt.oracles.power import outlook
 from pytest_recsys_mt.oracles.together import confirmed, with_age
 from pytest_recsys_mt.oracles.versions import with_versions
 from pytest_recsys_mt.verdict import NOT_ASKED, Allowed, Status, Verdict
+
+JOINT = (
+    "what the users whose follow-up failed would add to a number of all users together is not known; "
+    "find out why they fail"
+)
 
 Promise = Allowed
 """What is promised of the mean effect."""
@@ -101,6 +106,9 @@ def compare(
 
     def seen(pairs: Pairs) -> Seen:
         effects = with_age(with_versions(measure(pairs, context), pairs), pairs)
+        if pairs.broken:
+            unmeasured = {reason: len(users) for reason, users in pairs.broken.items()}
+            effects = dataclasses.replace(effects, unmeasured=unmeasured)
         return Seen(effects, pairs, pairs.source, pairs.followup)
 
     looked: list[tuple[Seen, int, float]] = []
@@ -205,9 +213,14 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
     effects, tally = seen.effects, seen.tally
     not_applicable = Counter(tally.not_applicable) + Counter(effects.not_applicable)
     errors = Counter(tally.errors) + Counter(effects.errors)
+    failures = [f"failed: {counted(errors)}"] if errors else []
     unasked = counted(tally.unasked)
-    users, failed = len(effects.rows), errors.total()
-    failures = f"failed: {counted(errors)}" if failed else ""
+    users, others = len(effects.rows), sum(effects.unmeasured.values())
+    if others:
+        told = follow_ups_failed(others, users + others)
+        failures.append(f"{told} ({counted(effects.unmeasured)})")
+        errors += Counter(effects.unmeasured)
+    failed = errors.total()
 
     def verdict(status: Status, reason: str = "", **numbers: object) -> Verdict:
         return Verdict(
@@ -220,20 +233,22 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             not_applicable=not_applicable.total(),
             errors=failed,
             looks=look.index + 1,
-            reason="; ".join(part for part in (reason, failures, effects.note) if part),
+            reason="; ".join(part for part in (reason, *failures, effects.note) if part),
             **numbers,  # type: ignore[arg-type]
         )
 
     if unasked and effects.mean is None:
         return verdict("inconclusive", f"{NOT_ASKED}{unasked}")
     if not unasked and (reason := too_many_failed(errors, users, context)):
-        failures = ""
+        failures = []
         return verdict("error", reason)
     if effects.mean is None:
         return verdict("not-applicable", counted(not_applicable) or "there is no user to ask")
     alpha = context.alpha
     # Two ways to break a promise share the error rate.
-    mean = Repeated(effects.mean, look, alpha / 2 if claim.promise == "within" else alpha)
+    share = alpha / 2 if claim.promise == "within" else alpha
+    known = with_unmeasured(effects.mean, effects.effect, others, effects.reach)
+    mean, answered = (Repeated(each, look, share) for each in (known, effects.mean))
     shown = {
         "floor": _average(effects.floor),
         "agreement": _average(effects.agreement),
@@ -249,6 +264,8 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
         return verdict("inconclusive", "one user cannot stand for all; ask at least 2", **shown)
     if effects.obstacle:
         return verdict("inconclusive", effects.obstacle, **shown)
+    if others and effects.joint:
+        return verdict("inconclusive", JOINT, **shown)
     numbers = {
         "estimate": mean.estimate,
         "interval": (mean.lower(alpha), mean.upper(alpha)),
@@ -273,7 +290,15 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             f"nothing moved enough, but {users} users may all have missed the few that react most; "
             f"ask {needed - users} more users"
         )
-    elif status == "inconclusive" and look.last:
+    elif status == "holds" and effects.holes > MOST_HOLES:
+        status = "inconclusive"
+        reason = (
+            f"{effects.holes:.0%} of the compared places are empty or name what was not offered, and "
+            f"lists that agree there say nothing of the others: more than {MOST_HOLES:.0%} is too "
+            f'much for "holds"; ask for fewer items (--recsys-k), or see why answers are short '
+            f"(complete_list, only_candidates)"
+        )
+    elif status == "inconclusive" and look.last and decide(answered, claim, alpha) == status:
         value = _nearest_limit(mean, claim)
         reason = outlook(effects.mean, effects.effect, effects.reach, value, look.level(alpha))
     return verdict(status, reason, **numbers)

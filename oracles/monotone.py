@@ -98,4 +98,7 @@ def _in_short(step: Verdict) -> str:
         return f"{step.status} ({step.reason})"
     low, high = step.interval
     gain, least, most = (0.0 - bound for bound in (step.estimate, high, low))
-    return f"{step.status}, gains {gain:.4f} [{least:.4f}, {most:.4f}] of {step.users} users"
+    failed = f" ({step.reason})" if step.errors else ""
+    return (
+        f"{step.status}, gains {gain:.4f} [{least:.4f}, {most:.4f}] of {step.users} users{failed}"
+    )

@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.answers import Answers, Pairs
+from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.bounds import Certain
-from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, agreement_of, counted, encode
-from pytest_recsys_mt.oracles.judge import Claim, Seen, verdict_of
-from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, encode
+from pytest_recsys_mt.oracles.judge import Claim, Seen, counted, verdict_of
+from pytest_recsys_mt.oracles.kernel import PAD, Floats
 from pytest_recsys_mt.oracles.looks import Looks
 from pytest_recsys_mt.oracles.similarities import Similarity, similarity_named
 from pytest_recsys_mt.verdict import Verdict
@@ -62,7 +63,7 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     two_sides(claim.oracle, source, followup)
     context = source.context
     pairs = source.pair(followup)
-    effects = _run_effects(pairs, function)
+    effects = _run_effects(pairs, context, function)
     relation = followup.label or source.label
     (look,) = Looks(len(pairs.source), single=True)
     seen = Seen(effects, pairs, pairs.source, pairs.followup)
@@ -71,12 +72,14 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
         return context.report(verdict)
     t, p = effects.mean.test()
     runs = f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
+    failed = Counter(pairs.errors) + Counter(effects.errors)
+    left_out = f"; left out, since they failed: {counted(failed)}" if failed else ""
     return context.report(
         dataclasses.replace(
             verdict,
             status="violated" if p < context.alpha else "holds",
             p_value=p,
-            reason=f"the paper's unpaired t-test of {runs}: t={t:.2f}",
+            reason=f"the paper's unpaired t-test of {runs}: t={t:.2f}{left_out}",
         )
     )
 
@@ -163,18 +166,23 @@ class TwoSamples:
         return float(stdtr(self._freedom, t))
 
 
-def _run_effects(pairs: Pairs, similarity: Similarity) -> Effects:
-    encoded = encode(pairs)
-    (rows,) = np.nonzero(encoded.answered)
-    baseline = encoded.source[rows, 0]
-    unchanged = _run_similarities(baseline, encoded.source[rows, 1:], similarity)
-    changed = _run_similarities(baseline, encoded.followup[rows], similarity)
+def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effects:
+    encoded = encode(pairs, context)
+    rows = encoded.rows
+    # As published: a short list is short, and its missing places are no items of their own.
+    source, followup = (
+        np.where(side < side.shape[2], PAD, side) for side in (encoded.source, encoded.followup)
+    )
+    baseline = source[:, 0]
+    unchanged = _run_similarities(baseline, source[:, 1:], similarity)
+    changed = _run_similarities(baseline, followup, similarity)
     effects = Effects(
         rows=rows,
         effect=np.zeros(len(rows)),
         mean=None,
         reach=(-1.0, 1.0),
-        errors=counted(NO_ANSWER, len(pairs.source) - len(rows)),
+        errors={reason: len(users) for reason, users in pairs.broken.items()}
+        | ({NO_ANSWER: silent} if (silent := len(pairs.source) - len(rows)) else {}),
     )
     if not len(rows):
         return effects
@@ -203,7 +211,10 @@ def _run_effects(pairs: Pairs, similarity: Similarity) -> Effects:
 def _run_similarities(
     baseline: NDArray[np.int32], runs: NDArray[np.int32], similarity: Similarity
 ) -> Floats:
-    """Similarity of each run with the baseline, ``(users, runs)``."""
-    count = runs.shape[1]
-    columns = [agreement_of(baseline, runs[:, run], similarity) for run in range(count)]
-    return np.stack(columns, axis=1) if columns else np.empty((len(baseline), 0))
+    """Similarity of each run with the baseline, ``(users, runs)``; two empty answers agree."""
+    out = np.empty((len(baseline), runs.shape[1]))
+    for run in range(runs.shape[1]):
+        values = similarity(baseline, runs[:, run])
+        both_empty = (baseline[:, 0] == PAD) & (runs[:, run, 0] == PAD)
+        out[:, run] = np.where(np.isnan(values), both_empty, values)
+    return out

@@ -8,7 +8,7 @@ from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share, two_sides
 from pytest_recsys_mt.oracles.bounds import mean_of
-from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted, replicates_of
+from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted, encode, replicates_of
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
 from pytest_recsys_mt.verdict import Verdict
 
@@ -69,4 +69,5 @@ def _changed_shares(pairs: Pairs, context: Context) -> Effects:
         agreement=1 - effect,
         errors=counted(NO_ANSWER, len(pairs.source) - len(rows)),
         shown=np.array(shown, np.intp),
+        holes=encode(pairs, context).holes,
     )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
-
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.bounds import Certain, Mean, mean_of
@@ -62,9 +60,9 @@ def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float =
 
 def _agreements(sample: Sample, context: Context, similarity: Similarity) -> Effects:
     # A side paired with itself: the encoding of two sides serves one.
-    encoded = encode(Pairs(sample.asked, sample.asked))
-    (rows,) = np.nonzero(encoded.answered)
-    agreement = agreement_within(encoded.source[rows], similarity)
+    encoded = encode(Pairs(sample.asked, sample.asked), context)
+    rows = encoded.rows
+    agreement = agreement_within(encoded.source, similarity)
     alone = encoded.source.shape[1] == 1
     certain = alone and context.deterministic
     mean: Mean | None = None
@@ -78,4 +76,5 @@ def _agreements(sample: Sample, context: Context, similarity: Similarity) -> Eff
         agreement=agreement,
         errors=counted(NO_ANSWER, len(sample.asked) - len(rows)),
         obstacle=ONE_REPLICATE if alone and not certain else "",
+        holes=encoded.holes,
     )

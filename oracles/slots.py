@@ -95,6 +95,22 @@ def offer_of(asked: Asked, context: Context) -> Collection[str]:
     return context.items.keys() - {rating.item.id for rating in request.history}
 
 
+def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
+    """Whether an item is one of `offer_of`; without a catalogue, whatever is not marked as unknown.
+
+    Args:
+        asked: Knows the candidates and the history.
+        context: Knows the catalogue.
+    """
+    request = asked.request
+    if request.candidates is not None:
+        return {item.id for item in request.candidates}.__contains__
+    if not context.items:
+        return lambda item: not item.startswith(UNKNOWN_PREFIX)
+    history = {rating.item.id for rating in request.history}
+    return lambda item: item in context.items and item not in history
+
+
 def _kind(item: str, asked: Asked, context: Context) -> EntryKind:
     request = asked.request
     if item.startswith(UNKNOWN_PREFIX):

@@ -7,7 +7,7 @@ never call a model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -82,6 +82,14 @@ class Sample:
 class Pairs:
     """The answers of both sides for the users that have both; ``source[i]`` and ``followup[i]``
     are of one user.
+
+    Attributes:
+        source: Answers to the original requests.
+        followup: Answers to the transformed ones.
+        not_applicable: Why further users could not be asked, with how many.
+        errors: Why further users' calls failed, with how many; not those of `broken`.
+        unasked: Why further users were not asked although they could have been, with how many.
+        broken: Answers of the source of users whose follow-up kept failing, by the reason.
     """
 
     source: tuple[Asked, ...]
@@ -89,6 +97,7 @@ class Pairs:
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
     unasked: Mapping[str, int] = field(default_factory=dict)
+    broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict)
     apart: float = 0.0
     """Seconds between the asking of source and follow-up, the most of any user: 0 where both sides
     were asked together, infinity where the time is not known."""

@@ -91,7 +91,8 @@ class Executor:
     def execute(
         self, subject: Subject, calls: Sequence[Call], *, anew: bool = False
     ) -> list[Answer]:
-        """The answers to `calls`, in their order; equal calls are put once.
+        """The answers to `calls`, in their order; equal calls are sent once,
+        failed ones once more.
 
         A call that was not put because a limit of the run is reached has the answer
         ``{"unasked": reason}``. Calls are sent in the order given, and all answers of one batch
@@ -116,7 +117,13 @@ class Executor:
             with self._alone(subject):
                 if subject.durable:
                     self._take_from_cache(subject, waiting, anew)
+                if waiting:
+                    self.latest[subject.name] = time.time()
                 unasked = self._put(subject, list(waiting.values()))
+                again = [c for c in waiting.values() if "error" in self._answers.get(c.key, {})]
+                # Where all failed it is the endpoint or the object, and asking again is no help.
+                if len(again) < len(waiting):
+                    unasked = self._put(subject, again) or unasked
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
     def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:
@@ -167,7 +174,6 @@ class Executor:
         """Put the calls, as far as the limits of the run allow; says which limit ended it."""
         if not calls:
             return ""
-        self.latest[subject.name] = time.time()
         with self._progress.batch(subject.name, len(calls)):
             if self._budget is None:
                 self._put_batch(subject, calls)

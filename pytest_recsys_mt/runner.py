@@ -416,6 +416,7 @@ class RunAnswers:
     ) -> Pairs:
         """What became of the users at `positions`, on both sides."""
         source, other = [], []
+        broken: dict[str, list[Asked]] = {}
         errors, unasked = Counter[str](), Counter[str]()
         reasons = self._requests[1] + partner._requests[1]
         apart = 0.0
@@ -429,10 +430,12 @@ class RunAnswers:
                 reasons[one.not_applicable or two.not_applicable] += 1
             elif one.unasked or two.unasked:
                 unasked[one.unasked or two.unasked] += 1
+            elif one.asked is not None:
+                broken.setdefault(two.error, []).append(one.asked)
             else:
-                errors[one.error or two.error] += 1
+                errors[one.error] += 1
         self._runner.asked_apart |= bool(apart)
-        return Pairs(tuple(source), tuple(other), reasons, errors, unasked, apart)
+        return Pairs(tuple(source), tuple(other), reasons, errors, unasked, broken, apart)
 
     def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
         """The calls of `pair` that are not answered yet, each with the position of its case.

@@ -3,7 +3,8 @@
 Open generation over the whole catalogue, k = 5, the last 20 films of the history, ten runs of each
 transformed prompt against one baseline list, an unpaired t-test
 (https://arxiv.org/abs/2411.12121, sections 3 and 4). The control experiments take films rated
-above 3 only. It reproduces the paper's tables; the other tests of this suite are how the same
+above 3 only. Tables 2 and 3 count a place that an answer leaves empty as one that differs; for
+full lists these are the paper's numbers. It reproduces the paper's tables; the other tests of this suite are how the same
 promises are judged per user, with declared error rates.
 """
 

@@ -131,6 +131,29 @@ class StopsEarly(Sound):
         return items[:-2]
 
 
+class StopsOnRawRatings(Sound):
+    """Gives one item where the scale is not the usual one."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items if request.scale.high == 5 else items[:1]
+
+
+class InventsInCompany(Sound):
+    """Names nothing but its two best and inventions where there are more than the usual candidates."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        if len(request.candidates or ()) <= 20:
+            return items
+        return (*items[:2], *(f"unknown:film{place}" for place in items[2:]))
+
+
+class NamesOne(Sound):
+    """Never gives more than one item."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items[:1]
+
+
 class GetsWorseWithHistory(Sound):
     """Answers long histories with the worst it has."""
 

@@ -23,7 +23,10 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
     faults.MindsOddLengths: {"noisy_profile(1)", "drop_history(1)"},
     faults.RepeatsItself: {"no_repeats", "complete_list"},
     faults.NamesOthers: {"only_candidates"},
-    faults.StopsEarly: {"complete_list"},
+    # What it leaves empty at the end of a list it names where the list is longer, or has less in it.
+    faults.StopsEarly: {"complete_list", "extend_list(5)", "add_irrelevant_candidates(5)"},
+    faults.StopsOnRawRatings: {"scale_ratings(2)", "shift_ratings(1)"},
+    faults.InventsInCompany: {"add_irrelevant_candidates(5)"},
     faults.GetsWorseWithHistory: {"truncate_history(5)"},
     faults.CannotKeepStill: {
         "same_seed_same_answer",
@@ -56,3 +59,22 @@ def test_the_suite_finds_the_fault(
     found = {row["relation"] or row["oracle"] for row in rows if row["status"] == "violated"}
     assert found == promises
     assert not [row for row in rows if row["status"] == "error"]
+
+
+def test_lists_that_are_all_but_empty_hold_nothing(pytester: pytest.Pytester) -> None:
+    path = pytester.path / "record.json"
+    pytester.runpytest_inprocess(
+        SUITE, f"--recsys-model={faults.__name__}:NamesOne", f"--recsys-json={path}",
+        "-p", "no:cacheprovider", "-q",
+    )  # fmt: skip
+    rows = record_of(path)["results"]
+    compared = [row for row in rows if row["oracle"].startswith(("same_", "self_", "different_"))]
+    unclear = {row["relation"] for row in compared if row["status"] == "inconclusive"}
+    assert unclear >= {
+        "scale_ratings(2)", "shift_ratings(1)", "shuffle_candidates", "rename_user", "swap_history",
+        "same_seed_same_answer", "extend_list(5)", "history=20", "k=10",
+    }  # fmt: skip
+    assert not [row for row in compared if row["status"] == "holds"]
+    for row in compared:
+        if row["status"] == "inconclusive":
+            assert "of the compared places are empty" in row["reason"]

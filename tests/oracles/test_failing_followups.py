@@ -1,0 +1,298 @@
+"""Users whose follow-up keeps failing count against every claim, as far as they can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Pairs
+from pytest_recsys_mt.oracles import (
+    accuracy_kept,
+    cand_dif_within,
+    different_ranking,
+    increases,
+    monotone,
+    not_increased,
+    not_lifted,
+    not_worse,
+    paper_t_test,
+    same_answer,
+    same_choices,
+    same_hits,
+    same_order,
+    same_ranking,
+    same_score,
+    same_set,
+)
+from pytest_recsys_mt.oracles.bounds import Mean, mean_difference_of, mean_of, with_unmeasured
+from pytest_recsys_mt.oracles.drawn import Gaffke
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.verdict import Verdict
+from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, items
+
+ONE, OTHER = [list("abcde")], [list("vwxyz")]
+ALPHAS = (0.01, 0.05, 0.2)
+VALUES = (-0.3, 0.0, 0.05, 0.3)
+WHY = "Crash: no such scale"
+
+
+@dataclass
+class Failing(FakeAnswers):
+    """The source of a run in which some users' follow-ups keep failing."""
+
+    broken: Sequence[Asked] = field(default=())
+
+    def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
+        # Of twenty users at a look one may have failed: a share as in the whole.
+        seen = super().pair(followup, users)
+        share = len(self.broken) * len(seen.source) // max(1, len(self.asked))
+        broken = {WHY: self.broken[:share]} if share else {}
+        return replace(seen, broken=broken)
+
+
+def run(
+    oracle: Callable[..., Verdict],
+    source: Lists,
+    followup: Lists,
+    broken: int,
+    *arguments: object,
+    context: Context = DETERMINISTIC,
+    **named: Any,
+) -> Verdict:
+    lost = ask([source[0]] * broken, relevant=("a",))
+    one = Failing(ask(source, relevant=("a",)), context, broken=lost)
+    two = FakeAnswers(ask(followup, relevant=("a",)), context, "changed")
+    return oracle(one, two, *arguments, **named)
+
+
+def few(users: int) -> Floats:
+    return np.repeat([0.0, 1.0], [users - 3, 3])
+
+
+def varied(users: int) -> Floats:
+    return np.clip(np.random.default_rng(3).normal(0.1, 0.15, users), -1, 1)
+
+
+@pytest.mark.parametrize("missing", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("draw", "exact", "reach"),
+    [
+        (few, True, (-1.0, 1.0)),
+        (few, True, (0.0, 1.0)),
+        (varied, True, (-1.0, 1.0)),
+        (varied, True, (0.0, 1.0)),
+        (varied, False, (-1.0, 1.0)),
+    ],
+)
+def test_the_bounds_are_the_worst_of_all_ways_to_fill_in_what_is_missing(
+    draw: Callable[[int], Floats], exact: bool, missing: int, reach: tuple[float, float]
+) -> None:
+    effects = np.clip(draw(77), *reach)
+    plain = mean_of(effects, *reach, exact)
+    found = with_unmeasured(plain, effects, missing, reach)
+    assert found.estimate == plain.estimate
+    grid = np.linspace(*reach, 5)
+    filled = [
+        mean_of(np.append(effects, values), *reach, exact)
+        for values in product(grid, repeat=missing)
+        if list(values) == sorted(values)
+    ]
+    drawn = 0.004 if exact else 1e-9  # other values draw other weights
+    for alpha in ALPHAS:
+        assert found.lower(alpha) == pytest.approx(min(m.lower(alpha) for m in filled), abs=drawn)
+        assert found.upper(alpha) == pytest.approx(max(m.upper(alpha) for m in filled), abs=drawn)
+    for value in VALUES:
+        at_most = max(mean.p_at_most(value) for mean in filled)
+        assert found.p_at_most(value) == pytest.approx(at_most, abs=10 * drawn)
+        at_least = max(mean.p_at_least(value) for mean in filled)
+        assert found.p_at_least(value) == pytest.approx(at_least, abs=10 * drawn)
+
+
+def test_bounds_and_p_values_agree() -> None:
+    effects = varied(60)
+    mean: Mean = with_unmeasured(mean_of(effects, -1, 1, exact=False), effects, 2, (-1.0, 1.0))
+    for alpha, value in product(ALPHAS, VALUES):
+        assert (mean.lower(alpha) > value) == (mean.p_at_most(value) <= alpha)
+        assert (mean.upper(alpha) < value) == (mean.p_at_least(value) <= alpha)
+
+
+def test_bounds_without_a_distribution_stay_so() -> None:
+    effects = varied(60)
+    exact = with_unmeasured(Gaffke(effects, -1, 1), effects, 1, (-1.0, 1.0))
+    assert exact.upper(0.05) == Gaffke(np.append(effects, 1.0), -1, 1).upper(0.05)
+    flips = mean_difference_of(np.linspace(-1, 1, 20), -1, 1)
+    assert with_unmeasured(flips, np.linspace(-1, 1, 20), 0, (-1.0, 1.0)) is flips
+
+
+def test_three_crashes_of_eighty_hold_nothing() -> None:
+    verdict = run(same_ranking, [ONE] * 77, [ONE] * 77, 3)
+    assert (verdict.status, verdict.users, verdict.errors) == ("inconclusive", 77, 3)
+    assert verdict.estimate == 0
+    assert verdict.interval is not None
+    assert verdict.interval[1] == pytest.approx(0.0944, abs=0.001)  # three of 80 wholly different
+    assert verdict.reason.startswith("3 follow-ups of 80 kept failing although the source was")
+    assert f"{WHY} (3)" in verdict.reason
+    assert "more users" not in verdict.reason  # more users like these would settle nothing
+    assert len(verdict.per_user) == 77
+    assert run(same_ranking, [ONE] * 199, [ONE] * 199, 1).status == "holds"
+
+
+def test_a_strong_violation_stands_whatever_three_more_would_have_answered() -> None:
+    verdict = run(same_ranking, [ONE] * 77, [OTHER] * 20 + [ONE] * 57, 3)
+    assert verdict.status == "violated"
+    alone = run(same_ranking, [ONE] * 77, [OTHER] * 20 + [ONE] * 57, 0)
+    assert verdict.interval is not None
+    assert alone.interval is not None
+    assert verdict.interval[0] < alone.interval[0]
+    assert verdict.interval[1] > alone.interval[1]
+    assert verdict.estimate == alone.estimate
+
+
+def test_a_violation_that_three_could_have_undone_does_not_stand() -> None:
+    followup = [OTHER] * 9 + [ONE] * 68
+    assert run(same_ranking, [ONE] * 77, followup, 0, margin=0.061).status == "violated"
+    assert run(same_ranking, [ONE] * 77, followup, 3, margin=0.061).status == "inconclusive"
+
+
+def test_what_is_unclear_anyway_still_says_how_many_users_would_settle_it() -> None:
+    verdict = run(same_ranking, [ONE] * 40, [ONE] * 40, 2)
+    assert "more users like these would settle it" in verdict.reason
+    assert "kept failing" in verdict.reason
+
+
+def test_a_promise_of_change_is_bounded_the_other_way_round() -> None:
+    assert run(different_ranking, [ONE] * 77, [ONE] * 77, 3).status == "inconclusive"
+    assert run(different_ranking, [ONE] * 77, [ONE] * 77, 3, margin=0.3).status == "violated"
+    followup = [OTHER] * 12 + [ONE] * 65
+    assert run(different_ranking, [ONE] * 77, followup, 0, margin=0.09).status == "holds"
+    assert run(different_ranking, [ONE] * 77, followup, 3, margin=0.09).status == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("oracle", "arguments"),
+    [
+        (same_ranking, {}),
+        (same_set, {}),
+        (same_order, {}),
+        (same_answer, {}),
+        (not_worse, {"metric": "hit", "margin": 0.05}),
+        (same_hits, {}),
+        (same_score, {"score": "hit", "margin": 0.05}),
+        (not_increased, {"score": "hit", "margin": 0.05}),
+        (not_lifted, {}),
+    ],
+)
+def test_every_oracle_of_two_sides_counts_them(
+    oracle: Callable[..., Verdict], arguments: dict[str, Any]
+) -> None:
+    source, followup = (
+        [
+            replace(one, request=one.request.replace(candidates=offered))
+            for one in ask([ONE] * 97, relevant=("a",))
+        ]
+        for offered in (items(*"abcdefgh"), (*items(*"abcdefg"), replace(items("h")[0], title="!")))
+    )
+    sound = [Failing(source, DETERMINISTIC), FakeAnswers(followup, DETERMINISTIC, "changed")]
+    assert oracle(*sound, **arguments).status == "holds"
+    sound[0] = Failing(source, DETERMINISTIC, broken=source[:3])
+    verdict = oracle(*sound, **arguments)
+    assert (verdict.status, verdict.errors) == ("inconclusive", 3)
+    assert "3 follow-ups of 100 kept failing" in verdict.reason
+
+
+def test_a_rise_is_not_shown_where_those_who_failed_could_have_fallen() -> None:
+    miss, hit = [list("vwxyz")], [list("abcde")]
+    followup = [hit] * 6 + [miss] * 71
+    assert run(increases, [miss] * 77, followup, 0, "hit").status == "holds"
+    assert run(increases, [miss] * 77, followup, 3, "hit").status == "inconclusive"
+
+
+def test_a_series_says_which_step_lost_users() -> None:
+    lost = ask([ONE] * 3, relevant=("a",))
+    one = Failing(ask([ONE] * 97, relevant=("a",)), DETERMINISTIC, broken=lost)
+    two = FakeAnswers(ask([ONE] * 97, relevant=("a",)), DETERMINISTIC, "longer")
+    verdict = monotone([one, two], "hit", margin=0.04)
+    assert verdict.status == "inconclusive"
+    assert f"{WHY} (3)" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("oracle", "arguments"),
+    [
+        (same_score, {"score": "item_coverage", "margin": 0.05}),
+        (cand_dif_within, {"metric": "hit"}),
+    ],
+)
+def test_numbers_of_all_users_together_are_not_guessed(
+    oracle: Callable[..., Verdict], arguments: dict[str, Any]
+) -> None:
+    catalogue = {item.id: item for item in items(*"abcdevwxyz")}
+    context = Context(deterministic=True, items=catalogue)
+    lists = [ONE] * 50 + [OTHER] * 47
+    assert run(oracle, lists, lists, 0, context=context, **arguments).status == "holds"
+    verdict = run(oracle, lists, lists, 3, context=context, **arguments)
+    assert verdict.status == "inconclusive"
+    assert "all users together" in verdict.reason
+    assert "3 follow-ups of 100" in verdict.reason
+
+
+def test_more_than_the_limit_is_an_error_as_of_any_call() -> None:
+    verdict = run(same_ranking, [ONE] * 90, [OTHER] * 90, 10)
+    assert (verdict.status, verdict.errors) == ("error", 10)
+    assert f"{WHY} (10): 10.0% of the users failed" in verdict.reason
+
+
+def test_a_look_that_is_clear_all_the_same_ends_the_asking() -> None:
+    pair = [ONE[0], ONE[0]]
+    source, followup = [pair] * 100, [[OTHER[0], OTHER[0]]] * 100
+    verdict = run(same_ranking, source, followup, 5, context=Context(error_limit=0.1))
+    assert (verdict.status, verdict.looks, verdict.errors) == ("violated", 1, 1)
+
+
+def test_the_published_test_leaves_them_out_and_says_so() -> None:
+    rng = np.random.default_rng(5)
+    runs = [[list(rng.permutation(list("abcdefgh"))[:5]) for _ in range(4)] for _ in range(40)]
+    verdict = run(paper_t_test, runs, runs, 2, context=Context())
+    assert f"left out, since they failed: {WHY} (2)" in verdict.reason
+
+
+def choices(chosen: Sequence[int | None], label: str = "", failed: Sequence[int] = ()) -> Choices:
+    asked = [number for number in range(len(chosen)) if number not in failed]
+    return Choices(
+        questions=tuple(f"q{number}" for number in asked),
+        right=(0,) * len(asked),
+        chosen=tuple(chosen[number] for number in asked),
+        said=tuple(None if chosen[number] is None else str(chosen[number]) for number in asked),
+        options=4,
+        failed=tuple(f"q{number}" for number in failed),
+        label=label,
+    )
+
+
+def test_changed_questions_that_fail_count_as_answered_otherwise() -> None:
+    source, kept = choices([0] * 100), choices([0] * 100, "shuffled")
+    broken = choices([0] * 100, "shuffled", failed=range(3))
+    for judge, limit in (
+        (lambda other: accuracy_kept(source, other, Context(), 0.05), 0.05),
+        (lambda other: same_choices(source, [other], Context(), 0.05), 0.05),
+    ):
+        assert judge(kept).status == "holds"
+        verdict = judge(broken)
+        assert (verdict.status, verdict.errors) == ("inconclusive", 3), limit
+        assert "3 follow-ups of 100 kept failing" in verdict.reason
+    lost = choices([0] * 100, failed=range(3))
+    assert same_choices(lost, [kept], Context(), 0.05).status == "holds"
+
+
+def test_choices_that_are_missed_both_times_show_nothing() -> None:
+    silent: list[int | None] = [None] * 60 + [0] * 40
+    verdict = same_choices(choices(silent), [choices(silent, "shuffled")], Context(), 0.05)
+    assert (verdict.status, verdict.value) == ("inconclusive", 0)
+    assert "60% of the answers choose no option" in verdict.reason
+    half: list[int | None] = [None] * 50 + [0] * 50
+    assert same_choices(choices(half), [choices(half, "s")], Context(), 0.05).status == "holds"

@@ -192,7 +192,7 @@ class Gate:
             for row in rows
         )
         words = {
-            "holds": "hold", "known": "known to be violated", "violated": "violated, as a mark expects",
+            "holds": "held", "known": "known to be violated", "violated": "violated, as a mark expects",
             "inconclusive": "inconclusive and skipped", "error": "in error, as a mark expects",
             "not-applicable": "not applicable", "ungated": "not gating",
         }  # fmt: skip

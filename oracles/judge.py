@@ -249,14 +249,18 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
     share = alpha / 2 if claim.promise == "within" else alpha
     known = with_unmeasured(effects.mean, effects.effect, others, effects.reach)
     mean, answered = (Repeated(each, look, share) for each in (known, effects.mean))
+    all_at_once = look.index == 0 and look.last and not unasked and not effects.obstacle
+    per_user = _per_user(seen) if all_at_once else {}
+    # Values of an aggregate are pseudo-values, which have no bounds: those seen are within reach.
+    ends = (*effects.reach, *per_user.values())
     shown = {
         "floor": _average(effects.floor),
         "agreement": _average(effects.agreement),
         "examples": pick(
             effects, excess(claim, effects.effect), seen.source, seen.followup, context
         ),
-        "reach": effects.reach,
-        "per_user": _per_user(seen) if look.index == 0 and look.last and not unasked else {},
+        "reach": None if effects.obstacle else (min(ends), max(ends)),
+        "per_user": per_user,
     }
     if unasked:
         return verdict("inconclusive", f"{NOT_ASKED}{unasked}", **shown)

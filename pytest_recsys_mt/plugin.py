@@ -253,17 +253,17 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if hasattr(config, "workerinput") or reporter is None:
         return
-    if config.stash[SETTINGS].list or config.stash[SETTINGS].plan:
+    if config.stash[SETTINGS].list or config.stash[SETTINGS].plan or config.option.collectonly:
         return
     if config.stash[PROBLEMS]:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
         return
     reports = [report for kind in reporter.stats.values() for report in kind]
     carrying = [report for report in reports if hasattr(report, "recsys_mt")]
-    settings = config.stash[SETTINGS]
-    asked = settings.baseline is not None or config.getoption("recsys_policy") is not None
-    if not carrying and settings.json is None and settings.html is None and not asked:
+    judged = any(report.recsys_mt["rows"] for report in carrying)
+    if not judged and not _asked_for(config):
         return
+    settings = config.stash[SETTINGS]
     from pytest_recsys_mt.report import finish
     from pytest_recsys_mt.report.completeness import missing
 
@@ -277,7 +277,10 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         config.stash[AGAIN],
     )
     passed = config.stash[RECORD].document()["gate"]["status"] == "passed"
-    if settings.whole and not passed and session.exitstatus in (0, 5):
+    if not passed and session.exitstatus in (
+        pytest.ExitCode.OK,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+    ):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
@@ -298,10 +301,19 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for problem in config.stash[PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)
-    if record is not None and (record.rows or config.stash[SETTINGS].whole):
+    if record is not None:
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)
+
+
+def _asked_for(config: pytest.Config) -> bool:
+    """Whether the one who typed the command wants to hear of recommenders, whatever was collected.
+
+    What the ini file adds to every command is no wish: a run of other tests is none of our business.
+    """
+    switches = {f"--recsys-{name}" for name in ("json", "html", "baseline", "policy")}
+    return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)
 
 
 def _run_again(item: pytest.Function, trial: Trial, recsys: Recsys) -> None:

@@ -79,7 +79,7 @@ class Verdict:
         details: Further figures as plain JSON data, such as the points of a curve; see `report`.
         per_user: The effect or score of every user scored, where all were asked at one look: an
             early end of several chooses its users, so that no other run can be held against them.
-        reach: The smallest and the largest effect there can be.
+        reach: The smallest and the largest value of a user there can be, those seen among them.
     """
 
     status: Status

@@ -41,8 +41,11 @@ def read(path: Path) -> Document:
             "it is the record of an older version, without the values of users; make a new one with "
             "--recsys-json"
         )
-    if not _is_sound(found):
-        raise PolicyError("it is a damaged record; make a new one with --recsys-json")
+    if fault := _fault(found):
+        raise PolicyError(
+            f"it is a damaged record: {fault}; --recsys-json writes no such thing, so the file was changed "
+            f"later or is of an older version: make a new one with --recsys-json={path!s}"
+        )
     if gate["incomplete"]:
         told = one_line("; ".join(map(str, gate["incomplete"])))
         raise PolicyError(
@@ -51,33 +54,50 @@ def read(path: Path) -> Document:
     return found
 
 
-def _is_sound(document: Mapping[str, Any]) -> bool:
-    """Whether a record has what a comparison takes from it: the file may be anybody's."""
-    named = all(isinstance(document.get(name), list) for name in ("models", "results"))
-    return (
-        named
-        and isinstance(document.get("settings"), dict)
-        and isinstance(document["gate"]["incomplete"], list)
-        and all(isinstance(model, str) for model in document["models"])
-        and all(isinstance(row, dict) and _is_sound_row(row) for row in document["results"])
-    )
+def _fault(document: Mapping[str, Any]) -> str:
+    """What a comparison needs of a record and does not find; empty where all is there.
+
+    The file may be anybody's.
+    """
+    for name, kind in (("models", list), ("results", list), ("settings", dict)):
+        if not isinstance(document.get(name), kind):
+            return f"{name!r} is {_short(document.get(name))}, not a {kind.__name__}"
+    if not isinstance(document["gate"]["incomplete"], list):
+        return f"'incomplete' of the gate is {_short(document['gate']['incomplete'])}, not a list"
+    for model in document["models"]:
+        if not isinstance(model, str):
+            return f"'models' holds {_short(model)}, which is no text"
+    for number, row in enumerate(document["results"], 1):
+        fault = _fault_of_row(row) if isinstance(row, dict) else "it is no object"
+        if fault:
+            named = row.get("nodeid") if isinstance(row, dict) else None
+            told = f" ({one_line(named)})" if isinstance(named, str) else ""
+            return f"row {number} of 'results'{told}: {fault}"
+    return ""
 
 
-def _is_sound_row(row: Mapping[str, Any]) -> bool:
-    texts = ("nodeid", "model", "oracle", "relation", "status", "reason")
-    if not all(isinstance(row.get(name), str) for name in texts):
-        return False
+def _fault_of_row(row: Mapping[str, Any]) -> str:
+    for name in ("nodeid", "model", "oracle", "relation", "status", "reason"):
+        if not isinstance(row.get(name), str):
+            return f"{name!r} is {_short(row.get(name))}, not a text"
     values, reach = row.get("per_user"), row.get("reach")
-    if not isinstance(values, dict) or "allowed" not in row:
-        return False
+    if not isinstance(values, dict):
+        return f"'per_user' is {_short(values)}, not an object"
+    if "allowed" not in row:
+        return "'allowed' is missing"
     if reach is None:
-        return not values
-    ends = isinstance(reach, list) and len(reach) == 2 and all(map(_is_number, reach))
-    # A value is kept to six digits, so it may stand that little outside.
-    return ends and all(
-        _is_number(value) and reach[0] - 1e-5 <= value <= reach[1] + 1e-5
-        for value in values.values()
-    )
+        return "'per_user' has values, and 'reach' does not say what they can be" if values else ""
+    if not (isinstance(reach, list) and len(reach) == 2 and all(map(_is_number, reach))):
+        return f"'reach' is {_short(reach)}, not two numbers"
+    low, high = reach
+    for user, value in values.items():
+        # Before records took care of it, a value kept to six digits could stand that little outside.
+        if not _is_number(value) or not low - 1e-5 <= value <= high + 1e-5:
+            return (
+                f"'per_user' of {one_line(user)!r} is {_short(value)}, not a number from {low:g} to {high:g}, "
+                f"its 'reach'"
+            )
+    return ""
 
 
 def _is_number(value: object) -> bool:

@@ -1,8 +1,12 @@
 """Two runs compared, test by test and user by user.
 
-Every user is asked the same in both, so what counts is the difference of a user's two values. A claim
-of one comparison has the error rate of the policy; "regressed" and "improved" stand after Holm's
-correction over all comparisons that gate.
+Every user is asked the same in both, so what counts is the difference of a user's two values. Values of
+an aggregate are its jackknife pseudo-values: the difference of two aggregates is itself a number of all
+users, whose pseudo-values are the differences of theirs. They have no bounds of their own, which is why
+a record's ``reach`` contains the values that were seen.
+
+A claim of one comparison has the error rate of the policy; "regressed" and "improved" stand after
+Holm's correction over all comparisons that gate. The bounds shown are at the level that decides.
 """
 
 from __future__ import annotations
@@ -40,7 +44,10 @@ class Finding:
         relation, oracle, metric: Of the verdict.
         change: See `Change`.
         worse: How much worse the mean is, in the unit of the verdict; below 0 it is better.
-        interval: One-sided bounds of that.
+        interval: One-sided bounds of that: wholly above the margin exactly if it regressed, wholly
+            below the margin exactly if it did not, wholly beyond the margin on the better side
+            exactly if it improved or is suspicious.
+        levels: Error rates of the lower and the upper bound; see `bounds_of`.
         margin: How much worse is still no regression.
         p_worse: P-value of the hypothesis that it is not worse by more than the margin.
         p_better: P-value of the hypothesis that it is not better by more than the margin.
@@ -48,7 +55,6 @@ class Finding:
         users: In both runs.
         reason: Why it is ungated, inconclusive or suspicious.
         suspicious: How much better is still believed; None believes anything.
-        not_worse: Whether it is shown not to be worse by the margin or more.
     """
 
     nodeid: str
@@ -58,6 +64,7 @@ class Finding:
     change: Change
     worse: float | None = None
     interval: tuple[float, float] | None = None
+    levels: tuple[float, float] | None = None
     margin: float | None = None
     p_worse: float | None = None
     p_better: float | None = None
@@ -65,7 +72,6 @@ class Finding:
     users: int = 0
     reason: str = ""
     suspicious: float | None = None
-    not_worse: bool = False
 
 
 def address(row: Row) -> str:
@@ -78,6 +84,16 @@ def address(row: Row) -> str:
     if model and (own == model or own.startswith(f"{model}-")):
         own = own[len(model) :].removeprefix("-")
     return f"{test}[{own}]" if own else test
+
+
+def name_of_row(row: Mapping[str, Any]) -> str:
+    """The relation, or for tests without one the test and its own parameters."""
+    if row["relation"] and row.get("metric") is None:
+        return str(row["relation"])
+    test, _, parameters = row["nodeid"].rpartition("::")[2].partition("[")
+    own = parameters.removesuffix("]").removeprefix(slug(row["model"])).removeprefix("-")
+    name = test.removeprefix("test_")
+    return f"{name} {own}" if own else str(name)
 
 
 def addresses(rows: Iterable[Row]) -> list[str]:
@@ -95,21 +111,38 @@ def compare(old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float
         alpha: Error rate of a claim, and of all regressions that gate together.
     """
     before = dict(_keyed(old))
-    findings = [_compare(before.get(key), row, policy, alpha) for key, row in _keyed(new)]
-    told = [found for found in findings if found.p_worse is not None]
-    adjusted = {
-        name: dict(zip(map(id, told), holm([p or 0.0 for p in p_values]), strict=True))
-        for name, p_values in (
-            ("worse", [found.p_worse for found in told]),
-            ("better", [found.p_better for found in told]),
-        )
-    }
-    return [
-        found
-        if found.p_worse is None
-        else _decided(found, adjusted["worse"][id(found)], adjusted["better"][id(found)], alpha)
-        for found in findings
-    ]
+    compared = [_compare(before.get(key), row, policy) for key, row in _keyed(new)]
+    claims = [each for each in compared if isinstance(each, _Claim)]
+    p_worse = [claim.mean.p_at_most(claim.margin) for claim in claims]
+    p_better = [claim.mean.p_at_least(-claim.margin) for claim in claims]
+    p_holm = holm(p_worse)
+    levels = _level(p_holm, alpha), _level(holm(p_better), alpha)
+    decided = (
+        _decided(claim, replace(claim.finding, p_worse=p, p_better=q, p_holm=h), levels, alpha)
+        for claim, p, q, h in zip(claims, p_worse, p_better, p_holm, strict=True)
+    )
+    return [next(decided) if isinstance(each, _Claim) else each for each in compared]
+
+
+def bounds_of(findings: Sequence[Finding], alpha: float) -> str:
+    """At which error rates the bounds of a comparison stand, in words; empty where none was needed."""
+    levels = [found.levels for found in findings if found.levels is not None]
+    if not levels:
+        return ""
+    better = "".join(f" ({upper:.3g} where better)" for upper in {u for _, u in levels} - {alpha})
+    return (
+        f"lower bounds at error rate {levels[0][0]:.3g}, upper ones at {alpha:g}{better}: Holm's correction of "
+        f"{alpha:g} over {len(levels)} verdicts that differ; what lies wholly above its margin regressed"
+    )
+
+
+def _level(adjusted: Sequence[float], alpha: float) -> float:
+    """The p-value up to which Holm's correction rejects: all claims up to it, and no others.
+
+    With r of m rejected it is ``alpha / (m - r)``: every rejected p is at most ``alpha / (m - r + 1)``,
+    and the smallest of the others is above ``alpha / (m - r)``.
+    """
+    return alpha / max(1, sum(p > alpha for p in adjusted))
 
 
 def _keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
@@ -121,7 +154,22 @@ def _keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
         seen[key] += 1
 
 
-def _compare(old: Row | None, new: Row, policy: Policy, alpha: float) -> Finding:
+@dataclass(frozen=True)
+class _Claim:
+    """A change that has to be inferred.
+
+    Attributes:
+        finding: What is known of it already.
+        mean: How much worse the mean is, for all users.
+        margin: How much worse is still no regression.
+    """
+
+    finding: Finding
+    mean: Mean
+    margin: float
+
+
+def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     rule = policy.rule(new)
     named = Finding(
         new["nodeid"], new["relation"], new["oracle"], new.get("metric"), change="ungated"
@@ -137,27 +185,18 @@ def _compare(old: Row | None, new: Row, policy: Policy, alpha: float) -> Finding
     margin = policy.margin if rule.margin is None else rule.margin
     limit: float | None = policy.suspicious if rule.suspicious is None else rule.suspicious
     if new.get("metric") is None:
-        limit = rule.suspicious  # an effect that is gone was mended; only a metric is too good
+        limit = rule.suspicious  # an effect that is gone was fixed; only a metric is too good
     then, now = (
         np.array([row["per_user"][user] for user in users], np.float64) for row in (old, new)
     )
     named = replace(named, users=len(users), margin=margin, suspicious=limit)
     if np.array_equal(then, now):
         return replace(named, change="unchanged", worse=0.0, interval=(0.0, 0.0))
-    reaches = (_reach(old), _reach(new))
-    worsening = (
-        _either_way(then, now, reaches, margin)
-        if new["allowed"] == "within"
-        else _one_way(then, now, reaches, margin, falling=new["allowed"] == "at least")
-    )
-    return replace(
-        named,
-        worse=worsening.estimate,
-        interval=worsening.bounds(alpha),
-        p_worse=worsening.p_worse,
-        p_better=worsening.p_better,
-        not_worse=worsening.p_not_less <= alpha,
-    )
+    sides = _Side(now, new["reach"]), _Side(then, old["reach"])
+    if new["allowed"] == "within":
+        return _Claim(named, _Farther(*sides), margin)
+    sign = -1 if new["allowed"] == "at least" else 1
+    return _Claim(named, _mean(sign, sides[0], sign, sides[1]), margin)
 
 
 def _obstacle(old: Row | None, new: Row) -> str:
@@ -169,29 +208,39 @@ def _obstacle(old: Row | None, new: Row) -> str:
             return one_line(f"{row['status']} in {where}: {row['reason']}")[:200]
         if not row.get("per_user"):
             # Whoever judges user by user says what the values can be; only then some were asked first.
-            told = f"{where} has no value a user for it"
-            return f"{told}: {SEVERAL_LOOKS}" if row.get("reach") else told
+            why = SEVERAL_LOOKS if row.get("reach") else one_line(row["reason"])
+            return f"{where} has no value a user for it{why and f': {why}'}"[:200]
     if old["allowed"] != new["allowed"]:
         return f"it promised {old['allowed']!r} then and promises {new['allowed']!r} now"
     return ""
 
 
-def _decided(found: Finding, p_worse: float, p_better: float, alpha: float) -> Finding:
-    found = replace(found, p_holm=p_worse)
-    if p_worse <= alpha:
+def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: float) -> Finding:
+    """The word for a change, and the bounds that it is read off."""
+    mean, margin = claim.mean, claim.margin
+    worse_level, better_level = levels
+    better = found.p_better is not None and found.p_better <= better_level
+    # A bound that is raised stays one: no improvement is shown that is not claimed.
+    high = mean.upper(better_level) if better else max(mean.upper(alpha), -margin)
+    found = replace(
+        found,
+        worse=mean.estimate,
+        interval=(mean.lower(worse_level), high),
+        levels=(worse_level, better_level if better else alpha),
+    )
+    if found.p_worse is not None and found.p_worse <= worse_level:
         return replace(found, change="regressed")
-    if p_better <= alpha and found.worse is not None:
-        if found.suspicious is not None and -found.worse > found.suspicious:
-            return replace(
-                found,
-                change="suspicious",
-                reason=f"better by {-found.worse:.3f}, more than {found.suspicious:g}: see whether "
-                f"held-out items leaked into training",
-            )
+    if better and found.suspicious is not None and -mean.estimate > found.suspicious:
+        return replace(
+            found,
+            change="suspicious",
+            reason=f"better by {-mean.estimate:.3f}, more than {found.suspicious:g}: see whether "
+            f"held-out items leaked into training",
+        )
+    if better:
         return replace(found, change="improved")
-    if found.not_worse:
+    if mean.p_at_least(margin) <= alpha:
         return replace(found, change="unchanged")
-    high = found.interval[1] if found.interval else float("nan")
     return replace(
         found,
         change="inconclusive",
@@ -200,97 +249,56 @@ def _decided(found: Finding, p_worse: float, p_better: float, alpha: float) -> F
 
 
 @dataclass(frozen=True)
-class _Worsening:
-    """What is known of how much worse a mean became.
+class _Side:
+    """The values of the users of one run, and the smallest and the largest of them there can be."""
 
-    Attributes:
-        estimate: In the unit of the verdict.
-        effects: Whose mean that is, ``(n,)``.
-        reach: The smallest and the largest of them there can be.
-        p_worse: Of the hypothesis: worse by at most the margin.
-        p_better: Of the hypothesis: better by at most the margin.
-        p_not_less: Of the hypothesis: worse by at least the margin.
-    """
-
-    estimate: float
-    effects: Floats
-    reach: tuple[float, float]
-    p_worse: float
-    p_better: float
-    p_not_less: float
-
-    def bounds(self, alpha: float) -> tuple[float, float]:
-        """Below and above the true worsening, each with probability 1 - alpha."""
-        mean = mean_difference_of(self.effects, *self.reach)
-        return mean.lower(alpha), mean.upper(alpha)
+    values: Floats
+    reach: Sequence[float]
 
 
-Reach = tuple[float, float]
+class _Farther:
+    """How much farther from 0 one mean is than another, as a `Mean`.
 
-
-def _reach(row: Row) -> Reach:
-    low, high = row["reach"]
-    return float(low), float(high)
-
-
-def _one_way(
-    old: Floats, new: Floats, reaches: tuple[Reach, Reach], margin: float, falling: bool
-) -> _Worsening:
-    """Where more is worse; with `falling`, where less is."""
-    sign = -1 if falling else 1
-    effects, reach = _combined(sign, new, sign, old, reaches)
-    mean = mean_difference_of(effects, *reach)
-    return _Worsening(
-        mean.estimate,
-        effects,
-        reach,
-        p_worse=mean.p_at_most(margin),
-        p_better=mean.p_at_least(-margin),
-        p_not_less=mean.p_at_least(margin),
-    )
-
-
-def _either_way(
-    old: Floats, new: Floats, reaches: tuple[Reach, Reach], margin: float
-) -> _Worsening:
-    """Where 0 is best: how much farther from it the mean is.
-
-    Which side the means are on is not known. Since ``|x| = max(x, -x)``, the new mean is farther out
+    Which side of 0 they are on is not known. Since ``|x| = max(x, -x)``, the new mean is farther out
     by more than the margin if for one of its signs it is so against both signs of the old one: the
     largest p-value of the two claims that must both hold (Berger 1982, Technometrics 24, 295-300),
-    and twice the smaller of the two of which one is enough (Bonferroni).
+    and twice the smaller of the two of which one is enough (Bonferroni). The bounds invert that.
     """
-    means = {}
-    for sign in (1, -1):
-        for other in (1, -1):
-            means[sign, other] = _mean(*_combined(sign, new, other, old, reaches))
-    most = [max(means[s, t].p_at_most(margin) for t in (1, -1)) for s in (1, -1)]
-    better = [max(means[s, t].p_at_least(-margin) for s in (1, -1)) for t in (1, -1)]
-    less = [max(means[s, t].p_at_least(margin) for s in (1, -1)) for t in (1, -1)]
-    signs = [1 if values.mean() >= 0 else -1 for values in (new, old)]
-    effects, reach = _combined(signs[0], new, signs[1], old, reaches)
-    return _Worsening(
-        float(effects.mean()),
-        effects,
-        reach,
-        p_worse=min(1.0, 2 * min(most)),
-        p_better=min(1.0, 2 * min(better)),
-        p_not_less=min(1.0, 2 * min(less)),
+
+    def __init__(self, new: _Side, old: _Side) -> None:
+        self.estimate = float(abs(new.values.mean()) - abs(old.values.mean()))
+        self._means = {(s, t): _mean(s, new, t, old) for s in (1, -1) for t in (1, -1)}
+
+    def lower(self, alpha: float) -> float:
+        """See `Mean`."""
+        bounds = {signs: mean.lower(alpha / 2) for signs, mean in self._means.items()}
+        return max(min(bounds[s, t] for t in (1, -1)) for s in (1, -1))
+
+    def upper(self, alpha: float) -> float:
+        """See `Mean`."""
+        bounds = {signs: mean.upper(alpha / 2) for signs, mean in self._means.items()}
+        return min(max(bounds[s, t] for s in (1, -1)) for t in (1, -1))
+
+    def p_at_most(self, value: float) -> float:
+        """See `Mean`."""
+        p = {signs: mean.p_at_most(value) for signs, mean in self._means.items()}
+        return min(1.0, 2 * min(max(p[s, t] for t in (1, -1)) for s in (1, -1)))
+
+    def p_at_least(self, value: float) -> float:
+        """See `Mean`."""
+        p = {signs: mean.p_at_least(value) for signs, mean in self._means.items()}
+        return min(1.0, 2 * min(max(p[s, t] for s in (1, -1)) for t in (1, -1)))
+
+
+def _mean(sign: int, new: _Side, other: int, old: _Side) -> Mean:
+    """The mean of ``sign * new - other * old`` over users."""
+    effects = sign * new.values - other * old.values
+    # Of an aggregate all values shift a little where one user's answer changes, and the record keeps
+    # six digits: what differs by less than those is the same shift.
+    digits = 2e-5 * max(abs(new.values).max(), abs(old.values).max())
+    middle = np.median(effects)
+    effects = np.where(abs(effects - middle) <= digits, middle, effects)
+    after, before = (
+        sorted(factor * end for end in side.reach) for factor, side in ((sign, new), (other, old))
     )
-
-
-def _mean(effects: Floats, reach: Reach) -> Mean:
-    return mean_difference_of(effects, *reach)
-
-
-def _combined(
-    sign: int, new: Floats, other: int, old: Floats, reaches: tuple[Reach, Reach]
-) -> tuple[Floats, Reach]:
-    """``sign * new - other * old`` of each user, and the smallest and largest there can be."""
-    before, after = (
-        sorted(factor * end for end in reach)
-        for factor, reach in zip((other, sign), reaches, strict=True)
-    )
-    reach = (after[0] - before[1], after[1] - before[0])
-    # Records keep six digits, which may lie that little beyond the end of the range.
-    return np.clip(sign * new - other * old, *reach), reach
+    return mean_difference_of(effects, after[0] - before[1], after[1] - before[0])

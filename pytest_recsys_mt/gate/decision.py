@@ -1,19 +1,68 @@
-"""What a run as a whole says: whether it passes, and why it does not."""
+"""What a run as a whole says: whether it passes, and why it does not, in one sentence."""
 
 from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import Document, counterpart, differences, rows_of
-from pytest_recsys_mt.gate.comparison import Finding, compare
+from pytest_recsys_mt.gate.comparison import Finding, address, bounds_of, compare, name_of_row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
+from pytest_recsys_mt.llm.sanitize import one_line
 
-FAILING = ("regressed", "suspicious")
+Kind = Literal[
+    "nothing", "violated", "uncorrected", "error", "inconclusive", "failed", "fixed", "expired",
+    "refused", "regressed", "suspicious", "unclear", "drift", "partial",
+]  # fmt: skip
+
+KINDS: Mapping[Kind, str] = MappingProxyType(
+    {
+        "nothing": "nothing could be judged: {names}",
+        "violated": "{count} violated ({names})",
+        "uncorrected": "{count} violated, but not after Holm's correction ({names})",
+        "error": "{count} in error ({names})",
+        "inconclusive": "{count} inconclusive ({names})",
+        "failed": "{count} failed for something else than a verdict ({names})",
+        "fixed": "{count} known to be violated, now fixed ({names})",
+        "expired": "{count} known beyond the last day ({names})",
+        "refused": "the baseline cannot be used: {names}",
+        "regressed": "{count} regressed ({names})",
+        "suspicious": "{count} suspiciously better ({names})",
+        "unclear": "{count} not shown to be as good as before ({names})",
+        "drift": "{names}",
+        "partial": "the run is partial: {names}",
+    }
+)
+"""Why a gate can fail, and what its sentence says of all reasons of a kind, in this order.
+
+A reason that is new needs an entry here, and comes to `Gate.decide` in ``found``.
+"""
+
+NAMED = 3
+"""So many reasons of a kind are named in the sentence; the others are counted."""
+
+LONGEST = 250
+"""Characters of a reason in the sentence; `reasons` have it in full."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a gate fails.
+
+    Attributes:
+        kind: One of `KINDS`.
+        text: In full, for the list of all reasons.
+        name: For the sentence, where that is something shorter.
+    """
+
+    kind: Kind
+    text: str
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,39 +86,45 @@ class Gate:
     day: Callable[[], datetime.date] = today
 
     def decide(
-        self, document: Document, violated: Sequence[str], incomplete: Sequence[str]
+        self, document: Document, violated: Sequence[str], found: Mapping[Kind, Sequence[str]]
     ) -> dict[str, Any]:
         """The gate as plain data.
 
         Args:
             document: The record, but for the gate.
             violated: Tests whose violation stands after Holm's correction.
-            incomplete: Why the run is a partial one, if it is.
+            found: What else fails the run, by its kind in `KINDS`: ``partial`` for a partial one.
 
         Returns:
             ``status`` (``passed`` only if something was judged, nothing that gates failed, and
-            nothing is missing), ``reasons`` (why not), ``violated``, ``inconclusive``,
+            nothing is missing), ``sentence`` (the status with all that there is to say for it),
+            ``reasons`` (why it failed, one a text), ``violated``, ``inconclusive``,
             ``incomplete``, ``ungated`` and ``comparisons``.
         """
         rows = document["results"]
         gating = [row for row in rows if self.policy.rule(row).gates]
-        reasons = [f"the run is partial: {reason}" for reason in incomplete]
-        if not any(row["status"] in ("holds", "violated") for row in gating):
-            reasons.append("nothing that gates was judged")
-        reasons += [drift["reason"] for drift in document["drift"] if drift["drifted"]]
-        reasons += self._own_failures(gating)
         comparisons = self._comparisons(document)
-        if self.asked:
-            for each in comparisons:
-                reasons += self._failures_of(each)
+        reasons = [
+            *self._unjudged(rows),
+            *self._own_failures(gating, set(violated), len(document["models"]) > 1),
+            *(each for one in comparisons if self.asked for each in self._failures_of(one, rows)),
+            *(Reason(kind, text) for kind, texts in found.items() for text in texts),
+        ]
+        told = [_failure(reasons) if reasons else self._success(rows)]
+        for one in comparisons if self.asked else ():
+            changes = ", ".join(f"{count} {word}" for word, count in sorted(one["counts"].items()))
+            title = f"{one['model']} against {one['against']} of {one['baseline'] or 'this run'}"
+            told += [f"{title}: {changes}"] * bool(changes)
+        status = "failed" if reasons else "passed"
         return {
-            "status": "failed" if reasons else "passed",
-            "reasons": reasons,
+            "status": status,
+            "sentence": one_line("; ".join([f"gate: {status}", *told])),
+            "reasons": [reason.text for reason in reasons],
             "violated": list(violated),
             "inconclusive": [
                 row["nodeid"] for row in rows if row["status"] == "inconclusive" != row["expected"]
             ],
-            "incomplete": list(incomplete),
+            "incomplete": list(found.get("partial", ())),
             "ungated": [
                 {"nodeid": row["nodeid"], "reason": self.policy.rule(row).reason}
                 for row in rows
@@ -78,34 +133,86 @@ class Gate:
             "comparisons": comparisons,
         }
 
-    def _own_failures(self, gating: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Tests that failed, and known violations that are mended or expired, each once."""
-        told: dict[str, str] = {}
+    def _unjudged(self, rows: Sequence[Mapping[str, Any]]) -> list[Reason]:
+        """That nothing was judged, with the reasons counted; nothing where something was."""
+        if not rows or any(
+            row["status"] in ("holds", "violated") and self.policy.rule(row).gates for row in rows
+        ):
+            return []
+        causes = Counter(self._why_unjudged(row) for row in rows)
+        told = [f"{_cut(cause, 80)} ({count})" for cause, count in causes.most_common(NAMED)]
+        if len(causes) > NAMED:
+            told.append(f"{len(causes) - NAMED} more causes")
+        return [
+            Reason("nothing", f"nothing that gates was judged: {'; '.join(told)}", "; ".join(told))
+        ]
+
+    def _why_unjudged(self, row: Mapping[str, Any]) -> str:
+        rule = self.policy.rule(row)
+        if not rule.gates:
+            return f"does not gate: {rule.reason}"
+        known = row["status"] == "not-applicable" and row["reason"]
+        return str(known or row["status"])
+
+    def _own_failures(
+        self, gating: Sequence[Mapping[str, Any]], standing: Collection[str], several: bool
+    ) -> list[Reason]:
+        """Tests that failed, and known violations that are fixed or expired, each once."""
+        found: dict[str, Reason] = {}
         for row in gating:
             known = self.policy.known_of(facts_of(row))
             if known is not None and known.expired(self.day()):
-                told[str(known)] = f"the known violation of {known.choice} expired on {known.until}"
-            if row["outcome"] == "failed":
-                name = row["nodeid"]
-                if row["expected"] == "violated" and row["status"] == "holds":
-                    told[name] = f"mended, no longer to be expected: {name}"
-                else:
-                    told.setdefault(name, f"{row['status']}: {name}")
-            elif known is not None and row["outcome"] == "xfailed" and row["status"] == "error":
-                told[row["nodeid"]] = f"error: {row['nodeid']}"
-        return list(told.values())
+                text = f"the known violation of {known.choice} expired on {known.until}"
+                found[str(known)] = Reason("expired", text, f"{known.choice}, until {known.until}")
+            excused = known is not None and row["outcome"] == "xfailed" and row["status"] == "error"
+            if row["outcome"] != "failed" and not excused:
+                continue
+            status, label = row["status"], row["nodeid"]
+            kind: Kind = status
+            text = f"{status}: {label}"
+            if row["expected"] == "violated" and status == "holds":
+                kind, text = "fixed", f"fixed, no longer to be expected: {label}"
+            elif status in ("holds", "not-applicable") or status == row["expected"]:
+                kind, text = "failed", f"failed with the verdict as expected: {label}"
+            elif status == "violated" and label not in standing:
+                kind = "uncorrected"
+            name = _name(row, several) + (f": {_cut(row['reason'], 80)}" if kind == "error" else "")
+            before = found.get(label)
+            if before is None or before.kind == "failed":  # of several verdicts, that which failed
+                found[label] = Reason(kind, text, name)
+        return list(found.values())
+
+    def _success(self, rows: Sequence[Mapping[str, Any]]) -> str:
+        """What a run says that passes: also what it passed over."""
+        counts = Counter(
+            "ungated"
+            if not self.policy.rule(row).gates
+            else "known"
+            if row["status"] == row["expected"] == "violated"
+            else row["status"]
+            for row in rows
+        )
+        words = {
+            "holds": "held", "known": "known to be violated", "violated": "violated, as a mark expects",
+            "inconclusive": "inconclusive and skipped", "error": "in error, as a mark expects",
+            "not-applicable": "not applicable", "ungated": "not gating",
+        }  # fmt: skip
+        return "; ".join(f"{counts[key]} {word}" for key, word in words.items() if counts[key])
 
     def _comparisons(self, document: Document) -> list[dict[str, Any]]:
-        models = [
-            model
+        own = {
+            model: {address(row) for row in document["results"] if row["model"] == model}
             for model in document["models"]
-            if any(row["model"] == model for row in document["results"])
-        ]
+        }
+        first, *others = models = [model for model in own if own[model]] or [""]
         if self.baseline is not None:
             where, old = self.baseline
             reasons = differences(old, document)
-            return [self._compared(document, old, model, where, reasons) for model in models]
-        first, *others = models or [""]
+            return [
+                self._compared(document, old, model, where, reasons) for model in models if model
+            ]
+        # A league is a model of its own, which has no test in common with one of its members.
+        others = [model for model in others if own[model] & own[first]]
         return [self._compared(document, document, model, "", [], first) for model in others]
 
     def _compared(
@@ -131,24 +238,54 @@ class Gate:
             "baseline": where,
             "refused": reasons,
             "counts": dict(Counter(found.change for found in findings)),
+            "bounds": bounds_of(findings, self.alpha),
             "results": [_plain(found) for found in findings],
         }
 
-    def _failures_of(self, comparison: Mapping[str, Any]) -> list[str]:
-        if comparison["refused"]:
-            return [f"the baseline cannot be used: {reason}" for reason in comparison["refused"]]
-        failing = (*FAILING, *(["inconclusive"] if self.inconclusive == "fail" else []))
-        found = [
-            f"{each['change']}: {each['nodeid']}"
-            for each in comparison["results"]
-            if each["change"] in failing
-        ]
-        compared = set(comparison["counts"]) - {"ungated"}
-        return found if compared else ["nothing could be compared with the baseline"]
+    def _failures_of(
+        self, comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+    ) -> Iterable[Reason]:
+        for reason in comparison["refused"]:
+            yield Reason("refused", f"the baseline cannot be used: {reason}", reason)
+        if not comparison["refused"] and not set(comparison["counts"]) - {"ungated"}:
+            yield Reason(
+                "refused", "nothing could be compared with the baseline", "nothing compares"
+            )
+        several = len({row["model"] for row in rows if row["model"]}) > 1
+        names = {(row["nodeid"], row["oracle"]): _name(row, several) for row in rows}
+        failing: dict[str, Kind] = {"regressed": "regressed", "suspicious": "suspicious"}
+        if self.inconclusive == "fail":
+            failing["inconclusive"] = "unclear"
+        for each in comparison["results"]:
+            if (change := each["change"]) in failing:
+                name = names[each["nodeid"], each["oracle"]]
+                yield Reason(failing[change], f"{change}: {each['nodeid']}", name)
+
+
+def _failure(reasons: Sequence[Reason]) -> str:
+    """Every reason of a gate that fails, by kind."""
+    told = []
+    for kind, clause in KINDS.items():
+        names = [_cut(each.name or each.text, LONGEST) for each in reasons if each.kind == kind]
+        shown = list(dict.fromkeys(names))[:NAMED]
+        left = sum(name not in shown for name in names)
+        if names:
+            listed = "; ".join([*shown, *[f"{left} more"] * bool(left)])
+            told.append(clause.format(count=len(names), names=listed))
+    return "; ".join(told)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def _name(row: Mapping[str, Any], several: bool) -> str:
+    """What a row is called in the sentence, with its model where there are several."""
+    return name_of_row(row) + (f" of {row['model']}" if several and row["model"] else "")
 
 
 def _plain(found: Finding) -> dict[str, Any]:
     plain = asdict(found)
-    plain["interval"] = None if found.interval is None else list(found.interval)
-    del plain["not_worse"]
+    for name in ("interval", "levels"):
+        plain[name] = None if plain[name] is None else list(plain[name])
     return plain

@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.llm.sanitize import one_line
-from pytest_recsys_mt.report.named import name_of_row, shorten
+from pytest_recsys_mt.report.named import shorten
 
 WORDS = {
     "regressed": "REGRESSED",
@@ -55,6 +56,8 @@ def tell_comparison(
         effect = f"{each['worse']:.3f} [{low:.3f}, {high:.3f}]"
         effect = effect if len(effect) <= 22 else effect.replace(", ", ",")
         reporter.write_line(f" {effect:>22} {each['margin']:>6.3g} {each['users']:>5}")
+    if told:
+        _wrapped(reporter, comparison["bounds"])
     counts = comparison["counts"]
     reporter.write_line(
         ", ".join(f"{counts[change]} {change}" for change in WORDS if counts.get(change))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -34,8 +34,8 @@ def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, 
       ``xunit2`` allows properties there and nowhere else.
     * properties of each test case where the family allows them (``xunit1`` and ``legacy``). Readers
       make a map of them, so those of a test's second verdict end in ``.2``.
-    * a test case of its own for the gate, where one was asked for: a run can fail it although every
-      test passes, and readers of the file alone must see that.
+    * a test case of its own for the gate, where one was asked for, or where it fails although no
+      test does: readers of the file alone must see that.
 
     Args:
         path: Of the file.
@@ -57,7 +57,8 @@ def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, 
             _add(case, row, properties, "" if number == 1 else f".{number}")
     for suite in list(tree.iter("testsuite"))[:1]:
         _describe(suite, document)
-        if gate:
+        alone = not (int(suite.get("failures", "0")) or int(suite.get("errors", "0")))
+        if gate or (alone and document["gate"]["status"] != "passed"):
             _add_gate(suite, document["gate"], prefix)
     tree.write(path, encoding="utf-8", xml_declaration=True)
 
@@ -101,6 +102,7 @@ def _describe(suite: Element, document: Mapping[str, Any]) -> None:
         suite,
         {
             "gate": document["gate"]["status"],
+            "gate.sentence": document["gate"]["sentence"],
             "models": ", ".join(document["models"]),
             "data": document["data"],
             "data_digest": document["data_digest"] or "",
@@ -116,11 +118,11 @@ def _add_gate(suite: Element, gate: Mapping[str, Any], prefix: str) -> None:
     case = ElementTree.SubElement(suite, "testcase", classname=name, name=GATE[1], time="0.000")
     failed = gate["status"] != "passed"
     if failed:
-        reasons: Sequence[str] = gate["reasons"]
-        failure = ElementTree.SubElement(case, "failure", message=f"gate: {reasons[0]}")
-        failure.text = "\n".join(reasons)
+        failure = ElementTree.SubElement(case, "failure", message=gate["sentence"])
+        failure.text = "\n".join(gate["reasons"])
     output = ElementTree.SubElement(case, "system-out")
-    output.text = json.dumps({"recsys-mt": {"gate": gate["status"], "reasons": gate["reasons"]}})
+    facts = {"gate": gate["status"], "sentence": gate["sentence"], "reasons": gate["reasons"]}
+    output.text = json.dumps({"recsys-mt": facts})
     for attribute, more in (("tests", 1), ("failures", int(failed))):
         suite.set(attribute, str(int(suite.get(attribute, "0")) + more))
 

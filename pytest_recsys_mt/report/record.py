@@ -213,7 +213,9 @@ class Record:
 
     def _make(self) -> dict[str, Any]:
         rows = self.rows
-        models = sorted({row["model"] for row in rows if row["model"]})
+        given = {model: place for place, model in enumerate(self.settings.models)}
+        found = {row["model"] for row in rows if row["model"]}
+        models = sorted(found, key=lambda model: (given.get(model, len(given)), model))
         document = {
             "schema": SCHEMA,
             "version": self._version,
@@ -248,9 +250,14 @@ class Record:
         if unasked:
             incomplete.append(f"{unasked} verdicts lack users that were not asked")
         if not document["results"]:
-            incomplete.append("no test used a recommender")
+            incomplete.append("no test made a verdict on a recommender")
         return Gate(policy, settings.whole, alpha, settings.inconclusive, baseline).decide(
-            document, _standing(document["results"], settings.alpha), incomplete
+            document,
+            _standing(document["results"], settings.alpha),
+            {
+                "drift": [drift["reason"] for drift in self._drifts if drift["drifted"]],
+                "partial": incomplete,
+            },
         )
 
     def write(self, path: Path) -> None:

@@ -8,8 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.report.compared import COLOURS
-from pytest_recsys_mt.report.named import name_of_row
 
 WORDS = {
     "holds": "holds",
@@ -39,6 +39,8 @@ def markdown(document: Mapping[str, Any]) -> str:
         f"## recsys-mt: gate {gate['status']}",
         "",
         f"{cell(', '.join(document['models']))} on {cell(document['data'])}, seed {document['seed']}",
+        "",
+        cell(gate["sentence"]),
         "",
         *(f"* {cell(reason)}" for reason in gate["reasons"]),
         "",
@@ -103,6 +105,7 @@ def _comparison(comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
                 for each in told
             ]
         )
+        lines += ["", cell(comparison["bounds"])]
     return [*lines, ""]
 
 

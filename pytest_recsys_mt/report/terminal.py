@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.report.compared import tell_comparison
-from pytest_recsys_mt.report.named import name_of_row, shorten, test_of_row
+from pytest_recsys_mt.report.named import shorten, test_of_row
 from pytest_recsys_mt.report.planned import dollars
 from pytest_recsys_mt.report.record import Record, Row
 
@@ -54,10 +55,8 @@ def summarise(reporter: Any, record: Record) -> None:
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])
-    reporter.write_line(
-        f"gate: {gate['status']}; {len(gate['violated'])} violated after Holm's correction, "
-        f"{len(gate['inconclusive'])} inconclusive"
-    )
+    for line in textwrap.wrap(gate["sentence"], 79, subsequent_indent="    "):
+        reporter.write_line(line)
     standing = [
         name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]
     ]

@@ -147,7 +147,7 @@ def test_a_run_that_a_limit_ended_is_partial(run: Run) -> None:
 def test_an_empty_run_does_not_pass_and_is_no_baseline(run: Run, baseline: dict[str, Any]) -> None:
     result, record = run(AGAINST, "-k", "nothing_of_that_name")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert record["gate"]["incomplete"] == ["no test used a recommender"]
+    assert record["gate"]["incomplete"] == ["no test made a verdict on a recommender"]
     refused, _ = run("--recsys-baseline=now.json", json="later.json")
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
 
@@ -172,26 +172,30 @@ def test_a_file_that_is_no_baseline_ends_the_run_before_it_begins(
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "told"),
     [
-        {"per_user": {"u1": "0.5"}},
-        {"per_user": {"u1": float("nan")}},
-        {"per_user": {"u1": 7.0}},
-        {"per_user": [0.5]},
-        {"reach": [0.0]},
-        {"reach": None},
-        {"status": None},
-        {"nodeid": 3},
+        ({"per_user": {"u1": "0.5"}}, "'per_user' of 'u1' is 0.5, not a number from 0 to 1"),
+        ({"per_user": {"u1": float("nan")}}, "'per_user' of 'u1' is nan, not a number"),
+        ({"per_user": {"u1": 7.0}}, "'per_user' of 'u1' is 7.0, not a number from 0 to 1"),
+        ({"per_user": [0.5]}, "'per_user' is [0.5], not an object"),
+        ({"reach": [0.0]}, "'reach' is [0.0], not two numbers"),
+        ({"reach": None}, "'per_user' has values, and 'reach' does not say"),
+        ({"status": None}, "'status' is none, not a text"),
+        ({"nodeid": 3}, "'nodeid' is 3, not a text"),
     ],
 )
-def test_a_damaged_record_is_no_baseline(
-    baseline: dict[str, Any], project: pytest.Pytester, change: dict[str, Any]
+def test_a_damaged_record_is_no_baseline_and_says_what_is_wrong_with_it(
+    baseline: dict[str, Any], project: pytest.Pytester, change: dict[str, Any], told: str
 ) -> None:
-    first, *others = baseline["results"]
+    first, second, *others = baseline["results"]
     path = project.path / "old.json"
-    path.write_text(json.dumps({**baseline, "results": [{**first, **change}, *others]}))
-    with pytest.raises(PolicyError, match="damaged record"):
+    rows = [first, {**second, "reach": [0, 1], "per_user": {"u1": 1}, **change}, *others]
+    path.write_text(json.dumps({**baseline, "results": rows}))
+    with pytest.raises(PolicyError) as error:
         read(path)
+    where = "" if "nodeid" in change else f" ({second['nodeid']})"
+    assert f"it is a damaged record: row 2 of 'results'{where}: {told}" in str(error.value)
+    assert "make a new one with --recsys-json" in str(error.value)
 
 
 def test_texts_of_a_baseline_do_not_reach_the_terminal_as_they_are(

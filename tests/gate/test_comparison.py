@@ -71,6 +71,64 @@ def test_the_change_is_told_in_the_direction_of_the_promise(
         assert found.reason
 
 
+def read_off(found: Finding) -> str:
+    """The word that the bounds alone say."""
+    assert found.interval is not None
+    assert found.margin is not None
+    low, high = found.interval
+    if low > found.margin:
+        return "regressed"
+    if high < -found.margin:
+        return "improved"
+    return "unchanged" if high < found.margin else "inconclusive"
+
+
+@pytest.mark.parametrize("users", [20, 100])
+@pytest.mark.parametrize("allowed", ["at most", "at least", "within"])
+def test_the_bounds_shown_are_those_that_decide(allowed: str, users: int) -> None:
+    """Of many comparisons at once, from far worse to far better, and with few users that differ."""
+    words = set()
+    for seed in range(4):
+        draws = np.random.default_rng(seed)
+        olds, news = [], []
+        for number in range(12):
+            change = draws.normal(draws.uniform(-0.3, 0.3), 0.2, users)
+            if number % 4 == 0:
+                change[5:] = 0
+            old = np.clip(draws.normal(0.4, 0.1, users), 0, 0.6)
+            olds.append(row(old, allowed, f"r{number}"))
+            news.append(row(np.clip(old + change, -1, 1), allowed, f"r{number}"))
+        for found in compare(olds, news, Policy(), 0.05):
+            assert found.change == read_off(found), found
+            assert found.levels is not None
+            assert found.levels[0] <= 0.05
+            words.add(found.change)
+    assert words >= {"regressed", "improved", "inconclusive", "unchanged"}
+
+
+def test_pseudo_values_of_an_aggregate_are_compared_as_they_are() -> None:
+    """They may lie far beyond what the aggregate can be: cut, their mean would be another number."""
+    values = np.where(np.arange(100) % 10 == 0, 5.0, 0.0) + noise(1)
+    old, new = (
+        row(each, "at least", reach=[float(each.min()), float(each.max())])
+        for each in (values, values * 0.6)
+    )
+    found = one(old, new)
+    assert found.worse == pytest.approx(values.mean() * 0.4)
+
+
+def test_a_shift_of_all_values_is_one_change_whatever_the_last_digits() -> None:
+    """One user's answer moves all pseudo-values of an aggregate alike; six digits are kept."""
+    old = noise(1, 0.3)
+    new = old + 0.0123456789
+    new[:4] += 0.3
+    rounded = [np.array([float(f"{value:.6g}") for value in values]) for values in (old, new)]
+    exact, kept = one(row(old), row(new)), one(*map(row, rounded))
+    assert kept.interval == pytest.approx(exact.interval, abs=2e-3)
+    flat = one(row(old * 0), row(np.where(np.arange(100) < 4, 0.3123456789, 0.0123456789)))
+    assert kept.interval == pytest.approx(flat.interval, abs=2e-3)
+
+
 def test_equal_values_are_unchanged_without_an_inference() -> None:
     found = one(row(noise(1)), row(noise(1)))
     assert (found.change, found.worse, found.p_worse) == ("unchanged", 0.0, None)
@@ -122,6 +180,11 @@ def test_users_are_paired_by_name_whatever_their_order() -> None:
             "the baseline has no value a user for it: users were asked in sev",
         ),
         (row([], reach=None), row(noise(1)), "the baseline has no value a user for it"),
+        (
+            row([], reach=None, reason="popreo@5 hangs on user 'u7'"),
+            row(noise(1)),
+            "the baseline has no value a user for it: popreo@5 hangs on user 'u7'",
+        ),
         (row(noise(1)), row([0.1]), "1 users have a value in both runs"),
         (row(noise(1)), row(noise(1), status="error", reason="429"), "error in this run: 429"),
         (row(noise(1), "at least"), row(noise(1)), "it promised 'at least' then"),

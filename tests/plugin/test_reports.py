@@ -172,7 +172,7 @@ def test_the_summary_is_one_line_a_relation_in_80_columns(
             "shift_ratings(1) * known *",
             "add_spaces(0.1) * n/a *needs text, and toys:ScaleSensitive*",
             "calls: * planned, 0 cached, * made, 0 failed*",
-            "gate: failed; 1 violated after Holm's correction, 0 inconclusive",
+            "gate: failed; 1 violated (scale_ratings(2)); 1 in error (reorder_history:*",
         ]
     )
 
@@ -212,7 +212,8 @@ def test_an_empty_run_is_recorded_and_does_not_pass_the_gate(
 ) -> None:
     path = project.path / "record.json"
     project.makepyfile("def test_plain(): pass")
-    project.runpytest_inprocess(f"--recsys-json={path}")
+    result = project.runpytest_inprocess(f"--recsys-json={path}")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
     record = record_of(path)
     assert record["results"] == []
     assert record["gate"]["status"] == "failed"

@@ -142,11 +142,13 @@ def everything() -> dict[str, Any]:
     made = document(*rows)
     changed = {"oracle": "same_ranking:rbo", "margin": 0.05, "users": 58, "reason": ""}
     made["gate"] |= {
+        "sentence": "gate: failed; 4 violated (scale_ratings(2); 3 more); the run is partial: 2 of 20",
         "reasons": ["the run is partial: 2 of 20 tests were not selected", f"violated: {rows[0]['nodeid']}"],
         "comparisons": [
             {
                 "model": "m", "against": "m", "baseline": "old.json", "refused": [],
                 "counts": {"unchanged": 9, "regressed": 1, "improved": 1},
+                "bounds": "lower bounds at error rate 0.025",
                 "results": [
                     {**changed, "nodeid": rows[3]["nodeid"], "change": "improved", "worse": -0.2,
                      "interval": [-0.3, -0.1]},

@@ -100,9 +100,10 @@ def test_the_same_record_gives_the_same_page() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "Gate: failed 4 violations stand after Holm's correction over the run; 1 inconclusive.",
-        "1 inconclusive. the run is partial: 2 of 20 tests were not selected ✗ 4 violated",
+        "✗ gate: failed; 4 violated (scale_ratings(2); 3 more); the run is partial: 2 of 20",
+        "partial: 2 of 20 the run is partial: 2 of 20 tests were not selected ✗ 4 violated",
         "Compared: m against m of old.json 1 regressed, 1 improved, 9 unchanged.",
+        "lower bounds at error rate 0.025.",
         "✗ regressed 0.120 [0.080, 0.160] 0.05 58",
         "Refused: the data differ: ab12 then, cd34 now",
         "Promise: The ranking stays.",

@@ -54,12 +54,14 @@ class Comparison:
         refused: Why it cannot be, if it cannot.
         counts: How many verdicts changed in which way.
         changes: All that did not stay as they were.
+        bounds: Which bounds their intervals are.
     """
 
     title: str
     refused: Sequence[str]
     counts: str
     changes: Sequence[Change]
+    bounds: str
 
 
 def comparisons_of(document: Mapping[str, Any], cards: Sequence[Card]) -> list[Comparison]:
@@ -83,6 +85,7 @@ def _comparison(given: Mapping[str, Any], cards: Mapping[tuple[str, str], Card])
         refused=given.get("refused") or (),
         counts=", ".join(f"{counts[word]} {word}" for word in SYMBOLS if counts.get(word)),
         changes=[_change(each, cards) for each in changed],
+        bounds=given.get("bounds") or "",
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.collection import (
+    asks,
     expect_known,
     named_twice,
     parametrize_models,
@@ -30,6 +31,7 @@ from pytest_recsys_mt.fixtures import (
 )
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.options import add_options
+from pytest_recsys_mt.reported import Reported, say_collected
 from pytest_recsys_mt.settings import resolve
 from pytest_recsys_mt.stash import (
     BASELINE,
@@ -37,11 +39,13 @@ from pytest_recsys_mt.stash import (
     PROBLEMS_KEY,
     PROGRESS,
     RECORD,
+    REPORTED,
     RUNS,
     SESSION,
     SETTINGS,
     STARTED,
     TRIAL,
+    begin_trial,
     session_of,
     trial_of,
 )
@@ -109,6 +113,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
             check_writable(f"--recsys-{name}", path)
     on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    if not on_worker:
+        config.stash[REPORTED] = Reported()
+        config.pluginmanager.register(config.stash[REPORTED], "recsys_mt_reported")
     if not on_worker and settings.baseline is not None:
         from pytest_recsys_mt.checks import check_baseline
 
@@ -168,6 +175,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     raise pytest.UsageError(text)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Say to the controller, if there is one, which tests ask a recommender."""
+    say_collected(session)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Take over from a worker its run, and what is wrong with the tests; all say the same."""
@@ -186,6 +198,12 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
     list_relations(session.config, session.items)
     return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin anew: plugins run a test again that failed."""
+    begin_trial(item)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -219,12 +237,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send the rows and the calls along with the test report; it crosses to the controller."""
     report = yield
-    trial = item.stash.get(TRIAL, None)
-    if trial is None or (report.when != "call" and report.passed) or report.when == "teardown":
+    if (report.when != "call" and report.passed) or report.when == "teardown":
         return report
-    from pytest_recsys_mt.report.sections import attach
+    if TRIAL in item.stash or asks(item):
+        from pytest_recsys_mt.report.sections import attach
 
-    attach(report, item, trial, item.config.stash.get(SESSION, None))
+        attach(report, item, trial_of(item), item.config.stash.get(SESSION, None))
     return report
 
 
@@ -241,33 +259,40 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
         for run in config.stash[RUNS]:
             account(config.stash[SETTINGS].cache, run).unlink(missing_ok=True)
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if hasattr(config, "workerinput") or reporter is None:
+    if hasattr(config, "workerinput"):
         return
+    option, reported = config.option, config.stash[REPORTED]
+    collected = reported.collected(session)
     if config.stash[SETTINGS].list or config.stash[SETTINGS].plan:
+        return
+    if option.collectonly or option.setuponly or option.setupplan:
         return
     if config.stash[PROBLEMS]:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
         return
-    reports = [report for kind in reporter.stats.values() for report in kind]
-    carrying = [report for report in reports if hasattr(report, "recsys_mt")]
+    carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
     settings = config.stash[SETTINGS]
     asked = settings.baseline is not None or config.getoption("recsys_policy") is not None
-    if not carrying and settings.json is None and settings.html is None and not asked:
+    files = settings.json is not None or settings.html is not None
+    if not carrying and not collected and not files and not asked:
         return
-    from pytest_recsys_mt.report import finish
-    from pytest_recsys_mt.report.completeness import missing
+    from pytest_recsys_mt.report import finish, lost, missing, results_of
 
+    results = results_of(reported.tests)
+    wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
+    if not carrying and not wanting and not files and not asked:
+        return
     config.stash[RECORD] = finish(
         config,
         settings,
         carrying,
+        results,
         config.stash[STARTED],
         config.stash.get(BASELINE, None),
-        missing(session, reports),
+        [*missing(session, reported.uncollected), *wanting],
     )
     passed = config.stash[RECORD].document()["gate"]["status"] == "passed"
-    if settings.whole and not passed and session.exitstatus in (0, 5):
+    if (wanting or (settings.whole and not passed)) and session.exitstatus in (0, 5):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
@@ -276,7 +301,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for problem in config.stash[PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)
-    if record is not None and (record.rows or config.stash[SETTINGS].whole):
+    if record is not None and (record.rows or record.incomplete or config.stash[SETTINGS].whole):
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)

@@ -13,6 +13,7 @@ import pytest
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.llm.sanitize import one_line, sanitize
 from pytest_recsys_mt.metamorphic import name_of
+from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.named import shorten
 from pytest_recsys_mt.report.promises import promise_of
 from pytest_recsys_mt.report.record import Row, row_of
@@ -30,7 +31,9 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
     The rows travel in the report's own attributes, which xdist carries to the controller as they
     are, so they hold plain data only.
     """
-    place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": trial.model}
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    model = trial.model or parameters.get("recsys_model", "")  # "" before its fixture ran
+    place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": model}
     rows = [
         row_of(
             verdict,
@@ -41,7 +44,7 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         )
         for number, verdict in enumerate(trial.verdicts)
     ]
-    told = trial.transformation is not None or trial.reason
+    told = report.skipped or trial.transformation is not None or trial.reason
     if not rows and (report.failed or report.skipped) and told:
         relation = "" if trial.transformation is None else name_of(trial.transformation)
         status: Status = "error" if report.failed else "not-applicable"
@@ -55,7 +58,7 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         report.outcome = "skipped"
         report.wasxfail = "does not gate (recsys.toml)"
     for row in rows:
-        row["outcome"] = _outcome(report)
+        row["outcome"] = outcome_of(report)
     calls = session.executor.drain() if session is not None and trial.recsys is not None else {}
     report.recsys_mt = {
         "rows": rows,
@@ -130,12 +133,6 @@ def _side_by_side(example: Example) -> Iterator[str]:
 
 def _lines(titles: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(one_line, titles)) or (NOTHING,)
-
-
-def _outcome(report: Any) -> str:
-    if hasattr(report, "wasxfail"):
-        return "xfailed" if report.skipped else "xpassed"
-    return str(report.outcome)
 
 
 def _first_line(report: Any) -> str:

@@ -89,11 +89,12 @@ LAYERS: dict[str, set[str]] = {
         "counterexample", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
         "requests", "session", "settings", "tokens", "trial", "verdict",
     },
-    "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},
+    "reported": {"collection", "files"},
+    "stash": {"metamorphic", "progress", "report", "reported", "session", "settings", "trial"},
     "fixtures": {"arena", "errors", "planning", "recsys", "session", "settings", "stash", "texts"},
     "plugin": {
         "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
-        "recsys", "report", "settings", "stash", "trial",
+        "recsys", "report", "reported", "settings", "stash", "trial",
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip

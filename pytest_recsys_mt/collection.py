@@ -9,7 +9,6 @@ import pytest
 from pytest_recsys_mt.gate.policy import Policy, today
 from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, slug
 
-
 FIXTURES = frozenset({"recsys", "recsys_league", "recsys_model"})
 """Who asks for one of these asks a recommender through us."""
 
@@ -24,10 +23,15 @@ def parametrize_models(metafunc: pytest.Metafunc, models: Sequence[str]) -> None
     metafunc.parametrize(
         "recsys_model",
         list(models),
-        ids=_distinct([slug(model) for model in models]),
+        ids=model_ids(models),
         indirect=True,
         scope="session",
     )
+
+
+def model_ids(models: Sequence[str]) -> list[str]:
+    """What stands for each model in the ids of its tests."""
+    return _distinct([slug(model) for model in models])
 
 
 def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:

@@ -242,7 +242,8 @@ def pytest_runtest_makereport(
     if TRIAL in item.stash or asks(item):
         from pytest_recsys_mt.report.sections import attach
 
-        attach(report, item, trial_of(item), item.config.stash.get(SESSION, None))
+        stash = item.config.stash
+        attach(report, item, trial_of(item), stash[SETTINGS], stash.get(SESSION, None))
     return report
 
 

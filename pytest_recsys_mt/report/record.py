@@ -87,6 +87,7 @@ def row_of(
         "reach": None if verdict.reach is None else list(verdict.reach),
         "per_user": dict(verdict.per_user),
         "shrunk": None if shrunk is None else plain(shrunk),
+        "reproduce": "",
     }
     if verdict.metric is not None:
         row.update(metric=verdict.metric, value=verdict.value, threshold=verdict.threshold)

@@ -17,15 +17,23 @@ from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.named import shorten
 from pytest_recsys_mt.report.promises import promise_of
 from pytest_recsys_mt.report.record import Row, row_of
+from pytest_recsys_mt.report.reproduce import command
 from pytest_recsys_mt.report.shrunk import side_by_side
 from pytest_recsys_mt.session import Session
+from pytest_recsys_mt.settings import Settings
 from pytest_recsys_mt.trial import Trial
 from pytest_recsys_mt.verdict import Example, Status, Verdict
 
 NOTHING = "(nothing)"
 
 
-def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None) -> None:
+UNSETTLED = ("violated", "inconclusive", "error")
+"""Verdicts that somebody wants to see again."""
+
+
+def attach(
+    report: Any, item: pytest.Item, trial: Trial, settings: Settings, session: Session | None
+) -> None:
     """Put the rows of a test and its calls on the report, and the evidence of a failure below it.
 
     The rows travel in the report's own attributes, which xdist carries to the controller as they
@@ -52,11 +60,17 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         nothing = Verdict(status, "", relation, reason=reason)
         promise = promise_of(item, trial.transformation, "")
         rows = [row_of(nothing, expected="holds", promise=promise, **place)]
-    policy = None if session is None else session.settings.policy
+    policy = None if session is None else settings.policy
     if policy is not None and report.failed and _of_verdict(report) and _passes(rows, policy):
         # As pytest's own xfail does: what does not gate is told, and fails nothing.
         report.outcome = "skipped"
         report.wasxfail = "does not gate (recsys.toml)"
+    unsettled = [row for row in rows if row["status"] in UNSETTLED]
+    if unsettled:
+        asked = session is not None and trial.recsys is not None
+        again = sanitize(command(item, settings, asked and session.executor.replayable))
+        for row in unsettled:
+            row["reproduce"] = again
     for row in rows:
         row["outcome"] = outcome_of(report)
     calls = session.executor.drain() if session is not None and trial.recsys is not None else {}
@@ -71,6 +85,8 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         for number, verdict in enumerate(trial.verdicts):
             found = trial.counterexamples.get(number)
             lines = [] if found is None else side_by_side(found)
+            again = rows[number]["reproduce"]
+            lines += ["", "to see it again:", again] if again else []
             text = "\n".join([evidence(verdict), *map(sanitize, lines)])
             report.sections.append((f"recsys-mt: {verdict.relation or verdict.oracle}", text))
 

@@ -86,7 +86,7 @@ LAYERS: dict[str, set[str]] = {
         "datasets", "errors", "gate", "llm", "prices", "recommenders", "remote", "report", "settings",
     },
     "report": {
-        "counterexample", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
+        "collection", "counterexample", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
         "requests", "session", "settings", "tokens", "trial", "verdict",
     },
     "reported": {"collection", "files"},

@@ -96,19 +96,26 @@ def test_workers_that_die_before_they_say_anything(losing: pytest.Pytester) -> N
     ("fixture", "lost"),
     [
         (
-            "@pytest.fixture(scope='session', autouse=True)\ndef server():\n"
-            "    raise RuntimeError('no server')\n",
+            """
+@pytest.fixture(scope="session", autouse=True)
+def server():
+    raise RuntimeError("no server")
+""",
             ["test_asks", "test_ranking"],
         ),
         (
-            "@pytest.fixture(scope='session', params=['old', 'new'])\ndef recommender(request):\n"
-            "    from toys import Faithful\n"
-            "    if request.param == 'new':\n"
-            "        raise RuntimeError('no server')\n"
-            "    return Faithful()\n",
+            """
+@pytest.fixture(scope="session", params=["old", "new"])
+def recommender(request):
+    from toys import Faithful
+    if request.param == "new":
+        raise RuntimeError("no server")
+    return Faithful()
+""",
             ["test_asks[new]", "test_ranking[new-scale_ratings-2]"],
         ),
     ],
+    ids=["session fixture", "one of two recommenders"],
 )
 def test_a_fixture_that_raises_before_there_is_a_runner(
     run: Run, losing: pytest.Pytester, fixture: str, lost: list[str]

@@ -9,16 +9,29 @@ import pytest
 from pytest_recsys_mt.gate.policy import Policy, today
 from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, slug
 
+FIXTURES = frozenset({"recsys", "recsys_league", "recsys_model"})
+"""Who asks for one of these asks a recommender through us."""
+
+
+def asks(item: pytest.Item) -> bool:
+    """Whether a test asks a recommender, so that a run that does without it is partial."""
+    return not FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+
 
 def parametrize_models(metafunc: pytest.Metafunc, models: Sequence[str]) -> None:
     """One test a recommender; session scope orders the tests by it, so that each is fitted once."""
     metafunc.parametrize(
         "recsys_model",
         list(models),
-        ids=_distinct([slug(model) for model in models]),
+        ids=model_ids(models),
         indirect=True,
         scope="session",
     )
+
+
+def model_ids(models: Sequence[str]) -> list[str]:
+    """What stands for each model in the ids of its tests."""
+    return _distinct([slug(model) for model in models])
 
 
 def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:

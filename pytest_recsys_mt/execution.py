@@ -87,6 +87,14 @@ class Executor:
         self._answers: dict[str, Answer] = {}
         self._facts: dict[str, CallFact] = {}
         self.latest: dict[str, float] = {}
+        self._kept: set[bool] = set()
+
+    @property
+    def replayable(self) -> bool:
+        """Whether answers were kept on disk, and every one of them that could be: then the same
+        tests find all they ask for there.
+        """
+        return self._kept == {True}
 
     def execute(
         self, subject: Subject, calls: Sequence[Call], *, anew: bool = False
@@ -124,6 +132,7 @@ class Executor:
                 # Where all failed it is the endpoint or the object, and asking again is no help.
                 if len(again) < len(waiting):
                     unasked = self._put(subject, again) or unasked
+                self._kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
     def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:
@@ -162,6 +171,7 @@ class Executor:
             answer = self._cache.get(key)
             if answer is None:
                 continue
+            self._kept.add(True)
             ours = answer.get("run") == self._run
             if (anew or self._mode == "refresh") and not ours:
                 continue
@@ -214,7 +224,9 @@ class Executor:
         if subject.durable:
             with self._cache.together():
                 for call, answer in answers:
-                    if "error" not in answer and not _is_empty(answer):
+                    keep = "error" not in answer and not _is_empty(answer)
+                    self._kept.add(keep)
+                    if keep:
                         self._cache.put(call.key, call.content, answer)
         for call, answer in answers:
             failed = "error" in answer

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.collection import (
+    asks,
     expect_known,
     named_twice,
     parametrize_models,
@@ -30,6 +31,7 @@ from pytest_recsys_mt.fixtures import (
 )
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.options import add_options
+from pytest_recsys_mt.reported import Reported, say_collected
 from pytest_recsys_mt.settings import resolve
 from pytest_recsys_mt.stash import (
     AGAIN,
@@ -39,11 +41,13 @@ from pytest_recsys_mt.stash import (
     PROBLEMS_KEY,
     PROGRESS,
     RECORD,
+    REPORTED,
     RUNS,
     SESSION,
     SETTINGS,
     STARTED,
     TRIAL,
+    begin_trial,
     session_of,
     trial_of,
 )
@@ -113,6 +117,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
             check_writable(f"--recsys-{name}", path)
     on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    if not on_worker:
+        config.stash[REPORTED] = Reported()
+        config.pluginmanager.register(config.stash[REPORTED], "recsys_mt_reported")
     if not on_worker and settings.baseline is not None:
         from pytest_recsys_mt.checks import check_baseline
 
@@ -172,6 +179,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     raise pytest.UsageError(text)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Say to the controller, if there is one, which tests ask a recommender."""
+    say_collected(session)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Take over from a worker its run, and what is wrong with the tests; all say the same."""
@@ -193,6 +205,12 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
     list_relations(session.config, session.items)
     return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin anew: plugins run a test again that failed."""
+    begin_trial(item)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -226,12 +244,13 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send the rows and the calls along with the test report; it crosses to the controller."""
     report = yield
-    trial = item.stash.get(TRIAL, None)
-    if trial is None or (report.when != "call" and report.passed) or report.when == "teardown":
+    if (report.when != "call" and report.passed) or report.when == "teardown":
         return report
-    from pytest_recsys_mt.report.sections import attach
+    if TRIAL in item.stash or asks(item):
+        from pytest_recsys_mt.report.sections import attach
 
-    attach(report, item, trial, item.config.stash.get(SESSION, None))
+        stash = item.config.stash
+        attach(report, item, trial_of(item), stash[SETTINGS], stash.get(SESSION, None))
     return report
 
 
@@ -240,7 +259,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     """Write the record, and the facts into the JUnit file, once everything is in."""
     config = session.config
     open_session = config.stash.get(SESSION, None)
-    if open_session is not None and not (session.shouldstop or session.shouldfail):
+    stopped = session.shouldstop or session.shouldfail
+    if open_session is not None and not stopped and session.exitstatus in (0, 1):
         _ask_again(config, open_session)
     yield
     if open_session is not None:
@@ -250,30 +270,35 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
         for run in config.stash[RUNS]:
             account(config.stash[SETTINGS].cache, run).unlink(missing_ok=True)
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if hasattr(config, "workerinput") or reporter is None:
+    if hasattr(config, "workerinput"):
         return
-    if config.stash[SETTINGS].list or config.stash[SETTINGS].plan or config.option.collectonly:
+    option, reported = config.option, config.stash[REPORTED]
+    collected = reported.collected(session)
+    if config.stash[SETTINGS].list or config.stash[SETTINGS].plan:
+        return
+    if option.collectonly or option.setuponly or option.setupplan:
         return
     if config.stash[PROBLEMS]:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
         return
-    reports = [report for kind in reporter.stats.values() for report in kind]
-    carrying = [report for report in reports if hasattr(report, "recsys_mt")]
+    carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
     judged = any(report.recsys_mt["rows"] for report in carrying)
-    if not judged and not _asked_for(config):
+    if not judged and not collected and not _asked_for(config):
         return
-    settings = config.stash[SETTINGS]
-    from pytest_recsys_mt.report import finish
-    from pytest_recsys_mt.report.completeness import missing
+    from pytest_recsys_mt.report import finish, lost, missing, results_of
 
+    results = results_of(reported.tests)
+    wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
+    if not judged and not wanting and not _asked_for(config):
+        return
     config.stash[RECORD] = finish(
         config,
-        settings,
+        config.stash[SETTINGS],
         carrying,
+        results,
         config.stash[STARTED],
         config.stash.get(BASELINE, None),
-        missing(session, reports),
+        [*missing(session, reported.uncollected), *wanting],
         config.stash[AGAIN],
     )
     passed = config.stash[RECORD].document()["gate"]["status"] == "passed"

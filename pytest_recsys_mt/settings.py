@@ -237,17 +237,19 @@ def _policy(config: pytest.Config, named: str | None) -> Policy | None:
     return policy
 
 
-def changed(config: pytest.Config, settings: Settings) -> list[str]:
-    """The settings that differ from their defaults, as ``name=value``; the seed always."""
-    shown = [f"seed={settings.seed}"]
+def given(config: pytest.Config) -> dict[Option, Any]:
+    """The options that differ from their defaults, or from what the ini file says, with their values;
+    without those that say what a run does beside testing, or where it writes.
+    """
+    found = {}
     for option in OPTIONS:
-        if option.name in ("seed", "list", "plan", "batch", "json", "html"):
+        if option.name in ("list", "plan", "batch", "json", "html"):
             continue
         value = _value(config, option)
-        if value != option.default:
-            text = ",".join(value) if isinstance(value, tuple) else str(value)
-            shown.append(f"{option.name}={text}")
-    return shown
+        in_ini = option.in_ini and bool(config.getini(option.dest))
+        if value != option.default or in_ini:
+            found[option] = value
+    return found
 
 
 def _value(config: pytest.Config, option: Option) -> Any:

@@ -12,6 +12,7 @@ from pytest_recsys_mt.metamorphic import MARK
 if TYPE_CHECKING:
     from pytest_recsys_mt.progress import Progress
     from pytest_recsys_mt.report.record import Record
+    from pytest_recsys_mt.reported import Reported
     from pytest_recsys_mt.session import Session
     from pytest_recsys_mt.settings import Settings
     from pytest_recsys_mt.trial import Trial
@@ -27,6 +28,7 @@ BASELINE: pytest.StashKey[Mapping[str, Any]] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
 AGAIN: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
 """What each process found at its end: ``drifts`` (`drift.Drift`), and the ``calls`` it took."""
+REPORTED: pytest.StashKey[Reported] = pytest.StashKey()
 PROBLEMS_KEY = "recsys_mt_problems"
 AGAIN_KEY = "recsys_mt_again"
 
@@ -42,6 +44,12 @@ def session_of(config: pytest.Config) -> Session:
         config.stash[RUNS].add(run)
         config.stash[SESSION] = Session(config.stash[SETTINGS], run, config.stash[PROGRESS])
     return config.stash[SESSION]
+
+
+def begin_trial(item: pytest.Item) -> None:
+    """Forget the verdicts of an earlier attempt at a test."""
+    if TRIAL in item.stash:
+        del item.stash[TRIAL]
 
 
 def trial_of(item: pytest.Item) -> Trial:

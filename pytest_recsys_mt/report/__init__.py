@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.drift import merged
+from pytest_recsys_mt.report.attempts import Result, results_of
+from pytest_recsys_mt.report.completeness import lost, missing
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.step_summary import append
@@ -20,7 +22,8 @@ from pytest_recsys_mt.settings import Settings
 def finish(
     config: pytest.Config,
     settings: Settings,
-    reports: Iterable[Any],
+    reports: Sequence[Any],
+    results: Mapping[str, Result],
     started: float,
     baseline: Mapping[str, Any] | None = None,
     incomplete: Sequence[str] = (),
@@ -28,10 +31,13 @@ def finish(
 ) -> Record:
     """Gather what the test reports carry, and write the files that were asked for.
 
+    Calls count in every attempt of a test, verdicts in the last one.
+
     Args:
         config: Of the run.
         settings: Of the run.
         reports: Of the tests that used a recommender.
+        results: What the reports say of each test.
         started: When the run began, in Unix seconds.
         baseline: The record to compare with, if any.
         incomplete: Why the run is a partial one, if it is.
@@ -39,12 +45,13 @@ def finish(
     """
     drifts = merged(drift for found in again for drift in found["drifts"])
     record = Record(settings, version("pytest-recsys-mt"), started, baseline, incomplete, drifts)
+    for nodeid in dict.fromkeys(report.nodeid for report in reports):
+        record.judge(results[nodeid].rows)
     for found in again:
-        record.add([], found["calls"])
+        record.add(found["calls"])
     for report in reports:
         carried = report.recsys_mt
         record.add(
-            carried["rows"],
             carried["calls"],
             carried["planned"],
             carried["data_digest"],
@@ -56,7 +63,7 @@ def finish(
     if junit is not None:
         annotate(Path(junit), record.document(), config, gate=settings.whole)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if summary and record.rows:
+    if summary and (record.rows or record.incomplete):
         append(Path(summary), record.document())
     if settings.html is not None:
         from pytest_recsys_mt.report.html import write_report
@@ -65,4 +72,4 @@ def finish(
     return record
 
 
-__all__ = ["Record", "finish"]
+__all__ = ["Record", "finish", "lost", "missing", "results_of"]

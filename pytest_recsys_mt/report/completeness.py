@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.report.attempts import CRASHED, Result
 
-def missing(session: pytest.Session, reports: Sequence[Any]) -> list[str]:
-    """Why a run is a partial one, one sentence each; empty for a whole one.
+NAMED = 3
+"""Tests that are named where many share one fault; the others are counted."""
+
+
+def missing(session: pytest.Session, uncollected: Sequence[str]) -> list[str]:
+    """Why a run as a whole is a partial one, one sentence each; empty for a whole one.
 
     A run of chosen tests (``-k``) is whole: a comparison sees which tests it lacks.
 
     Args:
         session: At its end.
-        reports: Of its tests and of its collection.
+        uncollected: Files that could not be collected.
     """
     found = []
     stopped = session.shouldfail or session.shouldstop
@@ -27,18 +32,43 @@ def missing(session: pytest.Session, reports: Sequence[Any]) -> list[str]:
         pytest.ExitCode.USAGE_ERROR,
     ):
         found.append("it was interrupted")
-    uncollected = [
-        report for report in reports if isinstance(report, pytest.CollectReport) and report.failed
-    ]
     if uncollected:
-        found.append(f"{len(uncollected)} files could not be collected")
-    silent = [
-        report.nodeid
-        for report in reports
-        if getattr(report, "failed", False)
-        and hasattr(report, "recsys_mt")
-        and not report.recsys_mt["rows"]
-    ]
-    if silent:
-        found.append(f"{len(silent)} tests failed without a verdict, as {silent[0]}")
+        found.append(_told(uncollected, "file", "could not be collected"))
     return found
+
+
+def lost(collected: Iterable[str], results: Mapping[str, Result]) -> list[str]:
+    """The tests that should have given a verdict and whose rows do not say that they gave none, one
+    sentence a fault.
+
+    A test that was skipped has a row; one that passed without a verdict asked and judged by itself.
+
+    Args:
+        collected: Tests that ask a recommender.
+        results: What the reports say of all tests.
+    """
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(collected):
+        fault = _fault(results.get(name, Result()).counted)
+        if fault:
+            found.setdefault(fault, []).append(name)
+    return [_told(names, "test", fault) for fault, names in found.items()]
+
+
+def _fault(attempt: Any) -> str:
+    if attempt is None:
+        return "gave no result"
+    if CRASHED in attempt.failed:
+        return "ended with the worker that ran them"
+    if any(row["outcome"] == "failed" for row in attempt.rows):
+        return ""
+    if attempt.failed:
+        told = f"failed in {attempt.failed[0]}" if attempt.rows else "failed without a verdict"
+        return told
+    return "" if attempt.ended else "gave no result"
+
+
+def _told(names: Sequence[str], kind: str, fault: str) -> str:
+    shown = ", ".join(names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{len(names)} {kind}{'' if len(names) == 1 else 's'} {fault}: {shown}{more}"

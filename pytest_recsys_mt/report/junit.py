@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FACTS = (
     "suite", "relation", "model", "oracle", "status", "estimate", "interval", "floor", "agreement",
     "margin", "p_value", "p_holm", "p_bh", "users", "not_applicable", "errors", "looks", "reason",
-    "metric", "value", "threshold",
+    "metric", "value", "threshold", "attempts", "reproduce",
 )  # fmt: skip
 
 GATE = ("recsys_mt", "gate")
@@ -30,6 +30,7 @@ def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, 
     """Add what the record says, in the places where consumers look.
 
     * ``system-out`` of each test case: a sentence and a line of JSON for each of its verdicts.
+    * the text of a failure: the command that shows it again.
     * properties of the test suite: the gate, the data, the seed, the digests. The schema of
       ``xunit2`` allows properties there and nowhere else.
     * properties of each test case where the family allows them (``xunit1`` and ``legacy``). Readers
@@ -75,6 +76,8 @@ def sentence(row: Row) -> str:
         told.append(f"{row['users']} users")
     if row["reason"]:
         told.append(row["reason"])
+    if row["attempts"] > 1:
+        told.append(f"the last of {row['attempts']} attempts")
     return "; ".join(told)
 
 
@@ -91,6 +94,9 @@ def _add(case: Element, row: Row, properties: bool, suffix: str) -> None:
     facts = {name: row[name] for name in FACTS if row.get(name) not in (None, "")}
     if properties:
         _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
+    failure = next((part for part in case if part.tag in ("failure", "error")), None)
+    if failure is not None and row["reproduce"] and row["reproduce"] not in (failure.text or ""):
+        failure.text = f"{failure.text or ''}\nto see it again: {row['reproduce']}"
     output = case.find("system-out")
     if output is None:
         output = ElementTree.SubElement(case, "system-out")

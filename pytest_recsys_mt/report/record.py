@@ -43,7 +43,9 @@ def row_of(
     promise: str = "",
     shrunk: Counterexample | None = None,
 ) -> Row:
-    """One verdict as plain data; the outcome of its test is added when it is known."""
+    """One verdict as plain data; the outcome of its test, and the attempts that it took, are added
+    when they are known.
+    """
     row: Row = {
         "nodeid": nodeid,
         "suite": suite,
@@ -54,6 +56,7 @@ def row_of(
         "oracle": verdict.oracle,
         "status": verdict.status,
         "outcome": "",
+        "attempts": 1,
         "expected": expected,
         "estimate": verdict.estimate,
         "interval": None if verdict.interval is None else list(verdict.interval),
@@ -85,6 +88,7 @@ def row_of(
         "reach": None if verdict.reach is None else list(verdict.reach),
         "per_user": dict(verdict.per_user),
         "shrunk": None if shrunk is None else plain(shrunk),
+        "reproduce": "",
     }
     if verdict.metric is not None:
         row.update(metric=verdict.metric, value=verdict.value, threshold=verdict.threshold)
@@ -105,7 +109,12 @@ def _clean(value: Any) -> Any:
 
 
 class Record:
-    """Gathers rows and calls from the test reports, whichever worker they come from."""
+    """Gathers rows and calls from the test reports, whichever worker they come from.
+
+    Attributes:
+        settings: Of the run.
+        incomplete: Why the run is a partial one, as its tests ended.
+    """
 
     def __init__(
         self,
@@ -118,7 +127,7 @@ class Record:
     ) -> None:
         self.settings = settings
         self._baseline = baseline
-        self._incomplete = tuple(incomplete)
+        self.incomplete = tuple(incomplete)
         self._drifts = list(drifts)
         self._requests: set[str] = set()
         self._version = version
@@ -129,25 +138,26 @@ class Record:
         self._planned: set[str] = set()
         self._document: dict[str, Any] | None = None
 
+    def judge(self, rows: Iterable[Row]) -> None:
+        """Take in the verdicts of a test."""
+        self._rows.extend(rows)
+
     def add(
         self,
-        rows: Iterable[Row],
         calls: Mapping[str, list[Any]],
         planned: Iterable[str] = (),
         data_digest: str = "",
         requests: str = "",
     ) -> None:
-        """Take in what one test report carries.
+        """Take in what one test report carries beside verdicts.
 
         Args:
-            rows: Its verdicts.
             calls: What became of calls (`execution.CallFact`), by key.
             planned: Keys of calls that were not asked, because a verdict was clear before.
             data_digest: Of the data it used, if any.
             requests: Digest of the requests of all sampled users, if any.
         """
         self._requests.update(filter(None, [requests]))
-        self._rows.extend(rows)
         self._data_digest = self._data_digest or data_digest
         self._planned.update(planned, calls)
         for key, fact in calls.items():
@@ -246,10 +256,10 @@ class Record:
         if settings.baseline is not None and self._baseline is not None:
             baseline = (str(settings.baseline), self._baseline)
         unasked = sum(row["reason"].startswith(NOT_ASKED) for row in document["results"])
-        incomplete = [*self._incomplete]
+        incomplete = [*self.incomplete]
         if unasked:
             incomplete.append(f"{unasked} verdicts lack users that were not asked")
-        if not document["results"]:
+        if not document["results"] and not incomplete:
             incomplete.append("no test made a verdict on a recommender")
         return Gate(policy, settings.whole, alpha, settings.inconclusive, baseline).decide(
             document,

@@ -13,24 +13,35 @@ import pytest
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.llm.sanitize import one_line, sanitize
 from pytest_recsys_mt.metamorphic import name_of
+from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.named import shorten
 from pytest_recsys_mt.report.promises import promise_of
 from pytest_recsys_mt.report.record import Row, row_of
+from pytest_recsys_mt.report.reproduce import command
 from pytest_recsys_mt.report.shrunk import side_by_side
 from pytest_recsys_mt.session import Session
+from pytest_recsys_mt.settings import Settings
 from pytest_recsys_mt.trial import Trial
 from pytest_recsys_mt.verdict import Example, Status, Verdict
 
 NOTHING = "(nothing)"
 
 
-def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None) -> None:
+UNSETTLED = ("violated", "inconclusive", "error")
+"""Verdicts that somebody wants to see again."""
+
+
+def attach(
+    report: Any, item: pytest.Item, trial: Trial, settings: Settings, session: Session | None
+) -> None:
     """Put the rows of a test and its calls on the report, and the evidence of a failure below it.
 
     The rows travel in the report's own attributes, which xdist carries to the controller as they
     are, so they hold plain data only.
     """
-    place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": trial.model}
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    model = trial.model or parameters.get("recsys_model", "")  # "" before its fixture ran
+    place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": model}
     rows = [
         row_of(
             verdict,
@@ -41,7 +52,7 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         )
         for number, verdict in enumerate(trial.verdicts)
     ]
-    told = trial.transformation is not None or trial.reason
+    told = report.skipped or trial.transformation is not None or trial.reason
     if not rows and (report.failed or report.skipped) and told:
         relation = "" if trial.transformation is None else name_of(trial.transformation)
         status: Status = "error" if report.failed else "not-applicable"
@@ -49,13 +60,19 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         nothing = Verdict(status, "", relation, reason=reason)
         promise = promise_of(item, trial.transformation, "")
         rows = [row_of(nothing, expected="holds", promise=promise, **place)]
-    policy = None if session is None else session.settings.policy
+    policy = None if session is None else settings.policy
     if policy is not None and report.failed and _of_verdict(report) and _passes(rows, policy):
         # As pytest's own xfail does: what does not gate is told, and fails nothing.
         report.outcome = "skipped"
         report.wasxfail = "does not gate (recsys.toml)"
+    unsettled = [row for row in rows if row["status"] in UNSETTLED]
+    if unsettled:
+        asked = session is not None and trial.recsys is not None
+        again = sanitize(command(item, settings, asked and session.executor.replayable))
+        for row in unsettled:
+            row["reproduce"] = again
     for row in rows:
-        row["outcome"] = _outcome(report)
+        row["outcome"] = outcome_of(report)
     calls = session.executor.drain() if session is not None and trial.recsys is not None else {}
     report.recsys_mt = {
         "rows": rows,
@@ -68,6 +85,8 @@ def attach(report: Any, item: pytest.Item, trial: Trial, session: Session | None
         for number, verdict in enumerate(trial.verdicts):
             found = trial.counterexamples.get(number)
             lines = [] if found is None else side_by_side(found)
+            again = rows[number]["reproduce"]
+            lines += ["", "to see it again:", again] if again else []
             text = "\n".join([evidence(verdict), *map(sanitize, lines)])
             report.sections.append((f"recsys-mt: {verdict.relation or verdict.oracle}", text))
 
@@ -130,12 +149,6 @@ def _side_by_side(example: Example) -> Iterator[str]:
 
 def _lines(titles: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(one_line, titles)) or (NOTHING,)
-
-
-def _outcome(report: Any) -> str:
-    if hasattr(report, "wasxfail"):
-        return "xfailed" if report.skipped else "xpassed"
-    return str(report.outcome)
 
 
 def _first_line(report: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -56,6 +57,14 @@ def markdown(document: Mapping[str, Any]) -> str:
             "|---|---|---:|---:|---:|---:|",
             *_cut([_row(row) for row in rows]),
             "",
+        ]
+    commands = dict.fromkeys(row["reproduce"] for row in document["results"] if row["reproduce"])
+    if commands:
+        shown = "\n".join(html.escape(command) for command in list(commands)[:MOST])
+        lines += [
+            "<details><summary>To see it again</summary>",
+            f"<pre>{shown}</pre>",
+            "</details>",
         ]
     return "\n".join(lines) + "\n"
 

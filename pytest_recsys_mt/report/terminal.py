@@ -22,6 +22,13 @@ COLOURS: dict[str, dict[str, bool]] = {
     "error": {"red": True},
     "not-applicable": {"light": True},
 }
+_WRAPPED = textwrap.TextWrapper(
+    75,
+    initial_indent="  ",
+    subsequent_indent="    ",
+    break_long_words=False,  # ids of tests are to be copied
+    break_on_hyphens=False,
+)
 NAME = 29
 MANY = 4
 HEADER = (
@@ -48,6 +55,8 @@ def summarise(reporter: Any, record: Record) -> None:
             reporter.write(f"{shorten(name, NAME):<{NAME}} ")
             reporter.write(f"{word:<8}", **COLOURS[row["status"]])
             reporter.write_line(f" {_numbers(row)}")
+            if row["attempts"] > 1:
+                reporter.write_line(f"  the last of {row['attempts']} attempts")
     document = record.document()
     calls = document["calls"]
     for line in textwrap.wrap(_spent(calls), 79, subsequent_indent="    "):
@@ -64,10 +73,9 @@ def summarise(reporter: Any, record: Record) -> None:
         text = f"  violated after the correction: {', '.join(dict.fromkeys(standing))}"
         for line in textwrap.wrap(text, 79, subsequent_indent="    ", initial_indent="  "):
             reporter.write_line(line)
-    if settings.whole:
-        for reason in gate["reasons"]:
-            for line in textwrap.wrap(reason, 75, initial_indent="  ", subsequent_indent="    "):
-                reporter.write_line(line)
+    for reason in gate["reasons"] if settings.whole else gate["incomplete"]:
+        for line in _WRAPPED.wrap(reason):
+            reporter.write_line(line)
     discovered = [
         row
         for row in document["results"]

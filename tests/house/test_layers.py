@@ -86,14 +86,15 @@ LAYERS: dict[str, set[str]] = {
         "datasets", "errors", "gate", "llm", "prices", "recommenders", "remote", "report", "settings",
     },
     "report": {
-        "counterexample", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
+        "collection", "counterexample", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
         "requests", "session", "settings", "tokens", "trial", "verdict",
     },
-    "stash": {"metamorphic", "progress", "report", "session", "settings", "trial"},
+    "reported": {"collection", "files"},
+    "stash": {"metamorphic", "progress", "report", "reported", "session", "settings", "trial"},
     "fixtures": {"arena", "errors", "planning", "recsys", "session", "settings", "stash", "texts"},
     "plugin": {
         "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
-        "recsys", "report", "settings", "stash", "trial",
+        "recsys", "report", "reported", "settings", "stash", "trial",
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip

@@ -16,6 +16,8 @@ EARLIER: Row = {
     "reason": "",
     "details": {},
     "shrunk": None,
+    "attempts": 1,
+    "reproduce": "",
 }
 """What rows of earlier records lack."""
 
@@ -157,6 +159,8 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         if row.get(key) is not None:
             facts.append((name, f"{row[key]:.2g}"))
     facts.append(("users", words.counted(row)))
+    if row["attempts"] > 1:
+        facts.append(("attempts", f"{row['attempts']}, the last one counts"))
     for name, figure in ((row.get("details") or {}).get("figures") or {}).items():
         text = words.number(figure) if isinstance(figure, float) else str(figure)
         facts.append((words.spoken(str(name)), text))

@@ -65,7 +65,9 @@ def _level(a: Asked, b: Asked) -> tuple[Asked, Asked]:
     # What both sides know and one names all the same is a fault of the answer, and stays.
     one_sided = a.request.known ^ b.request.known
     lost = max(
-        sum(item in one_sided for item in answer.items) for side in (a, b) for answer in side.answers
+        sum(item in one_sided for item in answer.items)
+        for side in (a, b)
+        for answer in side.answers
     )
     k = max(1, min(a.request.k, b.request.k) - lost)
     return _without(a, one_sided, k), _without(b, one_sided, k)
@@ -73,9 +75,7 @@ def _level(a: Asked, b: Asked) -> tuple[Asked, Asked]:
 
 def _without(asked: Asked, items: frozenset[str], k: int) -> Asked:
     answers = tuple(
-        dataclasses.replace(
-            answer, items=tuple(item for item in answer.items if item not in items)
-        )
+        dataclasses.replace(answer, items=tuple(item for item in answer.items if item not in items))
         for answer in asked.answers
     )
     return dataclasses.replace(asked, request=asked.request.replace(k=k), answers=answers)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_recsys_mt.answers import Answers
+import dataclasses
+
+from pytest_recsys_mt.answers import Answers, Asked, Pairs
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.effect import similarity_effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
@@ -17,6 +19,10 @@ def different_ranking(
 
     The promise of a change that matters, such as another user's history; a recommender that answers
     everybody alike breaks it.
+
+    Without candidates a request leaves open the catalogue without what the user is known to have. What
+    one side could not name for that reason alone is left out of the other's answers, and both are compared
+    to the same depth: leaving out other items is no other taste.
 
     Args:
         source: Answers to the original requests.
@@ -38,5 +44,38 @@ def different_ranking(
         source,
         followup,
         claim,
-        lambda pairs, context: similarity_effects(pairs, context, function),
+        lambda pairs, context: similarity_effects(_open_to_both(pairs), context, function),
     )
+
+
+def _open_to_both(pairs: Pairs) -> Pairs:
+    """The pairs, without what the user is known to have on one side alone."""
+    reduced = [
+        (a, b) if a.request.known == b.request.known else _level(a, b)
+        for a, b in zip(pairs.source, pairs.followup, strict=True)
+    ]
+    return dataclasses.replace(
+        pairs, source=tuple(a for a, _ in reduced), followup=tuple(b for _, b in reduced)
+    )
+
+
+def _level(a: Asked, b: Asked) -> tuple[Asked, Asked]:
+    if a.request.candidates is not None or b.request.candidates is not None:
+        return a, b
+    # What both sides know and one names all the same is a fault of the answer, and stays.
+    one_sided = a.request.known ^ b.request.known
+    lost = max(
+        sum(item in one_sided for item in answer.items)
+        for side in (a, b)
+        for answer in side.answers
+    )
+    k = max(1, min(a.request.k, b.request.k) - lost)
+    return _without(a, one_sided, k), _without(b, one_sided, k)
+
+
+def _without(asked: Asked, items: frozenset[str], k: int) -> Asked:
+    answers = tuple(
+        dataclasses.replace(answer, items=tuple(item for item in answer.items if item not in items))
+        for answer in asked.answers
+    )
+    return dataclasses.replace(asked, request=asked.request.replace(k=k), answers=answers)

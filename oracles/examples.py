@@ -122,14 +122,14 @@ def kinds(
         items: The catalogue.
     """
     read = {entry.item: entry.kind for entry in reversed(answer.entries)}
-    history = {rating.item.id for rating in request.history}
+    known = request.known
     offered = None if request.candidates is None else {item.id for item in request.candidates}
     found: list[EntryKind] = []
     for place, item in enumerate(answer.items):
         kind: EntryKind = "candidate"
         if item in answer.items[:place]:
             kind = "duplicate"
-        elif item in (history if offered is None else history - offered):
+        elif item in (known if offered is None else known - offered):
             kind = "history"
         elif item not in items and item not in (offered or ()):
             kind = "outside" if read.get(item) == "outside" else "unknown"

@@ -31,8 +31,8 @@ class Exposure:
 
     Attributes:
         recommended: 1 where an item is recommended to a user, ``(n, N)``.
-        listed: 1 where an item is a candidate of a user, or in the history of one whose request
-            names no candidates and so offers all other items, ``(n, N)``.
+        listed: 1 where an item is a candidate of a user, or is what one is known to have whose
+            request names no candidates and so offers all other items, ``(n, N)``.
         all_but: Whose offer is all but what is listed, ``(n,)``.
     """
 
@@ -112,9 +112,9 @@ def exposure(
         candidates = asked.request.candidates
         items = leading(name, answer, asked, depth)
         if candidates is None:
-            history = {rating.item.id for rating in asked.request.history}
-            listed.append([numbers[item] for item in sorted(history) if item in numbers])
-            offer = [item for item in items if item in context.items and item not in history]
+            known = asked.request.known
+            listed.append([numbers[item] for item in sorted(known) if item in numbers])
+            offer = [item for item in items if item in context.items and item not in known]
         else:
             offered = dict.fromkeys(item.id for item in candidates)
             listed.append([numbers.setdefault(item, len(numbers)) for item in offered])

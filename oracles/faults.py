@@ -40,8 +40,8 @@ def no_repeats(answers: Answers, margin: float = 0.05) -> Verdict:
 def only_candidates(answers: Answers, margin: float = 0.05) -> Verdict:
     """No answer may name an item that was not offered.
 
-    Offered are the candidates of the request, or the catalogue without the user's history where it
-    names none. So items from the history and invented titles are faults.
+    Offered are the candidates of the request, or the catalogue without what the user is known to have where
+    it names none. So items already seen and invented titles are faults.
 
     Args:
         answers: Of either side.

@@ -8,7 +8,7 @@ from pytest_recsys_mt.oracles.slots import Slot, share_of
 
 
 def history_repeats(slots: Sequence[Slot], depth: int) -> float:
-    """The share of the first `depth` slots that name an item of the request's history.
+    """The share of the first `depth` slots that name an item that the user is known to have.
 
     Args:
         slots: Of one answer; see `slots.slots_of`.

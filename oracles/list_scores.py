@@ -66,8 +66,8 @@ def _popular(asked: Asked, context: Context, depth: int) -> list[str]:
     if candidates is not None:
         ids = dict.fromkeys(item.id for item in candidates)
         return sorted(ids, key=lambda item: (-context.popularity.get(item, 0), item))[:depth]
-    history = {rating.item.id for rating in asked.request.history}
-    unseen = (item for item in by_popularity(context) if item not in history)
+    known = asked.request.known
+    unseen = (item for item in by_popularity(context) if item not in known)
     return [item for item, _ in zip(unseen, range(depth), strict=False)]
 
 

@@ -1,4 +1,4 @@
-"""Popularity of an answer, alone and against the history of its user, as scores."""
+"""Popularity of an answer, alone and against the past of its user, as scores."""
 
 from __future__ import annotations
 
@@ -38,8 +38,13 @@ def _log_popularity(answer: Recommendation, asked: Asked, context: Context) -> S
     return value, len(items) - len(logs)
 
 
-def _against_history(metric: Callable[[list[int], list[int]], float]) -> Of:
-    """The score that compares an answer's items with the history in its request.
+def _own(asked: Asked) -> Sequence[str]:
+    """The user's own items: all of their past, however little of it the request shows."""
+    return asked.past or [rating.item.id for rating in asked.request.history]
+
+
+def _against_past(metric: Callable[[list[int], list[int]], float]) -> Of:
+    """The score that compares an answer's items with the user's own.
 
     What is no valid recommendation (already seen, of no known item) says nothing of taste and is left
     out. Items without interactions in the training data are left out on both sides. Those of the
@@ -47,10 +52,10 @@ def _against_history(metric: Callable[[list[int], list[int]], float]) -> Of:
     """
 
     def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:
-        seen = {rating.item.id for rating in asked.request.history}
+        known = asked.request.known
         items = _recommended(answer, asked)
-        ours = _popularity([item for item in items if item not in seen], context)
-        theirs = _popularity([rating.item.id for rating in asked.request.history], context)
+        ours = _popularity([item for item in items if item not in known], context)
+        theirs = _popularity(_own(asked), context)
         value = metric(ours, theirs) if ours and theirs else None
         return value, len(items) - len(ours)
 
@@ -58,9 +63,8 @@ def _against_history(metric: Callable[[list[int], list[int]], float]) -> Of:
 
 
 def _rank_correlation(answer: Recommendation, asked: Asked, context: Context) -> Scored:
-    history = [rating.item.id for rating in asked.request.history]
     items = [item for item in _recommended(answer, asked) if item in context.popularity]
-    return popularity_rank_correlation(items, history, context.popularity), 0
+    return popularity_rank_correlation(items, _own(asked), context.popularity), 0
 
 
 def _extremes(context: Context) -> tuple[int, int]:
@@ -95,16 +99,16 @@ SCORES: Mapping[str, tuple[Of, Span]] = MappingProxyType(
     {
         "log_popularity": (_log_popularity, _log_span),
         "log_popularity_difference": (
-            _against_history(log_popularity_difference),
+            _against_past(log_popularity_difference),
             _difference_span,
         ),
         "absolute_log_popularity_difference": (
-            _against_history(lambda ours, theirs: abs(log_popularity_difference(ours, theirs))),
+            _against_past(lambda ours, theirs: abs(log_popularity_difference(ours, theirs))),
             _absolute_span,
         ),
-        "popularity_lift": (_against_history(popularity_lift), _lift_span),
-        "gini_difference": (_against_history(gini_difference), _unit_span),
-        "herfindahl_difference": (_against_history(herfindahl_difference), _unit_span),
+        "popularity_lift": (_against_past(popularity_lift), _lift_span),
+        "gini_difference": (_against_past(gini_difference), _unit_span),
+        "herfindahl_difference": (_against_past(herfindahl_difference), _unit_span),
         "popularity_rank_correlation": (_rank_correlation, _unit_span),
     }
 )

@@ -105,7 +105,7 @@ SCORES: Mapping[str, Score] = MappingProxyType(
   do not depend on how many interactions there are in all.
 * ``log_popularity_difference``, ``absolute_log_popularity_difference``, ``popularity_lift``,
   ``gini_difference``, ``herfindahl_difference``, ``popularity_rank_correlation``: the answer's items
-  against the user's history.
+  against all that the user has in the training data, shown or not.
 * ``invalid``: entries of the first k that are no valid recommendation; ``malformed``,
   ``already_seen``, ``unknown_title`` and ``outside_catalogue`` are its parts.
 """

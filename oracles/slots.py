@@ -92,7 +92,7 @@ def offer_of(asked: Asked, context: Context) -> Collection[str]:
     request = asked.request
     if request.candidates is not None:
         return {item.id for item in request.candidates}
-    return context.items.keys() - {rating.item.id for rating in request.history}
+    return context.items.keys() - request.known
 
 
 def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
@@ -115,7 +115,7 @@ def _kind(item: str, asked: Asked, context: Context) -> EntryKind:
     request = asked.request
     if item.startswith(UNKNOWN_PREFIX):
         return "unknown"
-    if any(rating.item.id == item for rating in request.history):
+    if item in request.known:
         return "history"
     if request.candidates is None:
         return "candidate" if item in context.items else "outside"

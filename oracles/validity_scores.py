@@ -45,12 +45,12 @@ def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> C
         return Counter(_CLASS_OF[kind] for kind in kinds if kind in _CLASS_OF)
     candidates = asked.request.candidates
     offer = context.items.keys() if candidates is None else {item.id for item in candidates}
-    history = {rating.item.id for rating in asked.request.history}
+    known = asked.request.known
     found = Counter[str]()
     for item in answer.items[:k]:
         if item.startswith(UNKNOWN_PREFIX):
             found["unknown_title"] += 1
-        elif item in history:
+        elif item in known:
             found["already_seen"] += 1
         elif item not in offer:
             found["outside_catalogue"] += 1

@@ -23,11 +23,14 @@ class Asked:
         request: As the recommender saw it (replicate 0).
         answers: One a replicate, in their order; none of them is an error.
         relevant: Ids of the items held out for this user; no recommender ever sees them.
+        past: Ids of all items that the user has in the training data, oldest first, whatever of them
+            the request shows; empty where nothing is known beyond the request.
     """
 
     request: Request
     answers: tuple[Recommendation, ...]
     relevant: frozenset[str] = frozenset()
+    past: tuple[str, ...] = ()
 
     @property
     def user(self) -> str:

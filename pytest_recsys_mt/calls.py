@@ -83,6 +83,7 @@ def plain_request(request: Request) -> dict[str, Any]:
         "instruction": request.instruction,
         "edits": [_plain_edit(edit) for edit in request.edits],
         "attributes": _plain_mapping(request.attributes),
+        **({"seen": list(request.seen)} if request.seen else {}),
     }
 
 

@@ -23,10 +23,29 @@ Recall = Callable[[Sequence[Request]], Sequence[Sequence[Sequence[str]]]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One user's request and the items held out for them, which no recommender sees."""
+    """One user's request, and what is known of the user beyond it.
+
+    Attributes:
+        request: As a recommender is asked.
+        held_out: Ids of the items held out for them, which no recommender sees.
+        past: Ids of all items that the user has in the training data, oldest first.
+    """
 
     request: Request
     held_out: frozenset[str]
+    past: tuple[str, ...] = ()
+
+    def knowing(self, request: Request) -> Request:
+        """A request of this user that says what of their past its history does not show.
+
+        With candidates it says nothing: those are never what the user has. Whatever became of the
+        history on the way, the user has what they have, and so the same items may be recommended.
+        """
+        seen: tuple[str, ...] = ()
+        if request.candidates is None:
+            shown = (rating.item.id for rating in request.history)
+            seen = tuple(sorted(self.request.known.union(self.past).difference(shown)))
+        return request if request.seen == seen else request.replace(seen=seen)
 
 
 @dataclass(frozen=True)
@@ -93,9 +112,9 @@ class Split:
             )
         chosen = set(users)
         histories = _histories(self.dataset, frame[frame["user"].isin(chosen)])
-        everything = self.dataset.interactions
-        everything = everything[everything["user"].isin(chosen)]
-        seen = {user: set(items) for user, items in everything.groupby("user")["item"]}
+        trained = self.training.interactions
+        trained = trained[trained["user"].isin(chosen)]
+        past = {user: tuple(items) for user, items in trained.groupby("user")["item"]}
         drawn = replace(design, candidates=0, recall=False) if design.recall else design
         cases = tuple(
             Case(
@@ -103,14 +122,16 @@ class Split:
                     user=user,
                     history=histories[user][-design.history :] if design.history else (),
                     scale=self.dataset.scale,
-                    candidates=self._candidates(user, seen[user], drawn),
+                    candidates=self._candidates(user, past[user], drawn),
                     k=design.k,
                     attributes=self.dataset.users.get(user, {}),
                 ),
                 self.held_out[user],
+                past[user],
             )
             for user in users
         )
+        cases = tuple(replace(case, request=case.knowing(case.request)) for case in cases)
         return self._recalled(cases, design) if design.recall else cases
 
     def _recalled(self, cases: tuple[Case, ...], design: Design) -> tuple[Case, ...]:
@@ -119,16 +140,18 @@ class Split:
             raise DataError("nothing is known to take candidates from; a Split needs recall")
         requests = [case.request.replace(k=design.candidates) for case in cases]
         return tuple(
-            Case(
-                case.request.replace(
-                    candidates=tuple(
-                        self.dataset.items[item] for item in in_turn(lists, design.candidates)
-                    )
-                ),
-                case.held_out,
+            replace(case, request=case.knowing(case.request.replace(candidates=dealt)))
+            for case, dealt in (
+                (case, self._dealt(case, lists, design.candidates))
+                for case, lists in zip(cases, self.recall(requests), strict=True)
             )
-            for case, lists in zip(cases, self.recall(requests), strict=True)
         )
+
+    def _dealt(self, case: Case, lists: Sequence[Sequence[str]], most: int) -> tuple[Item, ...]:
+        """Candidates in turn from top lists; what is none for this user is passed over."""
+        items, known = self.dataset.items, case.request.known
+        fit = [[item for item in each if item in items and item not in known] for each in lists]
+        return tuple(items[item] for item in in_turn(fit, most))
 
     def world(self, cases: tuple[Case, ...]) -> World:
         """What transformations may know of the catalogue and of the sampled users."""
@@ -142,7 +165,9 @@ class Split:
     def _catalogue(self) -> list[str]:
         return sorted(self.dataset.items)
 
-    def _candidates(self, user: str, seen: set[str], design: Design) -> tuple[Item, ...] | None:
+    def _candidates(
+        self, user: str, past: Sequence[str], design: Design
+    ) -> tuple[Item, ...] | None:
         if not design.candidates:
             return None
         offered = self.dataset.offered.get(user)
@@ -156,6 +181,7 @@ class Split:
                 f"catalogue)"
             )
         draw = generator(self.seed, "candidates", user)
+        seen = self.held_out[user].union(past)
         unseen = [item for item in self._catalogue if item not in seen]
         if len(unseen) < wanted:
             raise DataError(

@@ -228,6 +228,7 @@ class _Search:
         """Whether the oracle still sees the violation on `request`."""
         if self._ended:
             return False
+        request = case.knowing(request)
         runner = _OneUser(self._runner, self._subject, replace(case, request=request))
         made: list[Verdict] = []
 

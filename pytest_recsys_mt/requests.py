@@ -17,8 +17,9 @@ EntryKind = Literal[
 ]
 """What one entry of a text answer turned out to be.
 
-* ``candidate``: an item the request offered (with no candidates: any unseen item of the catalogue)
-* ``history``: an item the user already has in the request
+* ``candidate``: an item the request offered (with no candidates: any item of the catalogue that the
+  user is not known to have)
+* ``history``: an item the user is known to have: see `Request.known`
 * ``catalogue``: an item of the catalogue that the request did not offer
 * ``outside``: a title that exists, but of no item in the catalogue
 * ``unknown``: a title, but of no item that is known
@@ -137,6 +138,7 @@ class _Changes(TypedDict, total=False):
     edits: tuple[Edit, ...]
     replicate: int
     attributes: Mapping[str, Any]
+    seen: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +149,16 @@ class Request:
         user: Whose question it is. Recommenders answer for `history`, not for this name.
         history: Past interactions, oldest first.
         scale: The scale of the ratings in `history`.
-        candidates: What to choose from, or None for the whole catalogue without the history.
+        candidates: What to choose from, or None for the whole catalogue without what is `known`.
         k: How many items to answer with.
         instruction: One more sentence for recommenders that read text.
         edits: Changes to the rendered prompt, in order; only recommenders that read text see them.
         replicate: The number of this call. The runner sets it; a stochastic recommender may draw
             its seed from it.
         attributes: What is known of the user (age, occupation); empty by default.
+        seen: Ids of items that the user has and `history` does not show, sorted; empty where there
+            are candidates. An answer should name none of them: one that does is no valid
+            recommendation. Text models are not shown them.
     """
 
     user: str
@@ -165,16 +170,22 @@ class Request:
     edits: tuple[Edit, ...] = ()
     replicate: int = 0
     attributes: Mapping[str, Any] = field(default=NO_ATTRIBUTES, hash=False)
+    seen: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise ValueError(f"k must be at least 1, got {self.k!r}")
-        for name in ("history", "candidates", "edits"):
+        for name in ("history", "candidates", "edits", "seen"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, tuple):
                 object.__setattr__(self, name, tuple(value))
         if not isinstance(self.attributes, Attributes):
             object.__setattr__(self, "attributes", Attributes(self.attributes))
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Ids of all items that the user is known to have: the history, and `seen`."""
+        return frozenset(rating.item.id for rating in self.history).union(self.seen)
 
     def replace(self, **changes: Unpack[_Changes]) -> Request:
         """This request with some fields changed."""

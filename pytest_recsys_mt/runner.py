@@ -202,7 +202,7 @@ class Runner:
                     f"the transformation {name!r} returned {changed!r}; it must return a Request, "
                     f"such as request.replace(history=...)"
                 )
-            request = changed
+            request = case.knowing(changed)
         kept = _all(transformations, "same_seed") or _all(transformations, "may_keep")
         if not kept and self.subject.same_question(request, case.request):
             return NotApplicable(UNCHANGED)
@@ -284,8 +284,8 @@ class Runner:
             if errors:
                 outcomes[position] = Outcome(error=errors[0])
                 continue
-            held_out = self.cases[position].held_out
-            asked = Asked(requests[position], tuple(recommendations), held_out)
+            case = self.cases[position]
+            asked = Asked(requests[position], tuple(recommendations), case.held_out, case.past)
             outcomes[position] = Outcome(asked, times=frozenset(times[position]))
         return outcomes
 

@@ -204,9 +204,14 @@ class RecommenderSubject:
         if "not_applicable" in answer:
             raise NotApplicable(answer["not_applicable"])
         usage = answer["usage"]
+        seen = frozenset(request.seen)
         return Recommendation(
             items=tuple(answer["items"]),
-            entries=tuple(Entry(*entry) for entry in answer["entries"]),
+            entries=tuple(
+                # It may have classified its entries by what the request shows alone.
+                Entry(text, "history" if kind == "candidate" and item in seen else kind, item)
+                for text, kind, item in answer["entries"]
+            ),
             text=answer["text"],
             usage=None if usage is None else Usage(*usage),
         )

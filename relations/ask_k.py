@@ -63,7 +63,5 @@ def require_choice(request: Request, k: int, world: World) -> None:
     if request.candidates is not None:
         if len({item.id for item in request.candidates}) < k:
             raise NotApplicable("there are fewer candidates than the list would be long")
-    elif world.catalogue:
-        seen = {rating.item.id for rating in request.history}
-        if len(world.catalogue) - len(seen) < k:
-            raise NotApplicable("the catalogue has fewer items than the list would be long")
+    elif world.catalogue and len(world.catalogue) - len(request.known) < k:
+        raise NotApplicable("the catalogue has fewer items than the list would be long")

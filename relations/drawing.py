@@ -28,15 +28,14 @@ def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:
 
 
 def strays(n: int, request: Request, rng: Generator, world: World) -> list[Item]:
-    """`n` items of the catalogue that are neither in the history nor among the candidates.
+    """`n` items of the catalogue that the user is not known to have, and that are no candidates.
 
     They are drawn uniformly and without repeats, in the order of the draw.
 
     Raises:
         NotApplicable: If the catalogue has too few of them.
     """
-    known = {rating.item.id for rating in request.history}
-    known.update(item.id for item in request.candidates or ())
+    known = request.known.union(item.id for item in request.candidates or ())
     # Among n + len(known) different items at least n are strays, so one draw is enough however
     # large the catalogue is.
     size = min(len(world.catalogue), n + len(known))

@@ -98,7 +98,7 @@ class Sound:
     def offered(self, request: Request) -> list[str]:
         """Ids of the candidates, in an order that says nothing of theirs in the request."""
         if request.candidates is None:
-            seen = {rating.item.id for rating in request.history}
+            seen = request.known
             return [item for item in self.taste.place if item not in seen]
         return sorted(item.id for item in request.candidates)
 

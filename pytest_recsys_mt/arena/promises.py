@@ -88,7 +88,7 @@ def _permuted(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[
 def _one_random(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
     own = _own(arena, ours)
     known = arena.ours.context.items
-    met = {item.id for item in own} | {rating.item.id for rating in ours.request.history}
+    met = ours.request.known.union(item.id for item in own)
     others = sorted(set(known) - met)
     if not others:
         raise NotApplicable("the catalogue has no further item")

@@ -121,6 +121,7 @@ def differences(old: Document, new: Document) -> list[str]:
         ("data", old.get("data_digest"), new.get("data_digest")),
         ("seed", old.get("seed"), new.get("seed")),
         ("users", old["digests"].get("users"), new["digests"].get("users")),
+        ("past of users", old["settings"].get("past"), new["settings"].get("past")),
         *(
             (f"--recsys-{name}", old["settings"].get(name), new["settings"].get(name))
             for name in MATTERS

@@ -80,7 +80,8 @@ class _Reader:
         self.entries: list[Entry] = []
         self._exists = exists
         self._candidates = request.candidates
-        self._history = {rating.item.id for rating in request.history}
+        self._shown = {rating.item.id for rating in request.history}
+        self._known = request.known
         self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
         history = [rating.item for rating in request.history]
         self._scope = index.scope(request.candidates or (), history, shown)
@@ -288,7 +289,7 @@ class _Reader:
                 continue
             written = text[start:end]
             item = self._equal(written)
-            if item is None or item.id in self._history - self._offered.keys():
+            if item is None or item.id in self._shown - self._offered.keys():
                 continue
             if not (quoted or split_year(written)[1] or item.id in self._offered):
                 continue
@@ -328,7 +329,7 @@ class _Reader:
             kind = "duplicate"
         elif item.id in self._offered:
             kind = "candidate"
-        elif item.id in self._history:
+        elif item.id in self._known:
             kind = "history"
         else:
             kind = "candidate" if self._candidates is None else "catalogue"

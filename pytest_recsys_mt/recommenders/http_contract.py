@@ -86,6 +86,7 @@ def plain(request: Request) -> dict[str, Any]:
         "candidates": None
         if request.candidates is None
         else [_plain_item(item) for item in request.candidates],
+        "seen": list(request.seen),
         "k": request.k,
         "replicate": request.replicate,
     }

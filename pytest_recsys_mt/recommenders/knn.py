@@ -79,8 +79,8 @@ class UserKNN(_Neighbourhood):
     averaged, because it ranks items instead of predicting ratings).
 
     Names are not looked at, so a user who is in the training data is a neighbour of their own
-    request. That neighbour speaks only for items the user has: it takes one of the places, and,
-    where the request carries only part of the history, pulls the rest of it up.
+    request. That neighbour speaks only for items the user has: it takes one of the places, and pulls
+    up what the history does not show, unless the request says that it is `seen` too.
     """
 
     key: ClassVar[str] = "userknn"

@@ -4,7 +4,7 @@ The rules that hold for each of them:
 
 * They answer for the history in the request, never for the user's name.
 * With candidates they rank exactly those, history items among them too; without, all of the
-  catalogue except the history. An item is named once, however often the request offers it.
+  catalogue except what the user is known to have (`Request.known`). An item is named once, however often the request offers it.
 * Equal scores are ordered by training popularity, the most popular first, then by item id. So a
   history that tells nothing (empty, or of unknown items only) is answered with what is popular, and
   neither the order of candidates nor that of the data decides anything.
@@ -204,14 +204,14 @@ class ScoringRecommender(ABC):
     def _rank_unseen(
         self, rows: list[int], requests: Sequence[Request], scores: Floats
     ) -> dict[int, list[str]]:
-        """The k best items outside the history, for the requests in `rows`."""
+        """The k best items that the user is not known to have, for the requests in `rows`."""
         if not rows:
             return {}
         column, ids = self.catalogue.column, self.catalogue.ids
         unseen = scores[rows]
         for place, row in enumerate(rows):
-            history = {rating.item.id for rating in requests[row].history}
-            unseen[place, [column[item] for item in history & column.keys()]] = -np.inf
+            known = requests[row].known
+            unseen[place, [column[item] for item in known if item in column]] = -np.inf
         ranked: dict[int, list[str]] = {row: [] for row in rows}
         places, columns, _ = largest(unseen, max(requests[row].k for row in rows))
         for place, item in zip(places.tolist(), columns.tolist(), strict=True):

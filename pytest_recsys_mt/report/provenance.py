@@ -14,6 +14,11 @@ from pytest_recsys_mt.settings import Settings
 PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
 """Whose versions may show in answers or in numbers."""
 
+PAST = "whole"
+"""What counts as the past of a user: all interactions in the training data, shown in a request or not.
+No answer to an open question should name any of them, and an answer's popularity is compared with
+theirs. It was the history shown once, and values of both kinds cannot be compared."""
+
 
 def settings_of(settings: Settings) -> dict[str, Any]:
     """What was asked for, as far as answers or verdicts depend on it: no paths, nothing secret."""
@@ -27,6 +32,7 @@ def settings_of(settings: Settings) -> dict[str, Any]:
         "error_limit": settings.error_limit,
         "against": settings.against,
         "judge": settings.judge,
+        "past": PAST,
         "profiler": settings.profiler,
     }
 

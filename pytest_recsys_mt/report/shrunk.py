@@ -77,7 +77,7 @@ def _parts(request: Request, answer: tuple[str, ...]) -> Iterator[tuple[str, lis
     offered = request.candidates
     yield (
         "candidates",
-        ["the whole catalogue"] if offered is None else [item.label for item in offered],
+        [the_catalogue(len(request.seen))] if offered is None else [item.label for item in offered],
     )
     yield "k", [str(request.k)]
     yield "instruction", [request.instruction or NOTHING]
@@ -87,6 +87,11 @@ def _parts(request: Request, answer: tuple[str, ...]) -> Iterator[tuple[str, lis
         [f"{key}: {value}" for key, value in request.attributes.items()] or [NOTHING],
     )
     yield "answer", list(answer) or [NOTHING]
+
+
+def the_catalogue(seen: int) -> str:
+    """What an open question lets a recommender choose from, besides what its history shows."""
+    return "the whole catalogue" + (f" but {seen} more items that the user has" if seen else "")
 
 
 def _plain_request(request: Request) -> dict[str, Any]:
@@ -107,6 +112,7 @@ def _plain_request(request: Request) -> dict[str, Any]:
             if request.candidates is None
             else [{"item": item.id, "title": item.label} for item in request.candidates]
         ),
+        "seen": list(request.seen),
         "k": int(request.k),
         "instruction": request.instruction,
         "edits": [repr(edit) for edit in request.edits],

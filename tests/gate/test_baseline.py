@@ -107,6 +107,17 @@ def test_a_run_of_something_else_is_refused_with_the_digests(
     assert (digest == baseline["digests"]["users"]) == (arguments[0] == "-k")
 
 
+def test_values_by_another_rule_of_what_a_user_has_are_refused(
+    run: Run, baseline: dict[str, Any], project: pytest.Pytester
+) -> None:
+    del baseline["settings"]["past"]
+    (project.path / "old.json").write_text(json.dumps(baseline))
+    _, record = run(AGAINST)
+    assert record["gate"]["comparisons"][0]["refused"] == [
+        "other past of users: none in the baseline, whole in this run"
+    ]
+
+
 def test_other_data_are_refused(
     run: Run, baseline: dict[str, Any], project: pytest.Pytester
 ) -> None:

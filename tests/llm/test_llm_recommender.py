@@ -12,9 +12,13 @@ from dataclasses import dataclass
 import pandas as pd
 import pytest
 
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm import LLMRecommender
+from pytest_recsys_mt.oracles.examples import kinds
+from pytest_recsys_mt.oracles.exposure import exposure
+from pytest_recsys_mt.oracles.scores import score_named
 from pytest_recsys_mt.requests import (
     Completion,
     Prompt,
@@ -24,7 +28,7 @@ from pytest_recsys_mt.requests import (
     Usage,
 )
 from pytest_recsys_mt.subject import TextSubject
-from tests.llm.world import CATALOGUE, request
+from tests.llm.world import CATALOGUE, HISTORY, request
 
 
 class Echo:
@@ -53,6 +57,47 @@ def fitted(
     recommender = LLMRecommender(model or Echo(), prompt)
     recommender.fit(dataset, seed)
     return recommender
+
+
+def test_a_film_that_was_seen_and_not_shown_is_counted_where_it_stands(dataset: Dataset) -> None:
+    model = Echo("1. Alien\n2. Heat\n3. Casino\n4. Fargo")
+    recommender = fitted(dataset, model)
+    asked = request(None).replace(seen=("aliens", "heat"))
+    assert recommender.render(asked) == recommender.render(request(None))  # it is not shown
+    (answer,) = recommender.recommend([asked])
+    assert answer.items == ("alien", "heat", "casino", "fargo")
+    assert [entry.kind for entry in answer.entries] == [
+        "candidate",
+        "history",
+        "history",
+        "candidate",
+    ]
+    one = Asked(asked, (answer,), frozenset({"fargo"}), ("aliens", "heat", *HISTORY))
+    context = Context(items=CATALOGUE, popularity={"alien": 8, "fargo": 2, "heat": 4, "aliens": 4})
+    expected = {
+        "hit@3": 0.0,
+        "hit@4": 1.0,
+        "mrr@4": 1 / 4,
+        "history_repeats@4": 1 / 2,
+        "out_of_candidate@4": 1 / 2,
+        "already_seen": 2.0,
+        "invalid": 2.0,
+        "compliance": 0.0,
+        # ln 4, of the two films that are new, less ln 4.
+        "log_popularity_difference": 0.0,
+    }
+    for name, value in expected.items():
+        assert score_named(name).of(answer, one, context)[0] == pytest.approx(value), name
+    assert kinds(answer, asked, CATALOGUE) == ("candidate", "history", "history", "candidate")
+    assert exposure([(one, answer)], context, "item_coverage", None).shown.sum() == 2
+
+
+def test_a_film_that_was_seen_and_not_shown_is_an_answer_in_a_sentence_too(
+    dataset: Dataset,
+) -> None:
+    model = Echo('After "Casino" (1995) you might enjoy "Heat" (1995).')
+    (answer,) = fitted(dataset, model).recommend([request(None).replace(seen=("heat",))])
+    assert [(entry.item, entry.kind) for entry in answer.entries] == [("heat", "history")]
 
 
 def test_a_batch_is_asked_once_and_answered_in_order(dataset: Dataset) -> None:

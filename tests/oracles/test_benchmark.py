@@ -8,6 +8,7 @@ import pytest
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import at_least, at_most, not_increased, rate_interval, within
+from pytest_recsys_mt.oracles.scores import score_named
 from pytest_recsys_mt.requests import Entry, EntryKind, Item, Rating, Recommendation, Request, Scale
 from tests.oracles.support import FakeAnswers, ask, sides
 
@@ -52,6 +53,35 @@ def test_a_threshold_that_no_rate_reaches_is_a_sure_thing(hits: int) -> None:
     ):
         verdict = oracle(given, "hit@2", threshold)
         assert (verdict.status, verdict.p_value) == (status, p)
+
+
+def test_the_users_own_popularity_is_that_of_all_their_past() -> None:
+    shown, past = (Rating(Item("c"), 5, 0),), ("a", "b", "c")
+    for candidates in (None, (Item("a"), Item("d"))):
+        # The past has ln 64, ln 16 and ln 4, on average ln 16; what is shown of it has ln 4.
+        request = Request("u", shown, Scale(), candidates, 2)
+        answer = Recommendation(("d",))
+        for asked, own in (
+            (Asked(request, (answer,), past=past), [64, 16, 4]),
+            (Asked(request.replace(history=()), (answer,), past=past), [64, 16, 4]),
+            (Asked(request, (answer,)), [4]),
+        ):
+            expected = {
+                "log_popularity_difference": -sum(map(math.log, own)) / len(own),
+                "popularity_lift": 1 / (sum(own) / len(own)) - 1,
+                "herfindahl_difference": 1 - sum((n / sum(own)) ** 2 for n in own),
+            }
+            for name, value in expected.items():
+                of = score_named(name).of
+                assert of(answer, asked, CONTEXT)[0] == pytest.approx(value), name
+        # Of an answer only what is new to the user is compared, wherever they are known to have it.
+        opened = Asked(request.replace(candidates=None, k=3, seen=("a", "b")), (answer,), past=past)
+        named = Recommendation(("a", "d", "c"))
+        of = score_named("log_popularity_difference").of
+        assert of(named, opened, CONTEXT) == (pytest.approx(-math.log(16)), 2)
+    both = Recommendation(("a", "b"))
+    of = score_named("popularity_rank_correlation").of
+    assert of(both, Asked(request, (both,), past=past), CONTEXT)[0] == pytest.approx(-1)
 
 
 def test_a_bias_is_best_at_zero_and_bad_on_both_sides() -> None:

@@ -90,6 +90,22 @@ def reason(server: FaultServer, **arguments: Any) -> str:
     return answer.error
 
 
+def test_a_server_is_told_what_not_to_recommend(server: FaultServer) -> None:
+    films = {film.id for film in FILMS}
+
+    def unseen(payload: dict[str, Any]) -> Reply:
+        known = [
+            {rating["item"]["id"] for rating in each["history"]}.union(each["seen"])
+            for each in payload["requests"]
+        ]
+        return Reply({"answers": [{"items": sorted(films - each)} for each in known]})
+
+    server.answer = unseen
+    (answer,) = ask(server, request(candidates=None, seen=("m3",)))
+    assert isinstance(answer, Recommendation)
+    assert answer.items == ("m2", "m4")
+
+
 def test_the_contract_is_sound_openapi() -> None:
     validate(CONTRACT)
     assert CONTRACT["openapi"].startswith("3.1")
@@ -101,7 +117,12 @@ def test_the_contract_is_sound_openapi() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", [request(), request(candidates=None, replicate=3, attributes={"age": 30})]
+    "asked",
+    [
+        request(),
+        request(candidates=None, replicate=3, attributes={"age": 30}),
+        request(candidates=None, seen=("m3", "m4")),
+    ],
 )
 def test_what_is_sent_is_what_the_contract_says(asked: Request) -> None:
     body = json.loads(http_contract.body_of([asked, request("u2")]))
@@ -114,6 +135,7 @@ def test_what_is_sent_is_what_the_contract_says(asked: Request) -> None:
     }
     assert (sent["user"], sent["k"], sent["replicate"]) == ("u1", 2, asked.replicate)
     assert (sent["candidates"] is None) == (asked.candidates is None)
+    assert sent["seen"] == list(asked.seen)
 
 
 @pytest.mark.parametrize(

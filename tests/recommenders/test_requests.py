@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders import NAMES, resolve
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
-from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests import Item, Request
 from tests.recommenders.data import ask, fitted, requests, simulate, table
 
 DATA = simulate()
@@ -28,6 +30,33 @@ def test_the_catalogue_is_offered_without_the_history(name: str) -> None:
     for request, given in zip(requests(DATA), FITTED[name].recommend(requests(DATA)), strict=True):
         assert len(set(given.items)) == 10
         assert set(given.items) <= DATA.items.keys() - {r.item.id for r in request.history}
+
+
+@everyone
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(st.data())
+def test_what_the_user_is_known_to_have_is_never_the_answer(name: str, data: st.DataObject) -> None:
+    ids = st.sampled_from(sorted([*DATA.items, "none of the catalogue"]))
+    asked = ask(
+        *((item, 3.0) for item in data.draw(st.lists(ids, max_size=8, unique=True))),
+        k=data.draw(st.integers(1, len(DATA.items) + 5)),
+    )
+    asked = asked.replace(seen=tuple(sorted(data.draw(st.sets(ids, max_size=len(DATA.items))))))
+    found = FITTED[name].recommend([asked])[0]
+    left = DATA.items.keys() - asked.known
+    assert len(set(found.items)) == len(found.items) == min(asked.k, len(left))
+    assert set(found.items) <= left
+    assert (found.error is None) == bool(left)
+
+
+@everyone
+def test_what_is_seen_decides_nothing_else(name: str) -> None:
+    asked = ask(("i1", 5), ("i3", 2), k=60)
+    without = asked.replace(seen=("i2", "i7", "none of the catalogue"))
+    whole, left = answer(name, asked), answer(name, without)
+    assert left == tuple(item for item in whole if item not in without.seen)
+    offered = asked.replace(candidates=tuple(Item(item) for item in ("i2", "i30", "i7")), k=3)
+    assert answer(name, offered) == answer(name, offered.replace(seen=without.seen))
 
 
 @everyone

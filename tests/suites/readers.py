@@ -64,6 +64,15 @@ class LovesBlockbusters(Reader):
         return float(films)
 
 
+class LovesObscurities(Reader):
+    """Recommends what hardly anybody watches."""
+
+    fingerprint = "obscurities"
+
+    def shift(self, text: str, films: int) -> float:
+        return -float(films)
+
+
 class IgnoresTheInstruction(Reader):
     """Hears nothing about popularity."""
 

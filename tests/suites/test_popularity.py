@@ -33,13 +33,15 @@ def named(rows: list[dict[str, Any]], status: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("model", "violated"),
-    [("itemknn", set()), ("userknn", set()), ("mostpop", {BIAS})],
-    ids=["itemknn", "userknn", "mostpop"],
+    [("itemknn", set()), ("userknn", set()), ("mostpop", set()), ("random", {BIAS})],
+    ids=["itemknn", "userknn", "mostpop", "random"],
 )
 def test_classical_recommenders(pytester: pytest.Pytester, model: str, violated: set[str]) -> None:
     rows = rows_of(pytester, model)
     assert named(rows, "violated") == violated
-    assert named(rows, "holds") == {BIAS, INVALID, *HITS} - violated
+    # Chance finds one film in thirty here, which is about what the suite asks for.
+    unclear = HITS if model == "random" else set()
+    assert named(rows, "holds") == {BIAS, INVALID, *HITS} - violated - unclear
     skipped = [row for row in rows if row["status"] == "not-applicable"]
     assert len(skipped) == 4
     assert {row["reason"] for row in skipped} == {f"needs text, and {model} reads no text"}
@@ -48,13 +50,31 @@ def test_classical_recommenders(pytester: pytest.Pytester, model: str, violated:
     for row in values.values():
         assert row["interval"][0] <= row["value"] <= row["interval"][1]
         assert row["users"] == 400
+    assert values["invalid"]["value"] == 0
+
+
+def test_neighbours_find_more_and_are_less_biased_than_what_is_popular(
+    pytester: pytest.Pytester,
+) -> None:
+    """Films already watched hide this: a neighbour's best are mostly what the user has."""
+    found = {
+        model: {
+            row["metric"]: row["value"] for row in rows_of(pytester, model, "-k", "popularity.py")
+        }
+        for model in ("itemknn", "userknn", "mostpop")
+    }
+    for model in ("itemknn", "userknn"):
+        assert found[model]["hit@10"] > 0.1 + found["mostpop"]["hit@10"]
+        bias = "log_popularity_difference"
+        assert found[model][bias] < found["mostpop"][bias] - 0.3
 
 
 @pytest.mark.parametrize(
     ("reader", "violated"),
     [
         (readers.Reader, set()),
-        (readers.LovesBlockbusters, {BIAS, MINIMIZE}),
+        (readers.LovesBlockbusters, {INVALID, MINIMIZE}),
+        (readers.LovesObscurities, {BIAS, MINIMIZE}),
         (readers.IgnoresTheInstruction, {MINIMIZE}),
         (readers.LeadsAway, {MITIGATE}),
         (readers.Invents, {INVALID}),
@@ -66,7 +86,10 @@ def test_language_models(
 ) -> None:
     rows = rows_of(pytester, f"{reader.__module__}:{reader.__name__}", users=200)
     assert named(rows, "violated") - HITS == violated
-    assert {BIAS, INVALID, MINIMIZE, MITIGATE} - violated <= named(rows, "holds")
+    # Of what is most popular users have most: what is left of it is at the limit of the bias.
+    unclear = {BIAS} if reader is readers.LovesBlockbusters else set()
+    assert {BIAS, INVALID, MINIMIZE, MITIGATE} - violated - unclear <= named(rows, "holds")
+    assert not unclear & named(rows, "holds")
     assert "error" not in {row["status"] for row in rows}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_recsys_mt.report.html import lists, words
 from pytest_recsys_mt.report.html.words import Row, State
+from pytest_recsys_mt.report.shrunk import the_catalogue
 
 EARLIER: Row = {
     "promise": "",
@@ -236,7 +237,9 @@ def _parts(request: Mapping[str, Any]) -> dict[str, list[str]]:
         "history": [f"{each['title']}: {each['rating']:g}" for each in request["history"]],
         "scale": [f"{low:g} to {high:g}"],
         "candidates": (
-            ["the whole catalogue"] if offered is None else [each["title"] for each in offered]
+            [the_catalogue(len(request.get("seen", ())))]
+            if offered is None
+            else [each["title"] for each in offered]
         ),
         "asked for": [f"{request['k']} items"],
         "instruction": [request["instruction"]] if request["instruction"] else [],

@@ -5,8 +5,8 @@ A page is a story in Markdown. What is executed of it are two kinds of fenced bl
     ```python title="shop.py"      a file; a later block of the same name replaces it
     ```console                     commands behind "$ ", each followed by all that it prints
 
-A line of ``...`` stands for any lines, ``...`` inside a line for any text in it, and any blanks for
-any other blanks. A command ends with exit status 0, unless the next one is ``echo $?``, which prints
+A line of ``...`` stands for any lines, ``...`` inside a line for any text in it, any blanks for any
+other blanks, and a bar of ``===`` for a longer or shorter one. A command ends with exit status 0, unless the next one is ``echo $?``, which prints
 its status as in any shell. Every command runs in the folder of the story.
 """
 
@@ -103,8 +103,9 @@ def unlike(expected: Sequence[str], printed: Sequence[str]) -> str:
 
 
 def _pattern(line: str) -> re.Pattern[str]:
-    parts = [r"\s+".join(map(re.escape, part.split(" "))) for part in line.strip().split(ANY)]
-    return re.compile(rf"\s*{'.*'.join(parts)}\s*".replace(r"\s+\s+", r"\s+"))
+    parts = [re.escape(part) for part in line.strip().split(ANY)]
+    text = re.sub(r"(\\ )+", r"\\s+", ".*".join(parts))
+    return re.compile(rf"\s*{re.sub('={3,}', '={3,}', text)}\s*")
 
 
 class Journey:
@@ -145,7 +146,7 @@ class Journey:
             status = done.returncode
             missing = unlike(step.printed, done.stdout.splitlines())
             where = f"{page.name}:{step.line}: $ {step.text}"
-            assert not missing, f"{where}\ndoes not print\n{missing}\nbut\n{done.stdout}"
+            assert not missing, f"{where}\nprints\n{done.stdout}\nand not, in its place,\n{missing}"
             told = isinstance(after, Command) and after.text == STATUS
             assert told or status == 0, f"{where}\nends with {status}:\n{done.stdout}"
 

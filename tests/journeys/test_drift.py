@@ -32,6 +32,7 @@ def test_drift(journey: Journey) -> None:
     assert {row["status"] for row in still["results"]} == {"holds", "not-applicable"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", [50, 900])
 @pytest.mark.parametrize("workers", ["", "-n 2"])
 def test_no_moment_and_no_worker_blames_a_relation(

@@ -57,21 +57,22 @@ def test_a_page_is_read_as_files_and_commands(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("expected", "missing"),
     [
-        (["one", "two 2", "three"], ""),
-        (["one", "...", "three"], ""),
+        (["one", "two 2", "=== three ==="], ""),
+        (["one", "...", "===== three ====="], ""),
         (["...", "two 2", "..."], ""),
-        (["one", "...", "two  ...", "three"], ""),
-        (["...", "one", "...", "two 2", "...", "three", "..."], ""),
-        (["one", "three"], "one\nthree"),
+        (["one", "...", "two  ...", "=== three ==="], ""),
+        (["one", "...", "two  ...", "== three =="], "two  ...\n== three =="),
+        (["...", "one", "...", "two 2", "...", "...three...", "..."], ""),
+        (["one", "two", "..."], "one\ntwo"),
         (["two 2", "..."], "two 2"),
         (["...", "two 2"], "two 2"),
-        (["...", "three", "...", "two 2", "..."], "two 2"),
+        (["...", "...three...", "...", "two 2", "..."], "two 2"),
         (["...", "one ... three", "..."], "one ... three"),
         ([], "the end of what was printed"),
     ],
 )
 def test_what_is_printed_is_compared_line_by_line(expected: list[str], missing: str) -> None:
-    assert unlike(expected, ["one", "", "two   2", "three  "]) == missing
+    assert unlike(expected, ["one", "", "two   2", "===== three ======  "]) == missing
 
 
 def test_a_story_that_goes_otherwise_fails(
@@ -81,9 +82,12 @@ def test_a_story_that_goes_otherwise_fails(
     (tmp_path / "journeys").mkdir()
     page = tmp_path / "journeys" / "story.md"
     for told, said in (
-        ("$ echo one\ntwo", r"story.md:2: \$ echo one\ndoes not print\ntwo\nbut\none"),
+        ("$ echo one\ntwo", r"story.md:2: \$ echo one\nprints\none\n\nand not, in its place,\ntwo"),
         ("$ false", r"story.md:2: \$ false\nends with 1"),
-        ("$ false\n$ echo $?\n0", r"story.md:3: \$ echo \$\?\ndoes not print\n0\nbut\n1"),
+        (
+            "$ false\n$ echo $?\n0",
+            r"story.md:3: \$ echo \$\?\nprints\n1\n\nand not, in its place,\n0",
+        ),
     ):
         page.write_text(f"```console\n{told}\n```\n", encoding="utf-8")
         with pytest.raises(AssertionError, match=said):

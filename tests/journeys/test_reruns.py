@@ -1,7 +1,5 @@
 """Tests that are tried again: one row each, of the last attempt."""
 
-from collections import Counter
-
 import pytest
 
 from tests.journeys.pages import Journey, rows_of
@@ -11,10 +9,6 @@ def test_reruns(journey: Journey) -> None:
     pytest.importorskip("pytest_rerunfailures", reason="pip install pytest-rerunfailures")
     journey.follow("reruns")
     reruns, once, suites = (journey.record(f"{name}.json") for name in ("reruns", "once", "suites"))
-    for record in (reruns, once, suites):
-        rows = Counter((row["nodeid"], row["oracle"]) for row in record["results"])
-        assert set(rows.values()) == {1}
-
     (violated,) = rows_of(reruns, status="violated")
     (flaky,) = rows_of(reruns, status="holds")
     assert (violated["outcome"], violated["attempts"]) == ("failed", 3)
@@ -25,7 +19,6 @@ def test_reruns(journey: Journey) -> None:
     assert {row["attempts"] for row in once["results"]} == {1}
     assert once["gate"]["violated"] == reruns["gate"]["violated"] == [violated["nodeid"]]
 
-    assert {row["relation"]: row["attempts"] for row in rows_of(suites, outcome="failed")} == {
-        "scale_ratings(2)": 3, "shift_ratings(1)": 3,
-    }  # fmt: skip
+    failed = [(row["relation"], row["attempts"]) for row in rows_of(suites, outcome="failed")]
+    assert sorted(failed) == [("scale_ratings(2)", 3), ("shift_ratings(1)", 3)]
     assert {row["attempts"] for row in rows_of(suites, outcome="passed")} == {1}

@@ -1,0 +1,184 @@
+"""Pages of docs/journeys as programs: their files are written, their commands run and compared.
+
+A page is a story in Markdown. What is executed of it are two kinds of fenced blocks::
+
+    ```python title="shop.py"      a file; a later block of the same name replaces it
+    ```console                     commands behind "$ ", each followed by all that it prints
+
+A line of ``...`` stands for any lines, ``...`` inside a line for any text in it, any blanks for any
+other blanks, and a bar of ``===`` for a longer or shorter one. A command ends with exit status 0, unless the next one is ``echo $?``, which prints
+its status as in any shell. Every command runs in the folder of the story.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FENCE = re.compile(r'(?ms)^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$')
+STATUS = "echo $?"
+ANY = "..."
+LIMIT = 300
+"""Seconds that a command may take."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a page, and the number of its first line there."""
+
+    line: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a page, and the lines that it prints according to the page."""
+
+    line: int
+    text: str
+    printed: tuple[str, ...]
+
+
+def steps_of(page: Path) -> Iterator[File | Command]:
+    """What a page makes and runs, in its order."""
+    text = page.read_text(encoding="utf-8")
+    for fence in FENCE.finditer(text):
+        kind, name, body = fence.groups()
+        line = text.count("\n", 0, fence.start(3)) + 1
+        if name is not None:
+            yield File(line, name, body)
+        elif kind == "console":
+            yield from _commands(body.splitlines(), line)
+
+
+def _commands(lines: Sequence[str], line: int) -> Iterator[Command]:
+    starts = [number for number, each in enumerate(lines) if each.startswith("$ ")]
+    assert starts[:1] == [0], f"line {line}: a console begins with a command"
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        printed = start + 1
+        while lines[printed - 1].endswith("\\"):
+            printed += 1
+        text = "\n".join(lines[start:printed]).removeprefix("$ ")
+        yield Command(line + start, text, tuple(each for each in lines[printed:end] if each))
+
+
+def unlike(expected: Sequence[str], printed: Sequence[str]) -> str:
+    """The first expected lines that do not follow in what was printed; empty if all do.
+
+    Empty lines count on neither side.
+    """
+    printed = [line for line in printed if line.strip()]
+    blocks: list[list[str]] = [[]]
+    for line in expected:
+        if line.strip() == ANY:
+            blocks.append([])
+        else:
+            blocks[-1].append(line)
+    position = 0
+    for number, block in enumerate(blocks):
+        patterns = [_pattern(line) for line in block]
+        starts = range(position, len(printed) - len(block) + 1)
+        if number == 0:
+            starts = starts[:1]
+        if number == len(blocks) - 1:
+            starts = range(max(starts.start, len(printed) - len(block)), starts.stop)
+        for start in starts:
+            pairs = zip(patterns, printed[start:], strict=False)
+            if all(pattern.fullmatch(line) for pattern, line in pairs):
+                position = start + len(block)
+                break
+        else:
+            return "\n".join(block) or "the end of what was printed"
+    return ""
+
+
+def _pattern(line: str) -> re.Pattern[str]:
+    parts = [re.escape(part) for part in line.strip().split(ANY)]
+    text = re.sub(r"(\\ )+", r"\\s+", ".*".join(parts))
+    return re.compile(rf"\s*{re.sub('={3,}', '={3,}', text)}\s*")
+
+
+class Journey:
+    """A user's folder, home and shell.
+
+    Attributes:
+        folder: Where the files of the story are.
+        printed: What the commands of the page printed, in their order.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "shop"
+        self.folder.mkdir()
+        self.printed: list[str] = []
+        foreign = ("PYTEST_", "COV_", "RECSYS_", "OPENAI_", "GITHUB_")
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(foreign)},
+            "HOME": str(folder),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "COLUMNS": "80",
+        }
+
+    def follow(self, name: str) -> None:
+        """Do what the page `name` says, and see what it says one would see.
+
+        Raises:
+            AssertionError: If a command prints, or ends with, anything else.
+        """
+        page = DOCS / "journeys" / f"{name}.md"
+        steps = list(steps_of(page))
+        status = 0
+        for step, after in zip(steps, [*steps[1:], None], strict=True):
+            if isinstance(step, File):
+                (self.folder / step.name).write_text(step.text, encoding="utf-8")
+                continue
+            done = self.run(step.text, status)
+            self.printed.append(done.stdout)
+            status = done.returncode
+            missing = unlike(step.printed, done.stdout.splitlines())
+            where = f"{page.name}:{step.line}: $ {step.text}"
+            assert not missing, f"{where}\nprints\n{done.stdout}\nand not, in its place,\n{missing}"
+            told = isinstance(after, Command) and after.text == STATUS
+            assert told or status == 0, f"{where}\nends with {status}:\n{done.stdout}"
+
+    def make(self, name: str, *files: str) -> None:
+        """Write files of the page `name`, each as the page has it first."""
+        steps = steps_of(DOCS / "journeys" / f"{name}.md")
+        texts = {step.name: step.text for step in reversed(list(steps)) if isinstance(step, File)}
+        for file in files:
+            (self.folder / file).write_text(texts[file], encoding="utf-8")
+
+    def run(self, command: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+        """Run a command in the folder, after one that ended with `status`."""
+        return subprocess.run(
+            ["bash", "-c", f"(exit {status})\n{command}"],
+            cwd=self.folder, env=self._environment, text=True, encoding="utf-8", timeout=LIMIT,
+            check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def record(self, name: str) -> dict[str, Any]:
+        """The record in a file of the folder."""
+        return dict(json.loads((self.folder / name).read_text(encoding="utf-8")))
+
+
+def rows_of(record: Mapping[str, Any], **facts: object) -> list[dict[str, Any]]:
+    """The rows of a record that have these facts: ``rows_of(record, status="violated")``."""
+    return [
+        row
+        for row in record["results"]
+        if all(row.get(name) == value for name, value in facts.items())
+    ]
+
+
+def says(text: str, sentence: str) -> bool:
+    """Whether a text has a sentence in it, however it is escaped and wherever its lines break."""
+    return "".join(sentence.split()) in "".join(html.unescape(text).split())

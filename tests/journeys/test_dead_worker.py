@@ -1,0 +1,31 @@
+"""A worker that dies: its test is missed, and what was answered is kept."""
+
+from tests.journeys.pages import Journey, says
+
+LOST = "multidimensional/test_novelty.py::test_at_most[shop.py-Shop-dpd@5]"
+
+
+def test_dead_worker(journey: Journey) -> None:
+    journey.follow("dead-worker")
+    crashed, fixed = journey.record("crashed.json"), journey.record("fixed.json")
+
+    assert crashed["gate"]["status"] == "failed"
+    assert len(crashed["gate"]["incomplete"]) == 1
+    assert LOST in crashed["gate"]["incomplete"][0]
+    assert LOST in crashed["gate"]["sentence"]
+    assert any(says(text, crashed["gate"]["sentence"]) for text in journey.printed)
+    assert LOST not in {row["nodeid"] for row in crashed["results"]}
+
+    assert (fixed["gate"]["status"], fixed["gate"]["incomplete"]) == ("passed", [])
+    tests = {row["nodeid"] for row in fixed["results"]}
+    assert tests == {row["nodeid"] for row in crashed["results"]} | {LOST}
+    before, after = (
+        int(text.split()[0]) for text in journey.printed if text.endswith(" asked.txt\n")
+    )
+    calls = fixed["calls"]
+    assert calls["planned"] == calls["cached"] + calls["made"]
+    # The 100 questions of the lost test, and the few that are asked again to see whether answers
+    # changed while we asked.
+    assert after - before <= 200
+    assert calls["cached"] >= before - 200
+    assert calls["cached"] > 10 * calls["made"]

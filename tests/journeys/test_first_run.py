@@ -1,0 +1,38 @@
+"""A first run: one broken promise, its evidence, its command, and the fix."""
+
+from tests.journeys.pages import Journey, rows_of
+
+
+def test_first_run(journey: Journey) -> None:
+    journey.follow("first-run")
+    before, after = journey.record("recsys.json"), journey.record("fixed.json")
+
+    (broken,) = rows_of(before, status="violated")
+    assert broken["relation"] == "swap_history"
+    assert all(example["source"] == example["followup"] for example in broken["examples"])
+    assert before["gate"]["violated"] == [broken["nodeid"]]
+    assert "swap_history" in before["gate"]["sentence"]
+    unclear = rows_of(before, status="inconclusive")
+    assert {row.get("metric") for row in unclear} == {"hit@5", "ndcg@5", "mrr@5", "oic@5"}
+
+    assert {row["status"] for row in after["results"]} == {"holds", "not-applicable"}
+    assert (after["gate"]["status"], after["gate"]["reasons"]) == ("passed", [])
+    reasons = {row["reason"] for row in rows_of(after, status="not-applicable")}
+    assert all(reasons), "what is skipped says why"
+
+
+def test_the_command_of_a_failure_shows_that_failure(journey: Journey) -> None:
+    """What a record says how to reproduce, a shell in the same folder does."""
+    journey.make("first-run", "shop.py")
+    journey.run(
+        "pytest --pyargs pytest_recsys_mt.suites -k 'another_history or mrr' "
+        "--recsys-model=shop.py:Shop --recsys-json=recsys.json --recsys-seed=1 --recsys-users=60"
+    )
+    rows = rows_of(journey.record("recsys.json"))
+    assert {row["status"] for row in rows} == {"violated", "inconclusive"}
+    for row in rows:
+        again = journey.run(f"{row['reproduce']} --recsys-json=again.json")
+        assert again.returncode == 1, again.stdout
+        (same,) = rows_of(journey.record("again.json"))
+        told = ("model", "oracle", "status", "estimate", "interval", "users", "per_user")
+        assert [same[name] for name in told] == [row[name] for name in told]

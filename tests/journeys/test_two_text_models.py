@@ -1,0 +1,79 @@
+"""Two text models without a fingerprint in one run: each answers, and is judged, for itself."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.journeys.pages import Journey, rows_of
+
+COMMAND = "pytest --pyargs pytest_recsys_mt.suites {options} --recsys-json=record.json"
+NAMES = ("Alphabet", "Parrot")
+
+
+def found(record: dict[str, Any], name: str) -> dict[tuple[str, str], tuple[object, ...]]:
+    """What a record says of one of the models, by test and oracle."""
+    return {
+        (row["nodeid"].replace(name, ""), row["oracle"]): (
+            row["status"], row["estimate"], row["users"], row["per_user"],
+        )
+        for row in rows_of(record, model=f"models.py:{name}")
+    }  # fmt: skip
+
+
+def ask(journey: Journey, options: str) -> tuple[dict[str, Any], Counter[str]]:
+    """The record of a run, and how often each model says that it was asked."""
+    log = journey.folder / "asked.txt"
+    log.unlink(missing_ok=True)
+    journey.run(COMMAND.format(options=options))
+    return journey.record("record.json"), Counter(log.read_text(encoding="utf-8").split())
+
+
+def test_two_text_models(journey: Journey) -> None:
+    journey.follow("two-text-models")
+    both, workers = journey.record("both.json"), journey.record("workers.json")
+    assert both["models"] == [f"models.py:{name}" for name in NAMES]
+    assert workers["results"] == both["results"]
+    assert workers["calls"] == both["calls"]
+
+    alone = {
+        name: ask(journey, f"-k test_candidates --recsys-model=models.py:{name}") for name in NAMES
+    }
+    for name, (record, asked) in alone.items():
+        assert found(both, name) == found(record, name)
+        assert asked == {name: record["calls"]["made"]}
+    made = sum(record["calls"]["made"] for record, _ in alone.values())
+    assert both["calls"]["made"] == made
+
+    arena, parrot = journey.record("arena.json"), journey.record("parrot.json")
+    assert {row["status"] for row in rows_of(arena, outcome="passed")} == {"holds"}
+    better = [row for row in arena["results"] if "is_better" in row["nodeid"]]
+    assert [row["estimate"] > 0.5 for row in better] == [True]
+    broken = {row["relation"] for row in rows_of(parrot, status="violated")}
+    assert {"first_place", "identical_lists"} <= broken
+    claims = [row for row in parrot["results"] if "the_recommender" in row["nodeid"]]
+    assert {row["status"] for row in claims} == {"inconclusive"}
+
+
+def test_every_role_is_asked_for_itself(journey: Journey) -> None:
+    journey.make("two-text-models", "models.py")
+    record, asked = ask(
+        journey,
+        "-k test_preference --recsys-model=models.py:Alphabet --recsys-against=models.py:Parrot "
+        "--recsys-judge=models.py:Alphabet --recsys-users=20",
+    )
+    assert asked.total() == record["calls"]["made"]
+    assert asked["Parrot"] == 20  # each user once; the rest is the model and the judge
+
+
+@pytest.mark.slow
+def test_two_text_models_in_all_suites(journey: Journey) -> None:
+    journey.make("two-text-models", "models.py")
+    one, other = (f"--recsys-model=models.py:{name}" for name in NAMES)
+    both, asked = ask(journey, f"--recsys-users=10 {one} {other}")
+    workers, _ = ask(journey, f"--recsys-users=10 {one} {other} -n 2")
+    assert workers["results"] == both["results"]
+    for name in NAMES:
+        record, own = ask(journey, f"--recsys-users=10 --recsys-model=models.py:{name}")
+        assert found(both, name) == found(record, name)
+        assert own[name] == asked[name]

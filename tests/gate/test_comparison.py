@@ -123,7 +123,7 @@ def test_a_shift_of_all_values_is_one_change_whatever_the_last_digits() -> None:
     new = old + 0.0123456789
     new[:4] += 0.3
     rounded = [np.array([float(f"{value:.6g}") for value in values]) for values in (old, new)]
-    exact, kept = one(row(old), row(new)), one(*map(row, rounded))
+    exact, kept = one(row(old), row(new)), one(row(rounded[0]), row(rounded[1]))
     assert kept.interval == pytest.approx(exact.interval, abs=2e-3)
     flat = one(row(old * 0), row(np.where(np.arange(100) < 4, 0.3123456789, 0.0123456789)))
     assert kept.interval == pytest.approx(flat.interval, abs=2e-3)

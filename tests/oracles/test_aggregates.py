@@ -275,6 +275,17 @@ def test_a_number_that_hangs_on_one_user_has_no_interval() -> None:
     assert (verdict.status, verdict.interval) == ("inconclusive", None)
     assert verdict.value == pytest.approx(1 / 30)
     assert "hangs on user 'u7'" in verdict.reason
+    assert (verdict.per_user, verdict.reach) == ({}, None), "no value a user to compare runs by"
+
+
+def test_the_values_of_users_are_within_the_reach_that_is_recorded() -> None:
+    """A user who alone shows ten of twelve items adds far more than a coverage can be."""
+    users = [user(f"u{n}", [f"i{n % 2}"]) for n in range(30)]
+    users.append(user("wide", [f"i{n}" for n in range(2, 12)]))
+    verdict = at_least(FakeAnswers(users, CONTEXT), "item_coverage", 0.1)
+    assert verdict.reach is not None
+    low, high = verdict.reach
+    assert low <= min(verdict.per_user.values()) < max(verdict.per_user.values()) == high > 1
 
 
 def test_silent_users_are_errors_as_with_scores() -> None:

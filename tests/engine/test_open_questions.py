@@ -30,7 +30,9 @@ from tests.plugin.conftest import record_of
 
 MINI = load("mini")
 SPLIT = Split(MINI, 0)
-PAST = {user: tuple(items) for user, items in SPLIT.training.interactions.groupby("user")["item"]}
+PAST = {
+    str(user): tuple(items) for user, items in SPLIT.training.interactions.groupby("user")["item"]
+}
 OPEN = Design(users=80, candidates=0)
 CASES = SPLIT.cases(OPEN)
 METAMORPHIC = Path(__file__).resolve().parents[2] / "suites" / "metamorphic"

@@ -71,8 +71,9 @@ LAYERS: dict[str, set[str]] = {
     },
     "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "runner", "verdict"},
     "sampling": {"answers", "cases", "errors", "oracles", "settings"},
+    "drift": {"answers", "calls", "errors", "llm", "oracles", "runner", "seeds"},
     "session": {
-        "arena", "cache", "cases", "datasets", "errors", "execution", "limits", "parameters", "prices", "progress",
+        "arena", "cache", "cases", "datasets", "drift", "errors", "execution", "limits", "parameters", "prices", "progress",
         "recommenders", "remote", "requests", "runner", "sampling", "seeds", "settings", "subject", "texts", "options",
     },
     "plan": {

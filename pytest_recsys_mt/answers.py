@@ -97,7 +97,7 @@ class Pairs:
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
     unasked: Mapping[str, int] = field(default_factory=dict)
-    broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict)
+    broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict, kw_only=True)
 
 
 @dataclass(frozen=True)

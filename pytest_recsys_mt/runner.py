@@ -344,7 +344,7 @@ class RunAnswers:
                 broken.setdefault(two.error, []).append(one.asked)
             else:
                 errors[one.error] += 1
-        return Pairs(tuple(source), tuple(other), reasons, errors, unasked, broken)
+        return Pairs(tuple(source), tuple(other), reasons, errors, unasked, broken=broken)
 
     def calls(self, followup: Answers, /, users: int | None = None) -> list[Call]:
         """The calls of `pair` for the same arguments that are not answered yet. Asks nothing.

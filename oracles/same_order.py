@@ -15,8 +15,10 @@ def same_order(
 ) -> Verdict:
     """The candidates that both requests offered must stand in the same order in both answers.
 
-    Both answers are reduced to those candidates, and two lists are compared up to the length of the
-    shorter: candidates that only one request offered may take places without breaking the promise.
+    What an answer's own request offered and the other did not is left out, and the places behind it
+    close up: such candidates may take places without breaking the promise. Invented items and those
+    that neither request offered stay where they are, and missing ones leave their places empty. Two
+    lists are compared over the places that are due in both.
 
     Args:
         source: Answers to the original requests.

@@ -93,6 +93,8 @@ class Pairs:
         errors: Why further users' calls failed, with how many; not those of `broken`.
         unasked: Why further users were not asked although they could have been, with how many.
         broken: Answers of the source of users whose follow-up kept failing, by the reason.
+        apart: Seconds between the asking of source and follow-up, the most of any user: 0 where
+            both sides were asked together, infinity where the time is not known.
     """
 
     source: tuple[Asked, ...]
@@ -100,10 +102,8 @@ class Pairs:
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
     unasked: Mapping[str, int] = field(default_factory=dict)
-    broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict)
-    apart: float = 0.0
-    """Seconds between the asking of source and follow-up, the most of any user: 0 where both sides
-    were asked together, infinity where the time is not known."""
+    broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict, kw_only=True)
+    apart: float = field(default=0.0, kw_only=True)
 
 
 @dataclass(frozen=True)

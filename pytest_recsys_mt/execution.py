@@ -49,7 +49,7 @@ class CallFact:
 
 
 class Executor:
-    """Puts calls, at most once each in a run.
+    """Puts calls, at most once each in a run, and those that fail once more.
 
     Args:
         cache: Where answers are kept beyond the run.

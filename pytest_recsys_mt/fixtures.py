@@ -31,7 +31,8 @@ def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
 @pytest.fixture
 def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     """The runner: `recsys.run(*transformations)` gives the answers of all sampled users."""
-    from pytest_recsys_mt.planning import design_of, recommender_of
+    from pytest_recsys_mt.given import recommender_of
+    from pytest_recsys_mt.planning import design_of
     from pytest_recsys_mt.recsys import Recsys
 
     session = session_of(request.config)

@@ -435,7 +435,9 @@ class RunAnswers:
             else:
                 errors[one.error] += 1
         self._runner.asked_apart |= bool(apart)
-        return Pairs(tuple(source), tuple(other), reasons, errors, unasked, broken, apart)
+        return Pairs(
+            tuple(source), tuple(other), reasons, errors, unasked, broken=broken, apart=apart
+        )
 
     def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
         """The calls of `pair` that are not answered yet, each with the position of its case.

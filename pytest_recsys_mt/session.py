@@ -34,7 +34,7 @@ from pytest_recsys_mt.subject import Subject, subject
 from pytest_recsys_mt.texts import Texts
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.planning import Given
+    from pytest_recsys_mt.given import Given
     from pytest_recsys_mt.remote import Needs, RayCalls, Recipe
 
 

@@ -35,7 +35,7 @@ class Newer(Counting):
 
 
 class Text:
-    """A text model that lists titles from its prompt, and says nothing at times."""
+    """A text model that names candidates by their numbers, and says nothing at times."""
 
     fingerprint = "text-v1"
 
@@ -44,7 +44,7 @@ class Text:
         for prompt in prompts:
             with pathlib.Path("asked.log").open("a") as log:
                 log.write(f"{prompt.seed}\\n")
-            answers.append(Completion("1. Alien (1979)\\n2. Aliens (1986)"))
+            answers.append(Completion("1, 2"))  # the first two candidates
         return answers
 
 
@@ -196,7 +196,7 @@ def test_a_repeat_is_asked_again_with_the_same_seed(project: Project, workers: l
             assert same_answer(source, followup, margin=0.5)
         """
     )
-    record = project.run("Text", *workers)
+    record = project.run("Text", "--recsys-k=2", *workers)
     project.result.assert_outcomes(passed=1)
     asked = project.asked()
     assert len(asked) == record["calls"]["made"] == 48

@@ -71,9 +71,10 @@ LAYERS: dict[str, set[str]] = {
     },
     "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "runner", "verdict"},
     "sampling": {"answers", "cases", "errors", "oracles", "settings"},
+    "given": set(),
     "drift": {"answers", "calls", "errors", "llm", "oracles", "runner", "seeds"},
     "session": {
-        "arena", "cache", "cases", "datasets", "drift", "errors", "execution", "limits", "parameters", "prices", "progress",
+        "arena", "cache", "cases", "datasets", "drift", "errors", "given", "execution", "limits", "parameters", "prices", "progress",
         "recommenders", "remote", "requests", "runner", "sampling", "seeds", "settings", "subject", "texts", "options",
     },
     "plan": {
@@ -81,21 +82,21 @@ LAYERS: dict[str, set[str]] = {
         "tokens",
     },
     "planning": {
-        "arena", "batch_api", "errors", "metamorphic", "plan", "report", "session", "settings", "trial",
+        "arena", "batch_api", "errors", "given", "metamorphic", "plan", "report", "runner", "session", "settings", "trial",
     },
     "checks": {
         "datasets", "errors", "gate", "llm", "prices", "recommenders", "remote", "report", "settings",
     },
     "report": {
-        "collection", "counterexample", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
+        "collection", "counterexample", "drift", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
         "requests", "session", "settings", "tokens", "trial", "verdict",
     },
     "reported": {"collection", "files"},
     "stash": {"metamorphic", "progress", "report", "reported", "session", "settings", "trial"},
-    "fixtures": {"arena", "errors", "planning", "recsys", "session", "settings", "stash", "texts"},
+    "fixtures": {"arena", "errors", "given", "planning", "recsys", "session", "settings", "stash", "texts"},
     "plugin": {
         "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
-        "recsys", "report", "reported", "settings", "stash", "trial",
+        "recsys", "report", "reported", "session", "settings", "stash", "trial",
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip

@@ -22,9 +22,13 @@ FIRST = ("model", "data", "seed", "users")
 SPECS = ("model", "against", "judge", "profiler", "sampler", "recall")
 """Options whose values are specs of recommenders."""
 
+_TAKE_A_VALUE = (
+    "-c", "--config-file", "--rootdir", "--confcutdir", "--import-mode", "-p", "-o", "--override-ini",
+)  # fmt: skip
+
 _FINDING = re.compile(
-    r"-c|--config-file|--rootdir|--confcutdir|--import-mode|-p|"
-    r"(?:-o|--override-ini)(?==?(?:pythonpath|python_\w+|testpaths)=)"
+    r"-c|--config-file=|--rootdir=|--confcutdir=|--import-mode=|-p(?!=?no:)|"
+    r"(?:-o|--override-ini)=?(?:pythonpath|python_\w+|testpaths)="
 )
 """Options of pytest that decide which file a test is found in, and how that is imported."""
 
@@ -73,8 +77,9 @@ def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
 
 def _models(item: pytest.Item, settings: Settings) -> Sequence[str]:
     """The specs that the test is about: its own, all of a league's, none where a fixture gives it."""
-    if "recsys_model" in getattr(item, "fixturenames", ()):
-        return [str(_parameters(item)["recsys_model"])]
+    own = _parameters(item).get("recsys_model")
+    if own is not None:
+        return [str(own)]
     return settings.models if "recsys_league" in getattr(item, "fixturenames", ()) else ()
 
 
@@ -88,18 +93,16 @@ def _finding(config: pytest.Config) -> Iterator[str]:
     """What the command line said of where tests are and how they are imported."""
     words = list(map(str, config.invocation_params.args))
     for word, following in zip(words, [*words[1:], ""], strict=True):
-        if (
-            word in ("-o", "--override-ini") and _FINDING.match(f"{word}={following}")
-        ) or _FINDING.fullmatch(word):
-            yield from (word, following)
-        elif _FINDING.match(word) and (not word.startswith("--") or "=" in word):
+        if word in _TAKE_A_VALUE:
+            yield from (word, following) if _FINDING.match(f"{word}={following}") else ()
+        elif _FINDING.match(word):
             yield word
 
 
 def _address(item: pytest.Item, settings: Settings) -> Sequence[str]:
     """The test as an argument, under the id that it has where its model is the only one."""
     config, name = item.config, item.name
-    own = _parameters(item).get("recsys_model")
+    own = str(_parameters(item).get("recsys_model", ""))
     if own in settings.models:
         among = model_ids(settings.models)[settings.models.index(own)]
         name = name.replace(among, slug(own), 1)
@@ -122,18 +125,14 @@ def _module(package: str, path: Path) -> str:
         found = importlib.util.find_spec(package)
     except (ImportError, ValueError):
         return ""
-    for folder in (found.submodule_search_locations if found is not None else None) or ():
-        root = Path(folder).resolve()
-        if path.resolve().is_relative_to(root):
-            inside = path.resolve().relative_to(root).with_suffix("")
+    path = path.resolve()
+    if found is None:
+        return ""
+    for folder in map(Path, found.submodule_search_locations or ()):
+        if path.is_relative_to(folder.resolve()):
+            inside = path.relative_to(folder.resolve()).with_suffix("")
             return ".".join([package, *inside.parts])
-    if (
-        found is not None
-        and found.origin is not None
-        and Path(found.origin).resolve() == path.resolve()
-    ):
-        return package
-    return ""
+    return package if found.origin is not None and Path(found.origin).resolve() == path else ""
 
 
 def _parameters(item: pytest.Item) -> dict[str, object]:

@@ -67,8 +67,10 @@ def attach(
         report.wasxfail = "does not gate (recsys.toml)"
     unsettled = [row for row in rows if row["status"] in UNSETTLED]
     if unsettled:
-        asked = session is not None and trial.recsys is not None
-        again = sanitize(command(item, settings, asked and session.executor.replayable))
+        replayable = (
+            session is not None and trial.recsys is not None and session.executor.replayable
+        )
+        again = sanitize(command(item, settings, replayable))
         for row in unsettled:
             row["reproduce"] = again
     for row in rows:

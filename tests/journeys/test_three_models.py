@@ -1,18 +1,21 @@
 """Three models in one run, each held against the first that was given."""
 
+import pytest
+
 from tests.journeys.pages import Journey, rows_of
 
 MODELS = ["userknn", "mostpop", "bm25"]
 
 
+COMPARED = ("models", "results", "calls", "gate", "digests", "dimensions")
+
+
 def test_three_models(journey: Journey) -> None:
     journey.follow("three-models")
-    record, workers = journey.record("models.json"), journey.record("workers.json")
+    record = journey.record("models.json")
     assert record["models"] == MODELS
     pairs = [(each["model"], each["against"]) for each in record["gate"]["comparisons"]]
     assert pairs == [("mostpop", "userknn"), ("bm25", "userknn")]
-    for part in ("models", "results", "calls", "gate", "digests", "dimensions"):
-        assert workers[part] == record[part], part
 
     tests = {
         model: sorted(row["nodeid"].replace(model, "") for row in rows_of(record, model=model))
@@ -24,3 +27,15 @@ def test_three_models(journey: Journey) -> None:
     assert {model for model, _ in broken} == {"mostpop"}
     page = (journey.folder / "models.html").read_text(encoding="utf-8")
     assert all(model in page for model in MODELS)
+
+
+@pytest.mark.slow
+def test_one_process_writes_what_two_workers_write(journey: Journey) -> None:
+    given = " ".join(f"--recsys-model={model}" for model in MODELS)
+    for name, workers in (("one", ""), ("two", "-n 2")):
+        journey.run(
+            f"pytest --pyargs pytest_recsys_mt.suites {workers} {given} --recsys-json={name}.json"
+        )
+    one, two = journey.record("one.json"), journey.record("two.json")
+    for part in COMPARED:
+        assert two[part] == one[part], part

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.drift import USERS
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.plan import Count, Plan
 from pytest_recsys_mt.tokens import CHARACTERS
@@ -46,6 +47,15 @@ def print_plan(config: pytest.Config, plan: Plan) -> None:
     reporter.write_line(
         f"{planned:,} calls planned, {planned - made:,} cached, {made:,} to make; {cost}"
     )
+    asked = {id(test.subject): test.runner for test in plan.tests if test.subject.live}
+    again = sum(min(USERS, len(one.cases)) * one.replicates for one in asked.values())
+    if again:
+        _write(
+            reporter,
+            "",
+            f"not counted: up to {again:,} calls at the end to see whether answers changed, and both "
+            f"sides of a difference once more where they were asked apart",
+        )
 
 
 def _lines(count: Count) -> list[tuple[str, str]]:

@@ -11,7 +11,8 @@ def test_first_run(journey: Journey) -> None:
     assert broken["relation"] == "swap_history"
     assert all(example["source"] == example["followup"] for example in broken["examples"])
     assert before["gate"]["violated"] == [broken["nodeid"]]
-    assert "swap_history" in before["gate"]["sentence"]
+    assert "1 violated (swap_history)" in before["gate"]["sentence"]
+    assert broken["reproduce"] in journey.printed[0]
     unclear = rows_of(before, status="inconclusive")
     assert {row.get("metric") for row in unclear} == {"hit@5", "ndcg@5", "mrr@5", "oic@5"}
 

@@ -34,7 +34,8 @@ def test_two_text_models(journey: Journey) -> None:
     both, workers = journey.record("both.json"), journey.record("workers.json")
     assert both["models"] == [f"models.py:{name}" for name in NAMES]
     assert workers["results"] == both["results"]
-    assert workers["calls"] == both["calls"]
+    # Two workers ask apart in time, so they ask some users again to see whether answers change.
+    assert {**workers["calls"], "again": 0} == {**both["calls"], "again": 0}
 
     alone = {
         name: ask(journey, f"-k test_candidates --recsys-model=models.py:{name}") for name in NAMES
@@ -72,8 +73,7 @@ def test_two_text_models_in_all_suites(journey: Journey) -> None:
     one, other = (f"--recsys-model=models.py:{name}" for name in NAMES)
     both, asked = ask(journey, f"--recsys-users=10 {one} {other}")
     workers, _ = ask(journey, f"--recsys-users=10 {one} {other} -n 2")
-    assert workers["results"] == both["results"]
     for name in NAMES:
         record, own = ask(journey, f"--recsys-users=10 --recsys-model=models.py:{name}")
-        assert found(both, name) == found(record, name)
+        assert found(both, name) == found(workers, name) == found(record, name)
         assert own[name] == asked[name]

@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,7 @@ def _program(config: pytest.Config) -> Sequence[str]:
 def _finding(config: pytest.Config) -> Iterator[str]:
     """What the command line said of where tests are and how they are imported."""
     words = list(map(str, config.invocation_params.args))
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in pairwise([*words, ""]):
         if word in _TAKE_A_VALUE:
             yield from (word, following) if _FINDING.match(f"{word}={following}") else ()
         elif _FINDING.match(word):

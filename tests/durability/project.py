@@ -122,5 +122,8 @@ class Project:
         return process.returncode, output
 
     def found(self) -> dict[str, Any]:
-        """The record."""
-        return dict(json.loads(self.record.read_text()))
+        """The record, but for where its verdicts can be seen again."""
+        record: dict[str, Any] = json.loads(self.record.read_text())
+        for row in record["results"]:
+            del row["reproduce"]
+        return record

@@ -53,7 +53,8 @@ def test_two_text_models(journey: Journey) -> None:
     broken = {row["relation"] for row in rows_of(parrot, status="violated")}
     assert {"first_place", "identical_lists"} <= broken
     claims = [row for row in parrot["results"] if "the_recommender" in row["nodeid"]]
-    assert {row["status"] for row in claims} == {"inconclusive"}
+    assert {row["status"] for row in claims if row["reason"]} <= {"inconclusive", "not-applicable"}
+    assert {row["outcome"] for row in claims} == {"failed", "skipped"}
 
 
 def test_every_role_is_asked_for_itself(journey: Journey) -> None:

@@ -16,7 +16,7 @@ from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.effect import similarity_effects
 from pytest_recsys_mt.oracles.rbo import rbo
 from pytest_recsys_mt.oracles.together import lasting
-from pytest_recsys_mt.runner import Questions, Runner
+from pytest_recsys_mt.runner import Questions, Runner, ask
 from pytest_recsys_mt.seeds import generator
 
 USERS = 20
@@ -57,7 +57,7 @@ def asked_again(runner: Runner) -> Drift | None:
     requests = {place: runner.cases[place].request for place in chosen}
     first = int(generator(runner.settings.seed, "asked again").integers(AGAIN, 2**31))
     try:
-        (outcomes,) = runner.ask(Questions(runner, requests, first), anew=True)
+        (outcomes,) = ask(Questions(runner, requests, first), anew=True)
     except RecsysError:
         return None
     both = [

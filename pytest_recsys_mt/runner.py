@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.calls import AGAIN, Call, key_of, plain_request
@@ -85,6 +86,37 @@ def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
         calls: Of any sides, each with the position of its case. Keys are as good as random numbers.
     """
     return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
+
+
+def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
+    """Ask all sides, those of one recommender as one batch: each fit is a recommender of its own.
+
+    Args:
+        *sides: What to ask.
+        anew: Whether answers of earlier runs do not count.
+
+    Returns:
+        What became of each request, by position, for each side.
+    """
+    calls = [each.calls() for each in sides]
+    runners = {id(each.runner.subject): each.runner for each in sides}
+    known: dict[tuple[int, str], Answer] = {}
+    for asked, runner in runners.items():
+        theirs = [
+            of_side
+            for each, of_side in zip(sides, calls, strict=True)
+            if id(each.runner.subject) == asked
+        ]
+        ordered = interleaved(chain.from_iterable(theirs))
+        answers = runner.execute(ordered, anew=anew)
+        known |= {(asked, call.key): answer for call, answer in zip(ordered, answers, strict=True)}
+    return [
+        each.runner.outcomes(
+            each.requests,
+            [(place, known[id(each.runner.subject), call.key]) for place, call in of_side],
+        )
+        for each, of_side in zip(sides, calls, strict=True)
+    ]
 
 
 class Runner:
@@ -241,30 +273,14 @@ class Runner:
         """
         return Texts(self.subject, self._executor)
 
-    def ask(self, *sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
-        """Ask all sides as one batch.
+    def execute(self, calls: Sequence[Call], *, anew: bool = False) -> list[Answer]:
+        """The answers of the recommender; see `Executor.execute`."""
+        return self._executor.execute(self.subject, calls, anew=anew)
 
-        Args:
-            *sides: What to ask of the one recommender.
-            anew: Whether answers of earlier runs do not count.
-
-        Returns:
-            What became of each request, by position, for each side.
-        """
-        calls = [each.calls() for each in sides]
-        ordered = interleaved(call for of_side in calls for call in of_side)
-        answers = self._executor.execute(self.subject, ordered, anew=anew)
-        known = {call.key: answer for call, answer in zip(ordered, answers, strict=True)}
-        return [
-            self._outcomes(
-                each.requests, [(position, known[call.key]) for position, call in of_side]
-            )
-            for each, of_side in zip(sides, calls, strict=True)
-        ]
-
-    def _outcomes(
+    def outcomes(
         self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Answer]]
     ) -> dict[int, Outcome]:
+        """What became of `requests`, from the answers to their replicates; all by position."""
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         times: dict[int, set[float | None]] = {position: set() for position in requests}
         outcomes = {}
@@ -405,7 +421,7 @@ class RunAnswers:
             )
             for side in (self, partner)
         ]
-        return self._paired(partner, positions, *runner.ask(*sides))
+        return self._paired(partner, positions, *ask(*sides))
 
     def _paired(
         self,
@@ -481,7 +497,7 @@ class RunAnswers:
         sides = (self, *partners)
         questions = [side._questions(positions) for side in sides]
         if any(each.requests for each in questions):
-            for side, outcomes in zip(sides, self._runner.ask(*questions), strict=True):
+            for side, outcomes in zip(sides, ask(*questions), strict=True):
                 side._outcomes.update(outcomes)
 
 

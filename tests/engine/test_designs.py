@@ -16,6 +16,7 @@ from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
 from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.recommenders import ItemKNN
 from pytest_recsys_mt.requests import Item, Recommendation, Scale
+from pytest_recsys_mt.runner import RunAnswers
 from pytest_recsys_mt.session import Fit, Session
 from pytest_recsys_mt.settings import Design
 from tests.plugin.conftest import record_of
@@ -53,6 +54,21 @@ def test_every_fit_is_of_a_recommender_of_its_own(tmp_path: Path) -> None:
         for fit in (Fit(), Fit(history=2), Fit(initialisation=1))
     }
     assert len({call.key for call in calls.values()}) == 3, "answers of fits must not mix"
+
+
+def test_two_fits_that_are_compared_answer_for_themselves(tmp_path: Path) -> None:
+    opened = session(tmp_path)
+    sides = []
+    for length in (1, 5):
+        design = dataclasses.replace(opened.settings.design, training_history=length)
+        runner = opened.runner(opened.recommender("mostpop"), "mostpop", design)
+        sides.append(RunAnswers(runner, runner.context(lambda verdict: verdict)))
+    pairs = sides[0].pair(sides[1], users=10)
+    for length, side in zip((1, 5), (pairs.source, pairs.followup), strict=True):
+        alone = fitted_to(opened, "mostpop", Fit(history=length))
+        expected = [answer.items for answer in alone.recommend([one.request for one in side])]
+        assert [one.answers[0].items for one in side] == expected
+    assert [one.answers for one in pairs.source] != [one.answers for one in pairs.followup]
 
 
 def test_initialisations_are_other_seeds(tmp_path: Path) -> None:

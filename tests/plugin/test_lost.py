@@ -67,8 +67,11 @@ def test_a_worker_that_dies(losing: pytest.Pytester, more: list[str]) -> None:
         assert "test_it.py::test_ranking[dying-Dying-reorder_history]" in reasons
 
 
-def test_workers_that_die_before_they_say_anything(losing: pytest.Pytester) -> None:
+def test_workers_that_die_before_they_say_anything(
+    losing: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As where memory runs out while weights are read: no report of any test ever comes."""
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # of the worker that runs this test
     losing.makepyfile(
         dying="""
         import os
@@ -82,7 +85,7 @@ def test_workers_that_die_before_they_say_anything(losing: pytest.Pytester) -> N
                 return []
         """
     )
-    result = losing.runpytest_inprocess(
+    result = losing.runpytest_subprocess(
         "-n2", "--max-worker-restart=0", "--recsys-model=dying:Dying",
         "--recsys-json=record.json", "--reruns=1",
     )  # fmt: skip

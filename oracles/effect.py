@@ -178,18 +178,17 @@ def agreement_between(
 
 
 def agreement_of(a: NDArray[np.int32], b: NDArray[np.int32], similarity: Similarity) -> Floats:
-    """Similarity of answers over the places that are due in both.
+    """Similarity of answers.
 
     Args:
         a: Encoded answers, ``(n, k)``.
-        b: The answers to compare with, ``(n, k)``.
+        b: The answers to compare with, ``(n, k)``, of which as many places are due.
         similarity: In [0, 1].
 
     Returns:
-        ``(n,)``; 1 where no place is due in both.
+        ``(n,)``; 1 where no place is due.
     """
-    beyond = (a == PAD) | (b == PAD)
-    values = similarity(np.where(beyond, PAD, a), np.where(beyond, PAD, b))
+    values = similarity(a, b)
     return np.where(np.isnan(values), 1.0, values)
 
 
@@ -204,8 +203,8 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
         pairs: The answers of both sides.
         context: Knows the catalogue.
         shared_only: Leave out the items that the answer's own request offered and the other side's
-            did not, close the gap, and have so many places less due of that answer. What neither
-            request offered stays where it is.
+            did not, close the gap, and have so many places less due of that answer, and so of all
+            others of that user. What neither request offered stays where it is.
 
     Returns:
         The answers of the users with any recommendation.
@@ -228,8 +227,12 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     (source, followup), filled = zip(
         *((codes[rows], of[rows]) for codes, of in encoded), strict=True
     )
+    # Whatever of one user is compared is so deep: a floor of longer lists would be another one.
+    due = np.minimum(*((side > PAD).sum(axis=2).min(axis=1) for side in (source, followup)))
+    beyond = np.arange(source.shape[2]) >= due[:, None, None]
+    source, followup = (np.where(beyond, PAD, side) for side in (source, followup))
     places = int((source > PAD).sum() + (followup > PAD).sum())
-    named = sum(int(of.sum()) for of in filled)
+    named = sum(int((of & ~beyond).sum()) for of in filled)
     return Encoded(rows, source, followup, 1 - named / places if places else 0.0)
 
 

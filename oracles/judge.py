@@ -15,7 +15,7 @@ from pytest_recsys_mt.oracles.examples import pick
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated, enough_to_show
 from pytest_recsys_mt.oracles.power import outlook
-from pytest_recsys_mt.oracles.together import confirmed, with_age
+from pytest_recsys_mt.oracles.together import Anew, confirmed, twice, with_age
 from pytest_recsys_mt.oracles.versions import with_versions
 from pytest_recsys_mt.verdict import NOT_ASKED, Allowed, Status, Verdict
 
@@ -104,30 +104,39 @@ def compare(
     two_sides(claim.oracle, source, followup)
     context = source.context
 
-    def seen(pairs: Pairs) -> Seen:
+    def seen(pairs: Pairs, context: Context = context) -> Seen:
         effects = with_age(with_versions(measure(pairs, context), pairs), pairs)
         if pairs.broken:
             unmeasured = {reason: len(users) for reason, users in pairs.broken.items()}
             effects = dataclasses.replace(effects, unmeasured=unmeasured)
         return Seen(effects, pairs, pairs.source, pairs.followup)
 
-    looked: list[tuple[Seen, int, float]] = []
+    looked: list[tuple[Seen, int, Pairs]] = []
 
     def see(users: int) -> Seen:
         pairs = source.pair(followup, users)
-        looked.append((seen(pairs), users, pairs.apart))
+        looked.append((seen(pairs), users, pairs))
         return looked[-1][0]
 
     relation = followup.label or source.label
     verdict = look_by_look(claim, relation, context, source.applicable(followup), see)
-    latest, users, apart = looked[-1]
+    latest, users, before = looked[-1]
 
-    def anew() -> tuple[Verdict, dict[str, float]]:
+    def anew() -> Anew | None:
+        pairs, changed, noisy = source.pair_anew(followup, users), 0, context
+        if pairs is not None and context.deterministic:
+            noisy = dataclasses.replace(context, deterministic=False)
+            pairs, changed = twice(before, pairs)
+        if pairs is None or (context.deterministic and not changed):
+            return None
         (look,) = Looks(users, exact=claim.exact, single=True)
-        together = seen(source.pair_anew(followup, users))
-        return verdict_of(claim, relation, together, context, look), _per_user(together)
+        together = seen(pairs, noisy)
+        found = verdict_of(claim, relation, together, noisy, look)
+        return Anew(found, _per_user(together), changed)
 
-    verdict = confirmed(verdict, claim.promise, apart, _per_user(latest), anew)
+    verdict = confirmed(
+        verdict, claim.promise, before.apart, _per_user(latest), context.deterministic, anew
+    )
     return dataclasses.replace(verdict, against=source.label if followup.label else "")
 
 

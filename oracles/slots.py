@@ -107,8 +107,7 @@ def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
         return {item.id for item in request.candidates}.__contains__
     if not context.items:
         return lambda item: not item.startswith(UNKNOWN_PREFIX)
-    history = {rating.item.id for rating in request.history}
-    return lambda item: item in context.items and item not in history
+    return lambda item: item in context.items and item not in request.known
 
 
 def _kind(item: str, asked: Asked, context: Context) -> EntryKind:

@@ -4,7 +4,8 @@ A recommender may change while it is asked: a model is replaced behind its endpo
 an index is built anew. Source answers are shared by many relations, so most follow-ups are asked later
 than their source, or days later where the source's answers were kept. A difference between the two
 may then be the recommender's own. Where a claim rests on one, both sides are asked once more, as one
-batch in an order that treats them alike.
+batch in an order that treats them alike. So are those of a recommender that declares itself
+deterministic, whose word for it a claim would otherwise rest on.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Pairs
+from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.effect import Effects
@@ -39,43 +41,79 @@ def with_age(effects: Effects, pairs: Pairs) -> Effects:
     return dataclasses.replace(effects, note="; ".join(filter(None, (effects.note, note))))
 
 
+@dataclass(frozen=True)
+class Anew:
+    """What both sides said when they were asked once more, together.
+
+    Attributes:
+        verdict: On these answers; of a recommender that declares itself deterministic on both
+            answers to each request, whose disagreement is its true noise.
+        effects: Of each user in it.
+        changed: How many users got another answer to the same request, where it should be the same.
+    """
+
+    verdict: Verdict
+    effects: Mapping[str, float]
+    changed: int = 0
+
+
 def confirmed(
     verdict: Verdict,
     promise: Allowed,
     apart: float,
     before: Mapping[str, float],
-    anew: Callable[[], tuple[Verdict, Mapping[str, float]]],
+    deterministic: bool,
+    anew: Callable[[], Anew | None],
 ) -> Verdict:
     """A verdict, withdrawn if it claims a difference that is gone with both sides asked together.
 
-    Gone means that the other verdict does not claim it, and that users' effects are smaller there
-    than they were, which is said of a recommender that does not change at most at rate `GONE`. The
-    verdict that stands is the first one, so that it does not depend on when anyone was asked.
+    Of a stochastic recommender, gone means that the other verdict does not claim it, and that users'
+    effects are smaller there than they were, which is said of one that does not change at most at
+    rate `GONE`. The verdict that stands is the first one, so that it does not depend on when anyone
+    was asked. A recommender that declares itself deterministic is asked again in any case: where all
+    its answers are the same, the first verdict stands, else the one that knows its noise.
 
     Args:
         verdict: On answers asked `apart`.
         promise: What it judges.
-        apart: Seconds between source and follow-ups; 0 leaves the verdict as it is.
+        apart: Seconds between source and follow-ups; 0 trusts a stochastic recommender.
         before: The effect of each user that it is about.
-        anew: Gives the verdict on both sides asked together, and its effects.
+        deterministic: Whether the recommender declares itself to be so.
+        anew: Asks both sides together; None where the answers cannot have changed.
     """
     difference = "holds" if promise == "at least" else "violated"
-    if not apart or verdict.status != difference or verdict.estimate is None:
+    if verdict.status != difference or verdict.estimate is None or not (apart or deterministic):
         return verdict
     when = f"{lasting(apart)} apart"
     try:
-        other, after = anew()
+        again = anew()
     except MissingAnswerError:
         reason = (
             f"source and follow-ups were asked {when}, so a difference may be the recommender's own; "
             f"their answers asked together are not recorded, and --recsys-mode=replay asks nothing"
         )
-        return dataclasses.replace(verdict, status="inconclusive", reason=reason)
+        return (
+            dataclasses.replace(verdict, status="inconclusive", reason=reason) if apart else verdict
+        )
+    if again is None:
+        return verdict
+    other = again.verdict
     if other.estimate is None or other.interval is None:
         reason = f"asked {when}, and together: {other.reason}"
-        return dataclasses.replace(verdict, status="inconclusive", reason=reason)
+        return (
+            dataclasses.replace(verdict, status="inconclusive", reason=reason) if apart else verdict
+        )
+    if deterministic:
+        if other.status == difference:
+            return other
+        reason = (
+            f"{CHANGED}: {again.changed} of {other.users} users got another answer to the same request"
+            f"{f' (source and follow-ups were asked {when})' if apart else ''}, and the recommender "
+            f"declares itself deterministic; with that as its noise, D is {other.estimate:.3f}"
+        )
+        return dataclasses.replace(other, status="inconclusive", reason=reason)
     drops = math.copysign(1.0, verdict.estimate) * np.array(
-        [before[user] - after[user] for user in before if user in after]
+        [before[user] - again.effects[user] for user in before if user in again.effects]
     )
     if other.status == difference or mean_of(drops, -2.0, 2.0, exact=False).lower(GONE) <= 0:
         return verdict
@@ -85,6 +123,27 @@ def confirmed(
         f"{other.estimate:.3f} [{low:.3f}, {high:.3f}] with both sides asked together"
     )
     return dataclasses.replace(other, status="inconclusive", reason=reason)
+
+
+def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:
+    """Both answers to each request, of the users who gave both; and how many of them differ."""
+    later = {
+        one.user: (one, other) for one, other in zip(second.source, second.followup, strict=True)
+    }
+    both = [
+        (_with(source, later[source.user][0]), _with(followup, later[source.user][1]))
+        for source, followup in zip(first.source, first.followup, strict=True)
+        if source.user in later
+    ]
+    changed = sum(
+        any(len({answer.items for answer in side.answers}) > 1 for side in sides) for sides in both
+    )
+    sources, followups = tuple(one for one, _ in both), tuple(other for _, other in both)
+    return dataclasses.replace(second, source=sources, followup=followups), changed
+
+
+def _with(asked: Asked, again: Asked) -> Asked:
+    return dataclasses.replace(asked, answers=asked.answers + again.answers)
 
 
 def lasting(seconds: float) -> str:

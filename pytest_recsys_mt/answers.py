@@ -177,6 +177,9 @@ class Answers(Protocol):
         """The answers of this side and of `followup`, aligned by user, else as `sample`."""
         ...
 
-    def pair_anew(self, followup: Answers, /, users: int) -> Pairs:
-        """Both sides of `pair` asked once more, as one batch that treats them alike."""
+    def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:
+        """Both sides of `pair` asked once more, as one batch that treats them alike.
+
+        None where the answers cannot change.
+        """
         ...

@@ -15,13 +15,21 @@ class Given:
     Attributes:
         where: The fixture, by its place and function.
         parameters: Of the fixture and of those that it depends on, in the order of their names.
+        during: For what part of the run it gives one object: the id of a test, class or module.
     """
 
     where: str
     parameters: tuple[str, ...]
+    during: str
 
-    def __str__(self) -> str:
-        return f"{self.where}[{','.join(self.parameters)}]"
+    def place(self, fingerprint: object) -> str:
+        """What tells a recommender from others of its name.
+
+        Args:
+            fingerprint: Of the recommender; one that has it is the same wherever it is given.
+        """
+        during = f" during {self.during}" if fingerprint is None and self.during else ""
+        return f"{self.where}[{','.join(self.parameters)}]{during}"
 
 
 def recommender_of(item: pytest.Item) -> Given | None:
@@ -46,4 +54,15 @@ def recommender_of(item: pytest.Item) -> Given | None:
     )
     fixture = known["recommender"][-1]
     function = fixture.func
-    return Given(f"{fixture.baseid}::{function.__module__}.{function.__qualname__}", told)
+    where = f"{fixture.baseid}::{function.__module__}.{function.__qualname__}"
+    return Given(where, told, _during(item, fixture.scope))
+
+
+def _during(item: pytest.Item, scope: str) -> str:
+    """The id of the part of the tests around `item` for which a fixture of `scope` is set up once."""
+    if scope == "function":
+        return item.nodeid
+    kinds = {"class": pytest.Class, "module": pytest.Module, "package": pytest.Package}
+    kind = kinds.get(scope)
+    parent = None if kind is None else item.getparent(kind)
+    return "" if parent is None else parent.nodeid

@@ -132,7 +132,8 @@ class Runner:
     Attributes:
         source_outcomes: What became of the unchanged requests, by position of their case: each
             answer is read once, however many tests compare theirs with it.
-        asked_apart: Whether anything was compared with source answers of another time.
+        asked_apart: Whether anything was compared with source answers of another time, or had to
+            be asked again.
     """
 
     def __init__(
@@ -396,8 +397,10 @@ class RunAnswers:
         self._ask(positions, partner)
         return self._paired(partner, positions, self._outcomes, partner._outcomes)
 
-    def pair_anew(self, followup: Answers, /, users: int) -> Pairs:
+    def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:
         """Both sides of `pair` asked once more, as one batch that treats them alike.
+
+        None where the answers cannot change.
 
         The calls have numbers of their own, so that an earlier answer to the same request is none
         of theirs; they follow from the two transformations, so that a resumed run asks nothing
@@ -408,8 +411,11 @@ class RunAnswers:
             MissingAnswerError: In replay mode, if an answer is not in the cache.
         """
         partner = self._partner(followup)
-        positions = self._served(partner)[:users]
         runner = self._runner
+        if not runner.subject.live:
+            return None
+        runner.asked_apart = True
+        positions = self._served(partner)[:users]
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
         sides = [

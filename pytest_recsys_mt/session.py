@@ -197,7 +197,8 @@ class Session:
         if not isinstance(name, str):
             name = getattr(recommender, "__name__", None) or type(recommender).__name__
         parameters = "" if given is None else "-".join(given.parameters)
-        return f"fixture:{name}[{parameters}]" if parameters else f"fixture:{name}", str(given)
+        place = "" if given is None else given.place(getattr(recommender, "fingerprint", None))
+        return f"fixture:{name}[{parameters}]" if parameters else f"fixture:{name}", place
 
     def subject(
         self,

@@ -106,14 +106,13 @@ def identity_of(asked: object, name: str, fixture: str) -> dict[str, Any]:
     Args:
         asked: A recommender, or the text model of one.
         name: As reports know it.
-        fixture: What gave it; empty for a spec. A fingerprint speaks for an object whoever gave it.
+        fixture: What gave it; empty for a spec.
     """
     identity = getattr(asked, "identity", None)
     if isinstance(identity, Mapping):  # which parts of its spec answers do not depend on
         return dict(identity)
-    fingerprint = getattr(asked, "fingerprint", None)
-    own = {"fixture": fixture} if fixture and fingerprint is None else {}
-    return {"recommender": name, "fingerprint": fingerprint, **own}
+    own = {"fixture": fixture} if fixture else {}
+    return {"recommender": name, "fingerprint": getattr(asked, "fingerprint", None), **own}
 
 
 class RecommenderSubject:

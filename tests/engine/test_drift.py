@@ -50,6 +50,13 @@ class Noisy(Drifting):
     deterministic = False
 
 
+class Swinging(Steady):
+    """Comes back to where it was, again and again, within one batch."""
+
+    def score(self, item):
+        return base(item) + self.asked % 40 / 10 * base(item[::-1])
+
+
 class Broken(Drifting):
     """Moves on, and turns its list round where it is offered more."""
 
@@ -114,7 +121,7 @@ def test_a_relation_that_is_broken_is_blamed_beside_the_drift(project: pytest.Py
 
 
 def test_a_difference_between_answers_asked_apart_is_told_so(project: pytest.Pytester) -> None:
-    record = record_of(project, "--recsys-model=models.py:Drifting")
+    record = record_of(project, "--recsys-model=models.py:Noisy")
     reasons = [row["reason"] for row in record["results"] if row["status"] == "inconclusive"]
     assert any(reason.startswith("answers changed while we asked: D=") for reason in reasons)
 
@@ -126,6 +133,18 @@ def test_a_steady_recommender_is_asked_again_and_passes(project: pytest.Pytester
     assert (drift["users"], drift["changed"], drift["drifted"]) == (20, 0, False)
     assert record["ret"] == 0
     assert record["gate"]["status"] == "passed"
+
+
+def test_one_that_is_not_deterministic_is_told_so_and_no_relation(
+    project: pytest.Pytester,
+) -> None:
+    """Within one batch no time is between source and follow-up: only its own word says that it is."""
+    record = record_of(project, "--recsys-model=models.py:Swinging", "-k", "shuffle")
+    (row,) = record["results"]
+    assert row["status"] == "inconclusive"
+    assert "declares itself deterministic" in row["reason"]
+    assert record["drift"][0]["drifted"]
+    assert (record["gate"]["status"], record["ret"]) == ("failed", 1)
 
 
 KEPT = '''
@@ -170,7 +189,8 @@ def test_kept_answers_beside_fresh_ones_are_no_violation(kept: pytest.Pytester) 
     record = record_of(kept, *options, "-k", "extend")
     (row,) = record["results"]
     assert row["status"] == "inconclusive"
-    assert row["reason"].startswith("answers changed while we asked: D=")
+    assert row["reason"].startswith("answers changed while we asked: ")
+    assert "source and follow-ups were asked" in row["reason"]
     assert record["drift"][0]["drifted"]
     again = record_of(kept, *options, "-k", "extend", "--recsys-mode=refresh")
     assert (again["results"][0]["status"], again["ret"]) == ("holds", 0)

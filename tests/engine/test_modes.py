@@ -121,7 +121,7 @@ def test_each_call_is_put_once_and_a_second_run_asks_nothing(
     assert len(asked) == len(set(asked)) == 12 * 2 * 3
     assert first["calls"] | {"usd": None} == {
         "planned": 72, "cached": 0, "made": 72, "failed": 0, "prompt_tokens": 0,
-        "completion_tokens": 0, "usd": None, "cut_off": 0,
+        "completion_tokens": 0, "usd": None, "cut_off": 0, "again": 0,
     }  # fmt: skip
     second = project.run("Counting", *workers)
     assert project.asked() == []

@@ -33,8 +33,8 @@ class FakeAnswers:
         theirs = followup.sample(users)
         return Pairs(tuple(self.asked)[:users], theirs.asked, theirs.not_applicable, theirs.errors)
 
-    def pair_anew(self, followup: Answers, /, users: int) -> Pairs:
-        raise AssertionError("these answers were all given together")
+    def pair_anew(self, followup: Answers, /, users: int) -> None:
+        return None
 
 
 def items(*ids: str) -> tuple[Item, ...]:

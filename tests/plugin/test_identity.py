@@ -143,6 +143,33 @@ def test_a_fixture_that_depends_on_parameters_gives_several(
     assert record_of(path)["models"] == ["fixture:Mine[False]", "fixture:Mine[True]"]
 
 
+@pytest.mark.parametrize("fingerprint", ["", 'fingerprint = "v1"'])
+def test_what_a_fixture_gives_elsewhere_is_another_recommender(
+    run: Run, project: pytest.Pytester, fingerprint: str
+) -> None:
+    """One fixture for several files, of which each gets another object, or two of one name."""
+    mine = FIXTURE.partition("@pytest.fixture")[0].format(faulty="self.faulty")
+    mine = mine.replace("deterministic = True", f"deterministic = True\n    {fingerprint}")
+    test = "".join(FIXTURE.partition("@metamorphic")[1:])
+    given = "@pytest.fixture\ndef recommender(request):\n    mine = Mine()\n    mine.faulty = {}\n    return mine\n"
+    if fingerprint:
+        project.makepyfile(
+            test_sound=mine + given.format(False) + test,
+            test_faulty=mine + given.format(True) + test,
+        )
+    else:
+        project.makeconftest(mine + given.format("request.module.FAULTY"))
+        head = mine.partition("class Mine")[0]
+        project.makepyfile(
+            test_sound=f"{head}\nFAULTY = False\n{test}",
+            test_faulty=f"{head}\nFAULTY = True\n{test}",
+        )
+    for order in (("test_sound.py", "test_faulty.py"), ("test_faulty.py", "test_sound.py")):
+        result = run(*order)
+        result.assert_outcomes(passed=1, failed=1)
+        result.stdout.fnmatch_lines(["FAILED test_faulty.py::*"])
+
+
 def test_a_fingerprint_is_one_models_own(project: pytest.Pytester, tmp_path: Path) -> None:
     """Two models that both call themselves version 1 are two models, also on disk."""
     project.makepyfile(models=MODELS.replace("fingerprint = None", "fingerprint = 'version 1'"))

@@ -140,6 +140,10 @@ class Given:
         """See `pytest_recsys_mt.answers.Answers`."""
         return Pairs(self.asked[:users], self.asked[:users])
 
+    def pair_anew(self, followup: Answers, /, users: int) -> None:
+        """Nothing changes here."""
+        return
+
 
 @dataclass(frozen=True)
 class Shares:

@@ -238,6 +238,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             relation,
             margin=claim.margin,
             allowed=claim.promise,
+            joint=effects.joint,
             users=users,
             not_applicable=not_applicable.total(),
             errors=failed,

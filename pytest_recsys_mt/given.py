@@ -62,7 +62,10 @@ def _during(item: pytest.Item, scope: str) -> str:
     """The id of the part of the tests around `item` for which a fixture of `scope` is set up once."""
     if scope == "function":
         return item.nodeid
-    kinds = {"class": pytest.Class, "module": pytest.Module, "package": pytest.Package}
-    kind = kinds.get(scope)
-    parent = None if kind is None else item.getparent(kind)
-    return "" if parent is None else parent.nodeid
+    kinds: dict[str, type[pytest.Collector]] = {
+        "class": pytest.Class,
+        "module": pytest.Module,
+        "package": pytest.Package,
+    }
+    around = [node for node in item.listchain() if isinstance(node, kinds.get(scope, ()))]
+    return around[-1].nodeid if around else ""

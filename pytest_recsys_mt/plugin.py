@@ -287,7 +287,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         return
     from pytest_recsys_mt.report import finish, lost, missing, results_of
 
-    results = results_of(reported.tests)
+    results, again = results_of(reported.tests), config.stash[AGAIN]
     wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
     if not judged and not wanting and not _asked_for(config):
         return
@@ -299,7 +299,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         config.stash[STARTED],
         config.stash.get(BASELINE, None),
         [*missing(session, reported.uncollected), *wanting],
-        config.stash[AGAIN],
+        again,
     )
     passed = config.stash[RECORD].document()["gate"]["status"] == "passed"
     if not passed and session.exitstatus in (

@@ -80,6 +80,7 @@ class Verdict:
         per_user: The effect or score of every user scored, where all were asked at one look: an
             early end of several chooses its users, so that no other run can be held against them.
         reach: The smallest and the largest value of a user there can be, those seen among them.
+        joint: Whether the mean is a number of all users together, as an aggregate is.
     """
 
     status: Status
@@ -105,6 +106,7 @@ class Verdict:
     per_user: Mapping[str, float] = field(default_factory=dict, repr=False)
     reach: tuple[float, float] | None = None
     allowed: Allowed | None = None
+    joint: bool = False
     ledger: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:

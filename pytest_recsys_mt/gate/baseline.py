@@ -46,6 +46,10 @@ def read(path: Path) -> Document:
             f"it is a damaged record: {fault}; --recsys-json writes no such thing, so the file was changed "
             f"later or is of an older version: make a new one with --recsys-json={path!s}"
         )
+    changed = [str(each["reason"]) for each in found.get("drift", []) if each["drifted"]]
+    if changed:
+        told = one_line("; ".join(changed))
+        raise PolicyError(f"nobody can say what it is the record of: {told}; make a new one")
     if gate["incomplete"]:
         told = one_line("; ".join(map(str, gate["incomplete"])))
         raise PolicyError(
@@ -62,6 +66,11 @@ def _fault(document: Mapping[str, Any]) -> str:
     for name, kind in (("models", list), ("results", list), ("settings", dict)):
         if not isinstance(document.get(name), kind):
             return f"{name!r} is {_short(document.get(name))}, not a {kind.__name__}"
+    drift = document.get("drift", [])
+    if not isinstance(drift, list) or not all(
+        isinstance(each, dict) and {"drifted", "reason"} <= each.keys() for each in drift
+    ):
+        return f"'drift' is {_short(drift)}, not a list of what was found of each model"
     if not isinstance(document["gate"]["incomplete"], list):
         return f"'incomplete' of the gate is {_short(document['gate']['incomplete'])}, not a list"
     for model in document["models"]:
@@ -101,7 +110,12 @@ def _fault_of_row(row: Mapping[str, Any]) -> str:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # JSON has whole numbers of any size
+        return False
 
 
 def digest_of(values: Iterable[str]) -> str:

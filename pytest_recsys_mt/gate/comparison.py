@@ -180,6 +180,10 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     if reason or old is None:
         return replace(named, reason=reason)
     users = sorted(old["per_user"].keys() & new["per_user"].keys())
+    joint = old.get("joint", False) or new.get("joint", False)
+    if joint and old["per_user"].keys() != new["per_user"].keys():
+        told = f"{len(old['per_user'])} then, {len(new['per_user'])} now, {len(users)} of them the same"
+        return replace(named, reason=f"a number of all users together, who are others: {told}")
     if len(users) < 2:
         return replace(named, reason=f"{len(users)} users have a value in both runs")
     margin = policy.margin if rule.margin is None else rule.margin

@@ -30,7 +30,7 @@ KINDS: Mapping[Kind, str] = MappingProxyType(
         "failed": "{count} failed for something else than a verdict ({names})",
         "fixed": "{count} known to be violated, now fixed ({names})",
         "expired": "{count} known beyond the last day ({names})",
-        "refused": "the baseline cannot be used: {names}",
+        "refused": "no comparison: {names}",
         "regressed": "{count} regressed ({names})",
         "suspicious": "{count} suspiciously better ({names})",
         "unclear": "{count} not shown to be as good as before ({names})",
@@ -247,10 +247,17 @@ class Gate:
     ) -> Iterable[Reason]:
         for reason in comparison["refused"]:
             yield Reason("refused", f"the baseline cannot be used: {reason}", reason)
-        if not comparison["refused"] and not set(comparison["counts"]) - {"ungated"}:
-            yield Reason(
-                "refused", "nothing could be compared with the baseline", "nothing compares"
-            )
+        model = comparison["model"]
+        # Some verdicts, as one on several models together, have no value a user by their nature.
+        wanting = any(
+            row["per_user"] or row["status"] in ("error", "not-applicable")
+            for row in rows
+            if row["model"] == model
+        )
+        compared = set(comparison["counts"]) - {"ungated"}
+        if wanting and not comparison["refused"] and not compared:
+            text = f"no verdict on {model} could be compared"
+            yield Reason("refused", text, text)
         several = len({row["model"] for row in rows if row["model"]}) > 1
         names = {(row["nodeid"], row["oracle"]): _name(row, several) for row in rows}
         failing: dict[str, Kind] = {"regressed": "regressed", "suspicious": "suspicious"}

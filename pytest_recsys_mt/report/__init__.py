@@ -27,7 +27,7 @@ def finish(
     started: float,
     baseline: Mapping[str, Any] | None = None,
     incomplete: Sequence[str] = (),
-    again: Sequence[Mapping[str, Any]] = (),
+    again: Sequence[dict[str, Any]] = (),
 ) -> Record:
     """Gather what the test reports carry, and write the files that were asked for.
 
@@ -64,7 +64,15 @@ def finish(
         annotate(Path(junit), record.document(), config, gate=settings.whole)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and (record.rows or record.incomplete):
-        append(Path(summary), record.document())
+        try:
+            append(Path(summary), record.document())
+        except OSError as error:
+            reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+            reporter.write_line(
+                f"recsys-mt: GITHUB_STEP_SUMMARY={summary!r} cannot be written: {error.strerror}; the "
+                f"record and the gate are not touched by that",
+                red=True,
+            )
     if settings.html is not None:
         from pytest_recsys_mt.report.html import write_report
 

@@ -187,6 +187,7 @@ def test_a_file_that_is_no_baseline_ends_the_run_before_it_begins(
     [
         ({"per_user": {"u1": "0.5"}}, "'per_user' of 'u1' is 0.5, not a number from 0 to 1"),
         ({"per_user": {"u1": float("nan")}}, "'per_user' of 'u1' is nan, not a number"),
+        ({"per_user": {"u1": 10**400}}, "'per_user' of 'u1' is 100000000000, not a number"),
         ({"per_user": {"u1": 7.0}}, "'per_user' of 'u1' is 7.0, not a number from 0 to 1"),
         ({"per_user": [0.5]}, "'per_user' is [0.5], not an object"),
         ({"reach": [0.0]}, "'reach' is [0.0], not two numbers"),
@@ -207,6 +208,31 @@ def test_a_damaged_record_is_no_baseline_and_says_what_is_wrong_with_it(
     where = "" if "nodeid" in change else f" ({second['nodeid']})"
     assert f"it is a damaged record: row 2 of 'results'{where}: {told}" in str(error.value)
     assert "make a new one with --recsys-json" in str(error.value)
+
+
+def test_a_record_of_answers_that_changed_is_no_baseline(
+    baseline: dict[str, Any], project: pytest.Pytester
+) -> None:
+    path = project.path / "old.json"
+    drift = [{"drifted": True, "reason": "answers changed while we asked toy"}]
+    path.write_text(json.dumps({**baseline, "drift": drift}))
+    with pytest.raises(
+        PolicyError, match="nobody can say what it is the record of: answers changed"
+    ):
+        read(path)
+    path.write_text(json.dumps({**baseline, "drift": [None]}))
+    with pytest.raises(PolicyError, match="'drift' is"):
+        read(path)
+
+
+def test_a_step_summary_that_cannot_be_written_is_said_and_loses_nothing(
+    run: Run, project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "nowhere" / "summary.md"))
+    result, record = run()
+    assert result.ret == pytest.ExitCode.OK
+    assert record["gate"]["status"] == "passed"
+    result.stdout.fnmatch_lines(["recsys-mt: GITHUB_STEP_SUMMARY=*", "gate: passed*"])
 
 
 def test_texts_of_a_baseline_do_not_reach_the_terminal_as_they_are(

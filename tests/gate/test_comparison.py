@@ -198,6 +198,16 @@ def test_what_cannot_be_compared_is_ungated_with_the_reason(
     assert found.reason.startswith(told)
 
 
+def test_an_aggregate_of_other_users_is_not_compared() -> None:
+    """Coverage of half the users is less, though each of them got the same list."""
+    whole = metric(np.full(100, 0.4), joint=True)
+    half = metric(np.full(50, 0.2), joint=True)
+    found = one(whole, half)
+    assert found.change == "ungated"
+    assert "100 then, 50 now, 50 of them the same" in found.reason
+    assert one(whole, whole).change == "unchanged"
+
+
 def test_a_rule_sets_margins_and_takes_rows_out() -> None:
     old, new = row(noise(1)), row(noise(1) + 0.3)
     choice = Choice({"relation": "r"})

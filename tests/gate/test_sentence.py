@@ -57,6 +57,29 @@ def test_a_reason_of_any_kind_fails_the_gate_and_is_told(kind: str) -> None:
     assert "because of this" in gate["sentence"]
 
 
+def test_a_verdict_on_several_models_together_is_not_missed_in_a_comparison() -> None:
+    """It has no value a user, in the baseline or now; a model of which nothing compares is missed."""
+    facts = {"per_user": {}, "reach": None, "allowed": None, "suite": "arena"}
+    own = row(1, "holds", "passed", **facts) | {
+        "per_user": {"u1": 0.0, "u2": 0.0},
+        "reach": [-1.0, 1.0],
+        "allowed": "at most",
+    }
+    league = row(2, "holds", "passed", **facts) | {"model": "toy, other"}
+    document = {
+        "results": [own, league],
+        "models": ["toy", "toy, other"],
+        "digests": {},
+        "settings": {},
+    }
+    gate = Gate(asked=True, baseline=("old.json", document))
+    assert gate.decide(document, [], {})["status"] == "passed"
+    refused = row(3, "not-applicable", "skipped", **facts) | {"model": "other"}
+    document = {**document, "results": [own, refused], "models": ["toy", "other"]}
+    decided = Gate(asked=True, baseline=("old.json", document)).decide(document, [], {})
+    assert "no verdict on other could be compared" in decided["sentence"]
+
+
 def test_a_run_that_passes_says_what_it_passed_over() -> None:
     gate = decided(
         row(1, "holds", "passed"),

@@ -1,6 +1,7 @@
 """`same_order` where the two requests do not offer the same."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -69,11 +70,11 @@ def test_shorter(source, followup):
 """
 
 
-def rows(pytester: pytest.Pytester, *options: str) -> list[dict[str, float]]:
+def rows(pytester: pytest.Pytester, *options: str) -> list[dict[str, Any]]:
     pytester.makepyfile(models=MODELS, test_it=TEST)
     path = pytester.path / "record.json"
     pytester.runpytest_subprocess(f"--recsys-json={path}", *options)
-    found: list[dict[str, float]] = json.loads(path.read_text())["results"]
+    found: list[dict[str, Any]] = json.loads(path.read_text())["results"]
     return found
 
 

@@ -42,19 +42,6 @@ def _first(strength: float) -> Callable[[], object]:
     return lambda: faults.FirstCandidatesFirst(strength)
 
 
-RANKING = (
-    "scale_ratings(2)",
-    "shift_ratings(1)",
-    "reorder_history",
-    "duplicate_history",
-    "rename_user",
-    "shuffle_candidates",
-    "extend_list(5)",
-    "noisy_profile(1)",
-    "drop_history(1)",
-)
-"""Promises that the ranking stays, of recommenders that read no text."""
-
 SOUND = (
     _member("sound, always alike", lambda: Sound(0)),
     _member("sound, temperature .1", lambda: Sound(0.1)),
@@ -85,13 +72,7 @@ FAULTY = (
     _member("names others", faults.NamesOthers, "only_candidates"),
     _member("stops early", faults.StopsEarly, "complete_list"),
     _member("unseeded", faults.Unseeded, "same_seed_same_answer"),
-    _member(
-        "cannot keep still",
-        faults.CannotKeepStill,
-        "same_seed_same_answer",
-        *RANKING,
-        "add_irrelevant_candidates(5)",
-    ),
+    _member("cannot keep still", faults.CannotKeepStill, "same_seed_same_answer"),
     _member("all but random", lambda: Sound(8.0), "self_agreement", "swap_history"),
     _member("minds spaces", _read(text.MindsSpaces), "add_spaces(0.32)"),
     _member("minds words", _read(text.MindsWords), "random_words(rate=0.19)"),

@@ -59,14 +59,14 @@ def test_a_reason_of_any_kind_fails_the_gate_and_is_told(kind: str) -> None:
 
 def test_a_verdict_on_several_models_together_is_not_missed_in_a_comparison() -> None:
     """It has no value a user, in the baseline or now; a model of which nothing compares is missed."""
-    facts = {"per_user": {}, "reach": None, "allowed": None, "suite": "arena"}
+    facts: dict[str, Any] = {"per_user": {}, "reach": None, "allowed": None, "suite": "arena"}
     own = row(1, "holds", "passed", **facts) | {
         "per_user": {"u1": 0.0, "u2": 0.0},
         "reach": [-1.0, 1.0],
         "allowed": "at most",
     }
     league = row(2, "holds", "passed", **facts) | {"model": "toy, other"}
-    document = {
+    document: dict[str, Any] = {
         "results": [own, league],
         "models": ["toy", "toy, other"],
         "digests": {},

@@ -153,4 +153,4 @@ def test_where_every_call_fails_none_is_tried_again(project: pytest.Pytester) ->
     _, row = row_of(project, "Always", "--recsys-users=4")
     assert row["status"] == "error"
     asked = (project.path / "asked.log").read_text().split()
-    assert asked == ["4", *["1"] * 4] * 2  # each side as a batch, then one by one, and never again
+    assert asked == ["8", *["1"] * 8]  # both sides as a batch, then one by one, and never again

@@ -130,6 +130,9 @@ def _execute(file: Path, alias: str, spec: str) -> None:
         raise RecommenderError(f"{spec!r}: {str(file)!r} is no Python file")
     module = importlib.util.module_from_spec(blueprint)
     sys.modules[alias] = module
+    folder = str(file.resolve().parent)
+    if folder not in sys.path:  # as for a script, so that it may import the files beside it
+        sys.path.append(folder)
     try:
         blueprint.loader.exec_module(module)
     except (Exception, SystemExit) as error:

@@ -212,7 +212,10 @@ class Project:
     def run(self, *options: str, executor: str = "ray") -> tuple[str, dict[str, Any]]:
         """What a run printed, and its record."""
         output, _ = self.start(*options, executor=executor).communicate(timeout=180)
-        return output, record_of(self.folder / f"{executor}.json")
+        record = record_of(self.folder / f"{executor}.json")
+        for row in record["results"]:
+            del row["reproduce"]  # names the executor
+        return output, record
 
     def lines(self, name: str) -> list[str]:
         """What the recommenders noted."""

@@ -27,6 +27,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r'(?ms)^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$')
 STATUS = "echo $?"
 ANY = "..."
+FOREIGN = re.compile(r"(PYTEST|COV|RECSYS|OPENAI|GITHUB)_.*|CI|BUILD_NUMBER")
+"""Variables that change what a command prints: with `CI`, pytest does not cut its summary to the terminal."""
 LIMIT = 300
 """Seconds that a command may take."""
 
@@ -120,9 +122,8 @@ class Journey:
         self.folder = folder / "shop"
         self.folder.mkdir()
         self.printed: list[str] = []
-        foreign = ("PYTEST_", "COV_", "RECSYS_", "OPENAI_", "GITHUB_")
         self._environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(foreign)},
+            **{name: value for name, value in os.environ.items() if not FOREIGN.fullmatch(name)},
             "HOME": str(folder),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "COLUMNS": "80",

@@ -15,6 +15,7 @@ from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.limits import Budget
 from pytest_recsys_mt.prices import Price, Prices
 from pytest_recsys_mt.progress import Progress
+from pytest_recsys_mt.requests import is_cut_off
 from pytest_recsys_mt.settings import Mode
 from pytest_recsys_mt.subject import Answer, Subject
 
@@ -36,7 +37,7 @@ class CallFact:
         prompt_tokens: Of the prompt, as the answer reports them.
         completion_tokens: Of the answer, likewise.
         usd: What the call cost in this run; None where that is not known.
-        cut_off: Whether the answer ends where its most tokens were reached.
+        cut_off: Whether the answer was ended by something else than its model.
         again: As of `Call.again`.
     """
 
@@ -239,7 +240,7 @@ class Executor:
     def _keep(self, call: Call, answer: Answer, state: State, usd: float | None) -> None:
         self._answers[call.key] = answer
         prompt, completion = answer.get("usage") or (0, 0)
-        cut_off = answer.get("finish_reason") == "length"
+        cut_off = is_cut_off(answer.get("finish_reason"))
         self._facts[call.key] = CallFact(state, prompt, completion, usd, cut_off, call.again)
 
     def _price(self, subject: Subject, call: Call) -> Price | None:

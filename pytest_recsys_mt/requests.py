@@ -276,6 +276,13 @@ class Prompt:
     schema: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
+def is_cut_off(finish_reason: str | None) -> bool:
+    """Whether an answer with this `finish_reason` was ended by something else than its model: the most
+    tokens, or a filter.
+    """
+    return finish_reason in ("length", "content_filter")
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """What a text model answered; `text` is None only where `error` says why."""

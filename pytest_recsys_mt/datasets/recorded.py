@@ -8,7 +8,7 @@ key                 what it holds
 ``candidates``      titles, in the order of the prompt
 ``target``          the title that the user chose next, which the answer should rank high
 ``text``            the answer as the model wrote it
-``finish_reason``   ``"length"`` where the answer was cut off (may be left out)
+``finish_reason``   ``"length"`` or ``"content_filter"`` where it was cut off (may be left out)
 =================== ===============================================================================
 
 Other keys, such as the prompt, are left out. Lines with the same question are replicates, in their
@@ -30,7 +30,7 @@ import pandas as pd
 from pytest_recsys_mt.datasets import films
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale, is_cut_off
 
 SCALE = Scale(0, 1)
 SUFFIX = ".jsonl"
@@ -73,7 +73,7 @@ def read(path: Path) -> dict[str, Recording]:
         text = row.get("text")
         if not isinstance(text, str):
             raise DataError(f"{where}: 'text' is the answer as text, got {text!r}")
-        reply = Reply(text, row.get("finish_reason") == "length")
+        reply = Reply(text, is_cut_off(row.get("finish_reason")))
         known = found.setdefault(request.user, Recording(request, target, ()))
         if (known.request, known.target) != (request, target):
             raise DataError(

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pytest_recsys_mt.llm.endpoint import Endpoint
 from pytest_recsys_mt.llm.pacing import UnavailableError
-from pytest_recsys_mt.llm.retries import chain
+from pytest_recsys_mt.llm.retries import PassingError, chain, is_unreachable
 from pytest_recsys_mt.requests import Completion, Message, Usage
 
 _HINTS: Mapping[int, str] = {
@@ -95,6 +95,7 @@ def read(body: bytes) -> Completion:
     """The answer in the body of a response.
 
     Raises:
+        PassingError: If it holds an error instead.
         ValueError: If it holds none, or more than one; the text says what it holds.
     """
     try:
@@ -108,8 +109,9 @@ def read(body: bytes) -> Completion:
     answer = answer if isinstance(answer, dict) else {}
     choices = answer.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
-        failure = answer.get("error")
-        raise ValueError(f"the answer has no choices{f': {failure}' if failure else ''}")
+        if answer.get("error"):
+            raise PassingError(f"the answer has no choices, but an error: {_complaint(answer)}")
+        raise ValueError("the answer has no choices")
     if len(choices) > 1:
         raise ValueError(f"the answer has {len(choices)} choices, and one was asked for")
     message = choices[0].get("message")
@@ -133,6 +135,7 @@ def read(body: bytes) -> Completion:
 
 def describe(error: Exception, endpoint: Endpoint) -> str:
     """Why a call failed, and what to do where that is known."""
+    import aiohttp
     import openai
 
     if isinstance(error, openai.APIStatusError):
@@ -144,7 +147,7 @@ def describe(error: Exception, endpoint: Endpoint) -> str:
         return f"HTTP {error.status_code}{f' ({hint})' if hint else ''}: {said}"
     if isinstance(error, UnavailableError):
         return describe_absence(error)
-    if isinstance(error, (openai.APIConnectionError, TimeoutError)):
+    if isinstance(error, (openai.APIConnectionError, aiohttp.ClientError, TimeoutError)):
         return describe_connection(error, endpoint.url)
     if isinstance(error, ValueError):
         return str(error)
@@ -172,8 +175,10 @@ def describe_connection(error: Exception, url: str) -> str:
             f"{url} cannot be trusted: {inmost}; for a certificate of your own authority, name its "
             f"file in SSL_CERT_FILE"
         )
-    if any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
-        return f"{url} cannot be reached: {inmost}"
+    if is_unreachable(error):
+        return f"{url} cannot be reached: {str(inmost) or 'it does not take a connection'}"
+    if any(isinstance(cause, aiohttp.ClientResponseError) for cause in causes):
+        return f"{url} sent what is no HTTP: {getattr(inmost, 'message', inmost)}"
     if any(isinstance(cause, TimeoutError) for cause in causes):
         return f"{url} did not answer in time; raise timeout or lower concurrency"
     return f"{url} broke off: {inmost}"

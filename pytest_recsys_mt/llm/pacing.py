@@ -21,6 +21,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _STRANGER = 5.0
 """Seconds that an endpoint which never answered anything is waited for: mostly a wrong address."""
 
+_BELIEVED = 8
+"""Waits beyond `Pace.max_wait` that an endpoint asks for in a row until they hold for all calls: one
+alone may be a mistake of one of many servers behind an address."""
+
 
 class UnavailableError(Exception):
     """An endpoint is not worth waiting for.
@@ -28,14 +32,12 @@ class UnavailableError(Exception):
     Attributes:
         reason: What the endpoint last said.
         asked: Seconds that it asked to be left alone, where it did and they are too many.
-        waited: Seconds that it was waited for, at most.
     """
 
-    def __init__(self, reason: str, asked: float | None, waited: float) -> None:
+    def __init__(self, reason: str, asked: float | None) -> None:
         super().__init__(reason)
         self.reason = reason
         self.asked = asked
-        self.waited = waited
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,13 @@ class Pace:
 
     Belongs to one event loop.
 
+    An endpoint from which nothing is heard for too long is given up, whatever its calls wait for: then
+    they fail at once. A pause that has run out lets a call try again nevertheless.
+
     Args:
         ceiling: The most calls in flight; it begins with them. None begins with `FIRST` and finds
             out, up to `MOST`.
-        max_wait: Seconds that an endpoint may stay away before its calls fail at once. Every pause
-            that has run out lets a call try again nevertheless.
+        max_wait: Seconds that an endpoint may stay away, or silent, before its calls fail at once.
         clock: Seconds, from anywhere.
         sleep: Waits for seconds of that clock.
         draw: A number in [0, 1), so that many clients do not come back together.
@@ -93,7 +97,12 @@ class Pace:
         self._open_at = float("-inf")
         self._refusals = 0
         self._in_a_row = 0
+        self._heard_at = float("-inf")
+        self._began: float | None = None
         self._failing_since: float | None = None
+        self._unheard = 0
+        self._given_up = 0
+        self._overlong = 0
         self._refused_at = float("-inf")
         self._reason = ""
         self._asked: float | None = None
@@ -114,11 +123,13 @@ class Pace:
                 if self._is_hopeless(left):
                     self._wake(len(self._queue))
                     asked = self._asked if left > self.max_wait else None
-                    raise UnavailableError(self._reason, asked, self._patience)
+                    raise UnavailableError(self._reason, asked)
                 await self.sleep(left)
             elif self._flying < self.limit:
                 self._flying += 1
-                return Turn(self.clock(), self._refusals)
+                now = self.clock()
+                self._began = now if self._began is None else self._began
+                return Turn(now, self._refusals)
             else:
                 place = asyncio.get_running_loop().create_future()
                 self._queue.append(place)
@@ -129,11 +140,63 @@ class Pace:
         self._flying -= 1
         self._wake(self.limit - self._flying)
 
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until an attempt that begins now would outlast the patience with a silent endpoint.
+
+        None where its own time limit is enough: the endpoint was heard lately, or is given up and
+        tried once more.
+        """
+        since = self._failing_since
+        if since is None and not self.alive:
+            since = self._began
+        left = 0.0 if since is None else since + self.max_wait - self.clock()
+        return left if left > 0 else None
+
     def seen(self) -> None:
         """Take note that the endpoint does its work, whatever it made of a call."""
         self.alive = True
-        self._in_a_row = 0
+        self._heard_at = self.clock()
+        self._in_a_row = self._unheard = self._given_up = self._overlong = 0
         self._failing_since = None
+
+    def unheard(self, turn: Turn, reason: str, *, hangs: bool) -> bool:
+        """Take note of an attempt to which no answer came; says whether the endpoint is given up.
+
+        It is the call's own failure where others were answered meanwhile. Else the endpoint is silent,
+        and given up once that has lasted too long.
+
+        Args:
+            turn: The attempt.
+            reason: As an error would say it.
+            hangs: Whether the endpoint took the call, as one does that is still loading a model.
+        """
+        if self._heard_at > turn.began:
+            return False
+        now = self.clock()
+        since = turn.began if self._failing_since is None else min(self._failing_since, turn.began)
+        self._failing_since = since
+        self._unheard += 1
+        patience = self.max_wait if hangs else self._patience
+        # One call alone may hang by what it asks.
+        proven = self._unheard > 1 or (patience > 0 and not self.alive)
+        if now - since < patience or not proven:
+            return False
+        self.limit, self._refused_at = 1, now
+        pause = max(_LONGEST_PAUSE, self.max_wait) * 2.0**self._given_up
+        self._given_up += 1
+        self._open_at, self._reason, self._asked = now + pause, reason, None
+        self._wake(len(self._queue))
+        return True
+
+    def overlong(self, asked: float | None) -> bool:
+        """Whether a wait is too long to be waited for, and so far asked for too rarely to hold for all
+        calls; counts it.
+        """
+        if asked is None or asked <= self.max_wait:
+            return False
+        self._overlong += 1
+        return self._overlong < _BELIEVED
 
     def answered(self, turn: Turn) -> None:
         """Take note of an answer, and of how long it took."""
@@ -171,7 +234,7 @@ class Pace:
         self.slow_down(turn)
         self._refused_at = now
         if self._failing_since is None:
-            self._failing_since = now
+            self._failing_since = max(turn.began, self._heard_at)
         if asked is not None:
             pause = asked + min(1.0, asked / 10) * self.draw()
         elif is_new:

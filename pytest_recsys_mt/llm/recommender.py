@@ -20,6 +20,7 @@ from pytest_recsys_mt.requests import (
     Recommendation,
     Request,
     TextModel,
+    is_cut_off,
 )
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class LLMRecommender:
             error = f"the model gave no text (finish_reason={completion.finish_reason!r})"
         if error is not None or text is None:
             return Recommendation((), text=text, usage=completion.usage, error=error)
-        truncated = completion.finish_reason == "length"
+        truncated = is_cut_off(completion.finish_reason)
         shown = self._template.shown(request, self._newest)
         entries = parse(
             text, request, self._index, truncated=truncated, shown=shown, exists=self._known.hold

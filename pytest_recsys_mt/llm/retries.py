@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from pytest_recsys_mt.llm.pacing import Pace
+from pytest_recsys_mt.llm.pacing import Pace, UnavailableError
 
 T = TypeVar("T")
 
@@ -29,33 +30,41 @@ class Setback:
             or gone.
         overload: Whether fewer calls at a time may help.
         asked: Seconds that the server asked to wait.
-        answered: Whether a server answered at all.
+        answered: Whether a server answered at all, in HTTP.
+        hangs: Whether it took the call and said nothing.
     """
 
     shared: bool
     overload: bool = False
     asked: float | None = None
     answered: bool = True
+    hangs: bool = False
+
+
+class PassingError(ValueError):
+    """An answer that reports a failure under a status of success; the text says which."""
 
 
 def setback(error: BaseException) -> Setback | None:
     """What is to be made of a failed attempt; None if another would fail alike.
 
-    408, 409, 429, every 5xx, lost connections and timeouts may pass. A refused certificate, a
-    used-up quota and every other status do not.
+    408, 409, 429, every 5xx, an error under a status of success, lost connections, what is no HTTP,
+    and timeouts may pass. A refused certificate, a used-up quota and every other status do not.
     """
     import aiohttp
     import httpx2
     import openai
 
+    if isinstance(error, PassingError):
+        return Setback(shared=False)
+    if is_unreachable(error):
+        return Setback(shared=True, answered=False)
     if isinstance(error, TimeoutError):
-        return Setback(shared=False, overload=True, answered=False)
-    if isinstance(error, (openai.APIConnectionError, httpx2.TransportError)):
-        causes = list(chain(error))
-        if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return Setback(shared=False, overload=True, answered=False, hangs=True)
+    if isinstance(error, (openai.APIConnectionError, httpx2.TransportError, aiohttp.ClientError)):
+        if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain(error)):
             return None
-        unreachable = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes)
-        return Setback(shared=unreachable, answered=not unreachable)
+        return Setback(shared=False, answered=False)
     if not isinstance(error, (openai.APIStatusError, httpx2.HTTPStatusError)):
         return None
     status, headers = error.response.status_code, error.response.headers
@@ -94,6 +103,17 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         return None
 
 
+def is_unreachable(error: BaseException) -> bool:
+    """Whether no connection came about, other than for want of trust."""
+    import aiohttp
+
+    causes = list(chain(error))
+    lost = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+    return any(isinstance(cause, lost) for cause in causes) and not any(
+        isinstance(cause, ssl.SSLCertVerificationError) for cause in causes
+    )
+
+
 def chain(error: BaseException) -> Iterator[BaseException]:
     """An exception and what it came of, outermost first."""
     seen: BaseException | None = error
@@ -108,7 +128,8 @@ async def persist(
     """Attempt until it succeeds or is not worth another try.
 
     After its first failure a call is tried for `pace.max_wait` seconds. Failures of its own it may
-    have `ATTEMPTS` of; those of the endpoint are counted by `pace`, for all calls together.
+    have `ATTEMPTS` of; those of the endpoint, its silence among them, are counted by `pace`, for all
+    calls together.
 
     Raises:
         UnavailableError: If the endpoint asks to wait for too long, or has been away for too long.
@@ -120,7 +141,8 @@ async def persist(
         wait = 0.0
         turn = await pace.enter()
         try:
-            answer = await attempt()
+            async with asyncio.timeout(pace.time_left):
+                answer = await attempt()
         except Exception as error:
             found = setback(error)
             if found is None:
@@ -128,17 +150,23 @@ async def persist(
                 raise
             now = pace.clock()
             deadline = now + pace.max_wait if deadline is None else deadline
-            if found.shared:
+            overlong = pace.overlong(found.asked)
+            if found.shared and not overlong:
                 pace.alive = pace.alive or found.answered
                 pace.refused(turn, describe(error), found.asked)
             else:
-                if found.answered:
-                    pace.seen()
                 if found.overload:
                     pace.slow_down(turn)
+                if found.answered:
+                    if not overlong:
+                        pace.seen()
+                elif pace.unheard(turn, describe(error), hangs=found.hangs):
+                    raise UnavailableError(describe(error), None) from error
                 failures += 1
                 wait = _FIRST_WAIT * 2.0 ** (failures - 1) * (1 + pace.draw()) / 2
             if failures == ATTEMPTS or now + wait >= deadline:
+                if overlong:
+                    raise UnavailableError(describe(error), found.asked) from error
                 raise
         else:
             pace.answered(turn)

@@ -168,6 +168,7 @@ def _answer(answer: Any) -> Answered:
 
 def describe(error: Exception, url: str) -> str:
     """Why a call failed, with the address, and what to do where that is known."""
+    import aiohttp
     import httpx2
 
     if isinstance(error, httpx2.HTTPStatusError):
@@ -183,7 +184,7 @@ def describe(error: Exception, url: str) -> str:
         return f"{url}: HTTP {status}{f' ({hint})' if hint else ''}: {said}"
     if isinstance(error, UnavailableError):
         return describe_absence(error)
-    if isinstance(error, (httpx2.TransportError, TimeoutError)):
+    if isinstance(error, (httpx2.TransportError, aiohttp.ClientError, TimeoutError)):
         return describe_connection(error, url)
     if isinstance(error, ContractError):
         return f"{url}: {error} ({CONTRACT})"

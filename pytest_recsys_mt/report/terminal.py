@@ -102,7 +102,7 @@ def _spent(calls: dict[str, Any]) -> str:
     if calls["again"]:
         text += f"; {calls['again']} asked again"
     if calls["cut_off"]:
-        text += f"; {calls['cut_off']} answers cut off at the most tokens"
+        text += f"; {calls['cut_off']} answers cut off, by their most tokens or a filter"
     return text
 
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import logging
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
@@ -16,9 +17,11 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.llm import openai_model, pacing
+from pytest_recsys_mt.llm import openai_model, pacing, retries, transport
 from pytest_recsys_mt.llm.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
+from tests.hostile.faults import FAULTS
+from tests.hostile.server import HostileServer
 from tests.models.faults import FaultServer, Reply, completion
 
 KEY = "sk-sentinel-0123456789"
@@ -70,7 +73,7 @@ def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
         (Reply(b"[" * 100_000), "nested too deeply"),
         (Reply(b"\xff\xfe"), "the answer is not UTF-8"),
         (Reply(b"null"), "the answer has no choices"),
-        (Reply({"error": {"message": "quota"}}), "the answer has no choices: {'message': 'quota'}"),
+        (Reply({"error": {"message": "quota"}}), "has no choices, but an error: quota"),
         (Reply({**completion(), "choices": []}), "the answer has no choices"),
         (Reply({**completion(), "choices": "none"}), "the answer has no choices"),
         (Reply({**completion(), "choices": completion()["choices"] * 2}), "has 2 choices"),
@@ -215,15 +218,73 @@ def test_a_server_that_dies_and_returns_is_waited_for(monkeypatch: pytest.Monkey
 
 
 def test_a_quota_that_is_used_up_for_long_fails_the_rest_without_asking(
-    faulty: FaultServer,
+    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(retries, "_FIRST_WAIT", 0.01)
     faulty.answer = lambda payload: Reply({"error": "slow down"}, 429, {"retry-after": "3600"})
     answers = OpenAIModel("tiny", concurrency=1, max_wait=120).complete([prompt()] * 20)
-    assert len(faulty.asked) == 1
+    assert len(faulty.asked) == 8
     for answer in answers:
         assert answer.error == (
             "HTTP 429: slow down; the server asks to wait 3600 s, more than --recsys-max-wait allows"
         )
+
+
+def test_an_absurd_wait_at_one_call_in_five_leaves_the_other_four_alone(
+    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retries, "_FIRST_WAIT", 0.01)
+
+    def answer(payload: dict[str, Any]) -> Reply:
+        absurd = int(payload["messages"][0]["content"]) % 5 == 0
+        return Reply({}, 429, {"retry-after": "1e9"}) if absurd else Reply(completion())
+
+    faulty.answer = answer
+    answers = OpenAIModel("tiny", max_wait=120).complete([prompt(str(i)) for i in range(50)])
+    assert [a.text for a in answers] == [None, *["1. Heat"] * 4] * 10
+    assert "asks to wait 1000000000 s" in str(answers[0].error)
+
+
+@pytest.mark.parametrize("name", ["silence: no answer", "connection: closed before an answer"])
+def test_an_endpoint_that_never_answers_is_given_up_for_all_calls(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with HostileServer({name: FAULTS[name]}) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        model = OpenAIModel("tiny", timeout=600, max_wait=1, concurrency=4)
+        answers = model.complete([prompt(str(i)) for i in range(80)])
+        asked = server.asked
+        again = model.complete([prompt(str(i)) for i in range(80)])
+        model.close()
+    assert asked == server.asked < 40, "later calls fail at once"
+    assert None not in {each.error for each in answers}
+    for each in again:
+        assert "given up for now (--recsys-max-wait)" in str(each.error)
+
+
+def test_a_port_that_takes_no_connection_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        waiting = [socket.socket() for _ in range(4)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(full.getsockname())
+        monkeypatch.setattr(transport, "_CONNECT", 0.3)
+        monkeypatch.setattr(pacing, "_STRANGER", 0.2)
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{full.getsockname()[1]}/v1")
+        answers = OpenAIModel("tiny", max_wait=600).complete([prompt()] * 20)
+        for each in waiting:
+            each.close()
+    assert {a.error for a in answers} != {None}
+    assert all("does not take a connection" in str(a.error) for a in answers)
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name.startswith("frame: ")][3:])
+def test_what_is_no_http_is_sent_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "_FIRST_WAIT", 0.01)
+    with HostileServer({name: FAULTS[name]}, most=1) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        answer = ask(max_wait=60)
+    assert answer.text is not None, answer.error
 
 
 def test_a_storm_of_refusals_costs_time_and_no_answer(

@@ -3,12 +3,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
+import aiohttp
 import httpx2
 import openai
 import pytest
+from aiohttp.http_exceptions import BadStatusLine
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
 
 from pytest_recsys_mt.llm.pacing import Pace, UnavailableError
-from pytest_recsys_mt.llm.retries import ATTEMPTS, persist, retry_after, setback
+from pytest_recsys_mt.llm.retries import ATTEMPTS, PassingError, persist, retry_after, setback
 from tests.models.test_pacing import Clock
 
 NOW = 1_800_000_000.0
@@ -67,6 +71,26 @@ def test_a_server_may_say_what_is_worth_repeating() -> None:
     assert (waits.shared, waits.asked) == (True, 3.0)
 
 
+def no_http() -> aiohttp.ClientResponseError:
+    asked = aiohttp.RequestInfo(URL("http://127.0.0.1/v1"), "POST", CIMultiDictProxy(CIMultiDict()))
+    error = aiohttp.ClientResponseError(asked, (), status=400, message="Bad")
+    error.__cause__ = BadStatusLine("hello")
+    return error
+
+
+@pytest.mark.parametrize("passing", [PassingError("overloaded"), no_http()])
+def test_failures_without_a_status_of_failure_are_repeated(passing: Exception) -> None:
+    _, call = attempts(passing, "done")
+    assert call() == "done"
+
+
+def test_silence_of_the_endpoint_is_counted_for_all_calls() -> None:
+    clock, call = attempts(TimeoutError(), max_wait=3.0)
+    with pytest.raises(UnavailableError):
+        call()
+    assert clock.now < 5.0
+
+
 def attempts(
     *outcomes: Exception | str, max_wait: float = 120.0, ceiling: int = 4
 ) -> tuple[Clock, Callable[[], str]]:
@@ -116,12 +140,15 @@ def test_a_wait_within_reason_is_obeyed() -> None:
     assert clock.now == 102.0
 
 
-def test_a_wait_out_of_reason_fails_at_once() -> None:
-    clock, call = attempts(failure(429, retry_after="3600"), "done")
+def test_a_wait_out_of_reason_is_not_waited_for() -> None:
+    clock, call = attempts(failure(429, retry_after="1e9"), "done")
+    assert call() == "done"
+    assert clock.now == pytest.approx(2.25)
+    clock, call = attempts(failure(429, retry_after="3600"))
     with pytest.raises(UnavailableError) as raised:
         call()
     assert raised.value.asked == 3600.0
-    assert clock.now == 1.0
+    assert clock.now < 10.0
 
 
 def test_no_patience_means_one_attempt() -> None:

@@ -109,8 +109,8 @@ def read(body: bytes) -> Completion:
     answer = answer if isinstance(answer, dict) else {}
     choices = answer.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
-        if answer.get("error"):
-            raise PassingError(f"the answer has no choices, but an error: {_complaint(answer)}")
+        if failure := answer.get("error"):
+            raise PassingError(f"the answer has no choices, but an error: {_complaint(failure)}")
         raise ValueError("the answer has no choices")
     if len(choices) > 1:
         raise ValueError(f"the answer has {len(choices)} choices, and one was asked for")

@@ -22,7 +22,7 @@ _STRANGER = 5.0
 """Seconds that an endpoint which never answered anything is waited for: mostly a wrong address."""
 
 _BELIEVED = 8
-"""Waits beyond `Pace.max_wait` that an endpoint asks for in a row until they hold for all calls: one
+"""Calls in a row that are asked for a wait beyond `Pace.max_wait` until it holds for all calls: one
 alone may be a mistake of one of many servers behind an address."""
 
 
@@ -92,7 +92,7 @@ class Pace:
         self.sleep = sleep
         self.draw = draw
         self.ceiling = MOST if ceiling is None else ceiling
-        self._flying = 0
+        self._flying: list[Turn] = []
         self._queue: deque[asyncio.Future[None]] = deque()
         self._open_at = float("-inf")
         self._refusals = 0
@@ -102,7 +102,7 @@ class Pace:
         self._failing_since: float | None = None
         self._unheard = 0
         self._given_up = 0
-        self._overlong = 0
+        self._overlong: list[float] = []
         self._refused_at = float("-inf")
         self._reason = ""
         self._asked: float | None = None
@@ -125,20 +125,20 @@ class Pace:
                     asked = self._asked if left > self.max_wait else None
                     raise UnavailableError(self._reason, asked)
                 await self.sleep(left)
-            elif self._flying < self.limit:
-                self._flying += 1
-                now = self.clock()
-                self._began = now if self._began is None else self._began
-                return Turn(now, self._refusals)
+            elif len(self._flying) < self.limit:
+                turn = Turn(self.clock(), self._refusals)
+                self._began = turn.began if self._began is None else self._began
+                self._flying.append(turn)
+                return turn
             else:
                 place = asyncio.get_running_loop().create_future()
                 self._queue.append(place)
                 await place
 
-    def leave(self) -> None:
+    def leave(self, turn: Turn) -> None:
         """End a turn, whatever came of it."""
-        self._flying -= 1
-        self._wake(self.limit - self._flying)
+        self._flying.remove(turn)
+        self._wake(self.limit - len(self._flying))
 
     @property
     def time_left(self) -> float | None:
@@ -157,7 +157,8 @@ class Pace:
         """Take note that the endpoint does its work, whatever it made of a call."""
         self.alive = True
         self._heard_at = self.clock()
-        self._in_a_row = self._unheard = self._given_up = self._overlong = 0
+        self._in_a_row = self._unheard = self._given_up = 0
+        self._overlong.clear()
         self._failing_since = None
 
     def unheard(self, turn: Turn, reason: str, *, hangs: bool) -> bool:
@@ -189,14 +190,21 @@ class Pace:
         self._wake(len(self._queue))
         return True
 
-    def overlong(self, asked: float | None) -> bool:
-        """Whether a wait is too long to be waited for, and so far asked for too rarely to hold for all
-        calls; counts it.
+    def overlong(self, asked: float | None, *, first: bool) -> bool:
+        """Whether a wait is too long to be waited for, and does not hold for all calls.
+
+        It holds for all once many calls in a row were asked for it, and none in flight is older.
+
+        Args:
+            asked: Seconds that the endpoint wants to be left alone.
+            first: Whether it is this call's first failure; only those count.
         """
         if asked is None or asked <= self.max_wait:
             return False
-        self._overlong += 1
-        return self._overlong < _BELIEVED
+        if first or not self._overlong:
+            self._overlong.append(self.clock())
+        oldest = min(turn.began for turn in self._flying)
+        return len(self._overlong) < _BELIEVED or oldest <= self._overlong[0]
 
     def answered(self, turn: Turn) -> None:
         """Take note of an answer, and of how long it took."""

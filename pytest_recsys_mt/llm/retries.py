@@ -150,7 +150,7 @@ async def persist(
                 raise
             now = pace.clock()
             deadline = now + pace.max_wait if deadline is None else deadline
-            overlong = pace.overlong(found.asked)
+            overlong = pace.overlong(found.asked, first=failures == 0)
             if found.shared and not overlong:
                 pace.alive = pace.alive or found.answered
                 pace.refused(turn, describe(error), found.asked)
@@ -172,5 +172,5 @@ async def persist(
             pace.answered(turn)
             return answer
         finally:
-            pace.leave()
+            pace.leave(turn)
         await pace.sleep(wait)

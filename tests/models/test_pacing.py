@@ -39,7 +39,7 @@ async def answers(of: Pace, clock: Clock, count: int, seconds: float) -> None:
         clock.now += seconds
         for turn in turns:
             of.answered(turn)
-            of.leave()
+            of.leave(turn)
         count -= len(turns)
 
 
@@ -87,7 +87,7 @@ def test_refusals_of_calls_in_flight_together_halve_it_once() -> None:
         turns = [await ours.enter() for _ in range(FIRST)]
         for turn in turns:
             ours.refused(turn, "busy", None)
-            ours.leave()
+            ours.leave(turn)
         assert ours.limit == FIRST // 2
         ours.refused(await ours.enter(), "busy", None)
         assert ours.limit == FIRST // 4
@@ -98,8 +98,9 @@ def test_refusals_of_calls_in_flight_together_halve_it_once() -> None:
 def test_after_a_refusal_it_grows_by_one() -> None:
     async def check(clock: Clock) -> None:
         ours = pace(clock)
-        ours.refused(await ours.enter(), "busy", None)
-        ours.leave()
+        turn = await ours.enter()
+        ours.refused(turn, "busy", None)
+        ours.leave(turn)
         for expected in (FIRST // 2 + 1, FIRST // 2 + 2):
             await answers(ours, clock, ours.limit, 1.0)
             assert ours.limit == expected
@@ -111,8 +112,9 @@ def test_it_never_falls_below_one() -> None:
     async def check(clock: Clock) -> None:
         ours = pace(clock, max_wait=1e9)
         for _ in range(20):
-            ours.refused(await ours.enter(), "busy", None)
-            ours.leave()
+            turn = await ours.enter()
+            ours.refused(turn, "busy", None)
+            ours.leave(turn)
         assert ours.limit == 1
 
     run(check)
@@ -134,12 +136,13 @@ def test_pauses_double_until_an_answer_comes() -> None:
     async def check(clock: Clock) -> None:
         ours = pace(clock, max_wait=1e9)
         for _ in range(9):
-            ours.refused(await ours.enter(), "busy", None)
-            ours.leave()
+            turn = await ours.enter()
+            ours.refused(turn, "busy", None)
+            ours.leave(turn)
         turn = await ours.enter()
         ours.answered(turn)
         ours.refused(turn, "busy", None)
-        ours.leave()
+        ours.leave(turn)
         await ours.enter()
 
     naps = run(check).naps
@@ -154,8 +157,8 @@ def test_a_wait_that_is_too_long_fails_everybody_at_once_until_it_is_short_enoug
         queued = [asyncio.ensure_future(ours.enter()) for _ in range(3)]
         await asyncio.sleep(0)
         ours.refused(turns[0], "quota", 3600.0)
-        for _ in turns:
-            ours.leave()
+        for turn in turns:
+            ours.leave(turn)
         for failure in await asyncio.gather(*queued, return_exceptions=True):
             assert isinstance(failure, UnavailableError)
             assert (failure.reason, failure.asked) == ("quota", 3600.0)
@@ -177,8 +180,9 @@ def test_an_endpoint_that_stays_away_is_given_up_and_still_probed(
 
         async def be_refused() -> None:
             while True:
-                ours.refused(await ours.enter(), "gone", None)
-                ours.leave()
+                turn = await ours.enter()
+                ours.refused(turn, "gone", None)
+                ours.leave(turn)
 
         with pytest.raises(UnavailableError) as raised:
             await be_refused()
@@ -190,7 +194,7 @@ def test_an_endpoint_that_stays_away_is_given_up_and_still_probed(
         clock.now += 60.0
         probe = await ours.enter()
         ours.answered(probe)
-        ours.leave()
+        ours.leave(probe)
         await ours.enter()
 
     run(check)
@@ -199,11 +203,48 @@ def test_an_endpoint_that_stays_away_is_given_up_and_still_probed(
 def test_who_waits_gets_the_place_that_falls_free() -> None:
     async def check(clock: Clock) -> None:
         ours = pace(clock, ceiling=1)
-        await ours.enter()
+        turn = await ours.enter()
         given_up, waiting = (asyncio.ensure_future(ours.enter()) for _ in range(2))
         await asyncio.sleep(0)
         given_up.cancel()
-        ours.leave()
+        ours.leave(turn)
         await asyncio.wait_for(waiting, 10)
+
+    run(check)
+
+
+def test_overlong_waits_hold_for_all_once_no_older_call_is_left() -> None:
+    async def check(clock: Clock) -> None:
+        ours = pace(clock, ceiling=100)
+        slow = await ours.enter()
+
+        async def asked_to_wait() -> bool:
+            turn = await ours.enter()
+            clock.now += 1.0
+            overlong = ours.overlong(1e9, first=True)
+            ours.leave(turn)
+            return overlong
+
+        assert all([await asked_to_wait() for _ in range(50)]), "an older call may be answered yet"
+        ours.leave(slow)
+        assert not await asked_to_wait()
+        ours.seen()
+        assert await asked_to_wait()
+
+    run(check)
+
+
+def test_one_call_that_hangs_does_not_give_up_an_endpoint_that_answers() -> None:
+    async def check(clock: Clock) -> None:
+        ours = pace(clock, ceiling=1, max_wait=0.0)
+        turn = await ours.enter()
+        clock.now += 60.0
+        assert not ours.unheard(turn, "silent", hangs=True)
+        ours.leave(turn)
+        await answers(ours, clock, 1, 1.0)
+        turn = await ours.enter()
+        clock.now += 60.0
+        assert not ours.unheard(turn, "silent", hangs=True)
+        assert ours.unheard(turn, "silent", hangs=True), "nor does another"
 
     run(check)

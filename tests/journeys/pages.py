@@ -18,7 +18,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,13 +116,16 @@ class Journey:
     Attributes:
         folder: Where the files of the story are.
         printed: What the commands of the page printed, in their order.
+        environment: Of the shell.
+        meanwhile: What happens in the world once a command of this text has run.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "shop"
         self.folder.mkdir()
         self.printed: list[str] = []
-        self._environment = {
+        self.meanwhile: dict[str, Callable[[], None]] = {}
+        self.environment = {
             **{name: value for name, value in os.environ.items() if not FOREIGN.fullmatch(name)},
             "HOME": str(folder),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -144,6 +147,7 @@ class Journey:
                 continue
             done = self.run(step.text, status)
             self.printed.append(done.stdout)
+            self.meanwhile.get(step.text, lambda: None)()
             status = done.returncode
             missing = unlike(step.printed, done.stdout.splitlines())
             where = f"{page.name}:{step.line}: $ {step.text}"
@@ -162,7 +166,7 @@ class Journey:
         """Run a command in the folder, after one that ended with `status`."""
         return subprocess.run(
             ["bash", "-c", f"(exit {status})\n{command}"],
-            cwd=self.folder, env=self._environment, text=True, encoding="utf-8", timeout=LIMIT,
+            cwd=self.folder, env=self.environment, text=True, encoding="utf-8", timeout=LIMIT,
             check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 

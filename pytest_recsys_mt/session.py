@@ -120,7 +120,9 @@ class Session:
     @cached_property
     def cache(self) -> AnswerCache:
         """The answers of this and earlier runs."""
-        return AnswerCache(self.settings.cache)
+        settings = self.settings
+        # What a replay asks of objects that are asked anew in each run is counted in the folder.
+        return AnswerCache(settings.cache, write=settings.mode != "replay" or bool(settings.limits))
 
     @cached_property
     def executor(self) -> Executor:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -104,7 +105,9 @@ class AnswerCache:
         except (
             Exception
         ) as error:  # settings that diskcache reads from a damaged database are anything
-            self.unwritable = str(self._broken("written", error))
+            read_only = not os.access(self._database.parent, os.W_OK)
+            why = "its folder is read-only" if read_only else error
+            self.unwritable = str(self._broken("written", why))
             try:
                 self.get("")
             except CacheError:

@@ -252,7 +252,7 @@ class Executor:
     def _unkeepable(self, subject: Subject) -> str:
         """Why no answer of `subject` could be written to disk, so that none is paid for any more."""
         reason = self._cache.unwritable
-        return f"its answer could not be kept: {reason}" if subject.durable and reason else ""
+        return f"answers cannot be kept: {reason}" if subject.durable and reason else ""
 
     def _ended(self, subject: Subject) -> str:
         """Why no more calls are put to `subject`; empty while they are."""

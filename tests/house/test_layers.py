@@ -94,10 +94,11 @@ LAYERS: dict[str, set[str]] = {
         "requests", "session", "settings", "tokens", "trial", "verdict",
     },
     "reported": {"collection", "files"},
-    "stash": {"metamorphic", "progress", "report", "reported", "session", "settings", "trial"},
+    "interruptions": set(),
+    "stash": {"interruptions", "metamorphic", "progress", "report", "reported", "session", "settings", "trial"},
     "fixtures": {"arena", "errors", "given", "planning", "recsys", "session", "settings", "stash", "texts"},
     "plugin": {
-        "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
+        "checks", "collection", "fixtures", "interruptions", "limits", "metamorphic", "options", "planning", "progress",
         "recsys", "report", "reported", "session", "settings", "stash", "trial",
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},

@@ -102,9 +102,8 @@ class AnswerCache:
                 statistics=0,
                 tag_index=0,
             )
-        except (
-            Exception
-        ) as error:  # settings that diskcache reads from a damaged database are anything
+        except Exception as error:
+            # Settings that diskcache reads from a damaged database are anything, and so is what it raises.
             read_only = not os.access(self._database.parent, os.W_OK)
             why = "its folder is read-only" if read_only else error
             self.unwritable = str(self._broken("written", why))
@@ -116,8 +115,8 @@ class AnswerCache:
                 readable = self._database.exists()
             if not readable:
                 raise CacheError(
-                    f"the answer database in {str(self.directory)!r} cannot be opened: {error}; move the "
-                    f"folder away, or name another one with --recsys-cache"
+                    f"the answer database in {str(self.directory)!r} cannot be opened: {error}; free "
+                    f"some space, or move the folder away, or name another one with --recsys-cache"
                 ) from error
 
     def get(self, key: str) -> dict[str, Any] | None:

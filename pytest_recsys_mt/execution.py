@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from itertools import compress
@@ -226,6 +227,7 @@ class Executor:
         answers = [
             (call, answer if "error" in answer else {**answer, **told}) for call, answer in arrived
         ]
+        unkept = ""
         if subject.durable:
             keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
             self._kept.update(keep)
@@ -233,8 +235,11 @@ class Executor:
                 with self._cache.together():
                     for call, answer in compress(answers, keep):
                         self._cache.put(call.key, call.content, answer)
-            except CacheError:  # `_unkeepable` says it
+            except CacheError as error:
                 self._kept.add(False)
+                unkept = (
+                    f"{sum(keep)} answers of {subject.name} are kept for this run only: {error}"
+                )
         for call, answer in answers:
             failed = "error" in answer
             usd = 0.0 if failed else self._cost(subject, call, answer)
@@ -242,6 +247,8 @@ class Executor:
             self._progress.add(answer, usd)
             if self._budget is not None:
                 self._budget.spend(0 if failed else tokens.spent(call, answer), usd or 0.0)
+        if unkept:
+            warnings.warn(unkept, stacklevel=2)
 
     def _keep(self, call: Call, answer: Answer, state: State, usd: float | None) -> None:
         self._answers[call.key] = answer

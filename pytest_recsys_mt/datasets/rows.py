@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any, Literal, NoReturn
 
@@ -294,16 +294,16 @@ def head(path: Path, layout: Layout) -> tuple[list[str], list[str]]:
         raise DataError(f"no file {str(path)!r}")
     _require_lines(path)
     rows = _walk(path, layout, _encoding(path, layout))
-    first = next(rows, None)
-    if first is None:
+    first = list(islice(rows, 2))
+    if not first:
         raise DataError(f"{str(path)!r} is empty")
-    if len(first[1]) > COLUMNS:
-        raise DataError(
-            f"{str(path)!r}, line {first[0]}: {len(first[1]):,} columns where at most {COLUMNS:,} are "
-            f"read; is it a table with one row each interaction, and is its separator "
-            f"{layout.separator!r}?"
-        )
-    return first[1], next(rows, (0, []))[1]
+    for line, fields in first:
+        if len(fields) > COLUMNS:
+            raise DataError(
+                f"{str(path)!r}, line {line}: {len(fields):,} columns where at most {COLUMNS:,} are read; is "
+                f"it a table with one row each interaction, and is its separator {layout.separator!r}?"
+            )
+    return first[0][1], first[1][1] if len(first) > 1 else []
 
 
 def _positions(path: Path, layout: Layout) -> tuple[int, dict[int, Column]]:

@@ -227,19 +227,7 @@ class Executor:
         answers = [
             (call, answer if "error" in answer else {**answer, **told}) for call, answer in arrived
         ]
-        unkept = ""
-        if subject.durable:
-            keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
-            self._kept.update(keep)
-            try:
-                with self._cache.together():
-                    for call, answer in compress(answers, keep):
-                        self._cache.put(call.key, call.content, answer)
-            except CacheError as error:
-                self._kept.add(False)
-                unkept = (
-                    f"{sum(keep)} answers of {subject.name} are kept for this run only: {error}"
-                )
+        unkept = self._write(subject, answers) if subject.durable else ""
         for call, answer in answers:
             failed = "error" in answer
             usd = 0.0 if failed else self._cost(subject, call, answer)
@@ -249,6 +237,26 @@ class Executor:
                 self._budget.spend(0 if failed else tokens.spent(call, answer), usd or 0.0)
         if unkept:
             warnings.warn(unkept, stacklevel=2)
+
+    def _write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
+        """Write to disk what counts as an answer; says which could not be written, and why."""
+        keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
+        self._kept.update(keep)
+        left = list(compress(answers, keep))
+        try:
+            with self._cache.together():
+                for call, answer in left:
+                    self._cache.put(call.key, call.content, answer)
+            return ""
+        except CacheError as error:
+            reason = str(error)
+        self._kept.add(False)
+        with contextlib.suppress(CacheError):
+            while left:  # one by one, as many as there is space for
+                call, answer = left[0]
+                self._cache.put(call.key, call.content, answer)
+                del left[0]
+        return f"{len(left)} answers of {subject.name} are kept for this run only: {reason}"
 
     def _keep(self, call: Call, answer: Answer, state: State, usd: float | None) -> None:
         self._answers[call.key] = answer

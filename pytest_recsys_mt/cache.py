@@ -13,23 +13,26 @@ import hashlib
 import json
 import os
 import sqlite3
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import diskcache
-from diskcache.core import MODE_RAW
-
 from pytest_recsys_mt.calls import canonical, key_of
+from pytest_recsys_mt.database import (
+    FAULTS,
+    Database,
+    JSONTextDisk,
+    Reader,
+    RefusedError,
+    as_read,
+    sound_key,
+    sound_value,
+)
 from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.private import require_own, require_private
 
 SCHEMA = "recsys-mt-answer/1"
-
-
-class _RefusedError(Exception):
-    """A row that this package has not written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,80 +52,49 @@ class Kept:
     size: int
 
 
-class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
-    """A diskcache `Disk` for text keys and text values inside the database, and nothing else."""
-
-    # diskcache is not typed; what pyright infers of its methods is what they happen to return.
-    def put(self, key: Any) -> tuple[str, bool]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Check a key on its way in.
-
-        Raises:
-            CacheError: If it is not text.
-        """
-        if type(key) is not str:
-            raise CacheError(f"a cache key is text, got {key!r}")
-        return key, True
-
-    def get(self, key: Any, raw: bool) -> str:
-        """Check a key on its way out; a pickled one is refused unread."""
-        if not raw or type(key) is not str:
-            raise _RefusedError("its key is not text")
-        return key
-
-    def store(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, value: Any, read: bool, key: Any = None
-    ) -> tuple[int, int, None, str]:
-        """Check a value on its way in; it stays inside the database, however long.
-
-        Raises:
-            CacheError: If it is not text.
-        """
-        if read or type(value) is not str:
-            raise CacheError(f"a cached value is JSON text, got {type(value).__name__}")
-        return 0, MODE_RAW, None, value
-
-    def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> str:
-        """Check a value on its way out; pickles and files are refused unread."""
-        if mode != MODE_RAW or filename is not None or read or type(value) is not str:
-            raise _RefusedError("its value is not JSON text")
-        return value
-
-    def remove(self, file_path: str) -> None:
-        """Do nothing: we own no files, and a path in a row may have been planted."""
-
-
 class AnswerCache:
     """Answers by the key of their call, durable as soon as `put` returns.
 
     Args:
         directory: Made if it is missing, for its owner alone.
+        write: Whether answers may be written; without it, nothing in the folder changes.
 
     Attributes:
         refused: Rows that were damaged or not ours; they count as missing.
+        unwritable: Why no answer can be written, though those that are there can be read; empty if
+            they can be.
 
     Raises:
-        CacheError: If the folder cannot be used, or others may write to it.
+        CacheError: If the folder cannot be used, others may write to it, or what is in it is not ours.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, write: bool = True) -> None:
         self.directory = directory
         self.refused = 0
+        self.unwritable = "" if write else str(self._broken("written", "it is open for reading"))
+        self._database = directory / "answers" / "cache.db"
+        self._reader = Reader(self._database)
+        self._rows: Any = None
         try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            mode = directory.stat().st_mode
+            if write:
+                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if directory.exists():
+                require_private(directory)
+            beside = [self._database.with_name(f"cache.db-{name}") for name in ("wal", "shm")]
+            require_own(self._database.parent, self._database, *beside)
         except OSError as error:
+            verb = "made" if write else "read"
             raise CacheError(
-                f"the cache folder {str(directory)!r} cannot be made: {error.strerror}; name another "
+                f"the cache folder {str(directory)!r} cannot be {verb}: {error.strerror}; name another "
                 f"one with --recsys-cache"
             ) from error
-        if os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise CacheError(
-                f"the cache folder {str(directory)!r} can be written by others, who could plant "
-                f"answers in it; run: chmod 700 {str(directory)!r}"
-            )
+        if write:
+            self._open()
+
+    def _open(self) -> None:
         try:
-            self._rows: Any = diskcache.Cache(
-                str(directory / "answers"),
+            self._rows = Database(
+                str(self._database.parent),
                 disk=JSONTextDisk,
                 eviction_policy="none",
                 cull_limit=0,
@@ -130,11 +102,22 @@ class AnswerCache:
                 statistics=0,
                 tag_index=0,
             )
-        except (sqlite3.Error, OSError, TypeError) as error:
-            raise CacheError(
-                f"the answer database in {str(directory)!r} cannot be opened: {error}; move the "
-                f"folder away, or name another one with --recsys-cache"
-            ) from error
+        except Exception as error:
+            # Settings that diskcache reads from a damaged database are anything, and so is what it raises.
+            read_only = not os.access(self._database.parent, os.W_OK)
+            why = "its folder is read-only" if read_only else error
+            self.unwritable = str(self._broken("written", why))
+            try:
+                self.get("")
+            except CacheError:
+                readable = False
+            else:
+                readable = self._database.exists()
+            if not readable:
+                raise CacheError(
+                    f"the answer database in {str(self.directory)!r} cannot be opened: {error}; free "
+                    f"some space, or move the folder away, or name another one with --recsys-cache"
+                ) from error
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The answer kept under `key`, or None if there is none that can be trusted.
@@ -143,11 +126,11 @@ class AnswerCache:
             CacheError: If the database cannot be read.
         """
         try:
-            text = self._rows.get(key, default=None, retry=True)
-        except _RefusedError:
+            text = self._find(key)
+        except RefusedError:
             self.refused += 1
             return None
-        except sqlite3.Error as error:
+        except FAULTS as error:
             raise self._broken("read", error) from error
         if text is None:
             return None
@@ -156,6 +139,12 @@ class AnswerCache:
         except ValueError:
             self.refused += 1
             return None
+
+    def _find(self, key: str) -> str | None:
+        if self._rows is not None:
+            found: str | None = self._rows.get(key, default=None, retry=True)
+            return found
+        return self._reader.find(key)
 
     def put(self, key: str, call: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         """Keep `answer` for good.
@@ -168,19 +157,26 @@ class AnswerCache:
         Raises:
             CacheError: If it cannot be written; nothing that was there before is lost.
         """
-        try:
-            self._rows.set(key, canonical(row_of(call, answer)), retry=True)
-        except (sqlite3.Error, OSError) as error:
-            raise self._broken("written", error) from error
+        text = canonical(row_of(call, answer))
+        with self._writing() as rows:
+            rows.set(key, text, retry=True)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
         """Make the `put`s inside one transaction: for answers that arrived together."""
+        with self._writing() as rows, rows.transact(retry=True):
+            yield
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Any]:
+        if self._rows is None:
+            raise CacheError(self.unwritable)
         try:
-            with self._rows.transact(retry=True):
-                yield
-        except sqlite3.Error as error:
-            raise self._broken("written", error) from error
+            yield self._rows
+        except FAULTS as error:
+            broken = self._broken("written", error)
+            self.unwritable = str(broken)
+            raise broken from error
 
     def rows(self) -> Iterator[tuple[int, Kept | None]]:
         """All rows by their number, in the order of their keys; None for one that is refused.
@@ -190,18 +186,19 @@ class AnswerCache:
         """
         # Not diskcache's own iteration, which ends at the first row that its disk refuses.
         query = "SELECT rowid, key, raw, mode, filename, value FROM Cache ORDER BY key, raw"
-        disk = self._rows.disk
+        if not self._database.exists():
+            return
         try:
             with contextlib.closing(self._connection()) as connection:
                 for number, key, raw, mode, filename, value in connection.execute(query):
                     try:
-                        text = disk.fetch(mode, filename, value, read=False)
-                        row = sound_row(text, disk.get(key, raw))
+                        text = sound_value(mode, filename, value)
+                        row = sound_row(text, sound_key(key, raw))
                         kept = Kept(key, row["call"], row["answer"], len(text))
-                    except (_RefusedError, ValueError):
+                    except (RefusedError, ValueError):
                         kept = None
                     yield number, kept
-        except sqlite3.Error as error:
+        except FAULTS as error:
             raise self._broken("read", error) from error
 
     def remove(self, numbers: Iterable[int]) -> None:
@@ -210,34 +207,49 @@ class AnswerCache:
         Raises:
             CacheError: If the database cannot be written.
         """
-        try:
-            with contextlib.closing(self._connection()) as connection, connection:
-                connection.executemany(
-                    "DELETE FROM Cache WHERE rowid = ?", ((number,) for number in numbers)
-                )
-        except sqlite3.Error as error:
-            raise self._broken("written", error) from error
+        with self._writing(), contextlib.closing(self._connection()) as connection, connection:
+            connection.executemany(
+                "DELETE FROM Cache WHERE rowid = ?", ((number,) for number in numbers)
+            )
 
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """Hold the lock `name` against other processes; a process that dies lets go of it."""
+        """Hold the lock `name` against other processes; a process that dies lets go of it.
+
+        Raises:
+            CacheError: If the folder cannot be written, or the lock is not ours.
+        """
         from filelock import FileLock
 
-        digest = hashlib.sha256(name.encode()).hexdigest()[:16]
-        with FileLock(self.directory / f"{digest}.lock", mode=0o600):
+        path = self.directory / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"
+        require_own(path)
+        if self._rows is None:
+            raise CacheError(self.unwritable)
+        lock = FileLock(path, mode=0o600)
+        try:
+            lock.acquire()
+        except OSError as error:
+            raise self._broken("written", error) from error
+        try:
             yield
+        finally:
+            lock.release()
 
     def close(self) -> None:
         """Close the database."""
-        self._rows.close()
+        self._reader.close()
+        if self._rows is not None:
+            self._rows.close()
 
     def _connection(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.directory / "answers" / "cache.db", timeout=60)
+        if self._rows is None:
+            return self._reader.connect()
+        return as_read(sqlite3.connect(self._database, timeout=60))
 
-    def _broken(self, what: str, error: Exception) -> CacheError:
+    def _broken(self, what: str, error: Exception | str) -> CacheError:
         return CacheError(
             f"the answer database in {str(self.directory)!r} cannot be {what}: {error}; free some "
-            f"space, mend the folder's permissions, or, if it is damaged, move the folder away; or "
+            f"space, fix the folder's permissions, or, if it is damaged, move the folder away; or "
             f"name another folder with --recsys-cache"
         )
 
@@ -258,6 +270,10 @@ def sound_row(text: str, key: str) -> dict[str, Any]:
     Raises:
         ValueError: If it is not; the text says what is wrong.
     """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("it is not UTF-8") from None
     try:
         row = json.loads(text)
     except (ValueError, RecursionError):

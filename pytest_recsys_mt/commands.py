@@ -6,6 +6,7 @@ Nothing heavy is imported before a command runs.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -115,18 +116,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _open(given: argparse.Namespace, *, make: bool = False) -> AnswerCache:
+def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
     from pytest_recsys_mt.cache import AnswerCache
     from pytest_recsys_mt.errors import CacheError
     from pytest_recsys_mt.options import default_cache
 
     directory: Path = (given.cache or Path(default_cache())).expanduser()
-    if not make and not (directory / "answers" / "cache.db").is_file():
+    if not make and not os.path.isfile(directory / "answers" / "cache.db"):
         raise CacheError(
             f"there are no answers in {str(directory)!r}; name the folder that --recsys-cache or "
             f"recsys_cache names with --cache"
         )
-    return AnswerCache(directory)
+    return AnswerCache(directory, write=make or write)
 
 
 def _export(given: argparse.Namespace) -> int:
@@ -218,7 +219,7 @@ def _prune(given: argparse.Namespace) -> int:
     if not chosen and not given.refused:
         given.parser.error("say what to remove: --model, --not-in, --refused")
     keep = set() if given.not_in is None else keys_in(given.not_in)
-    cache = _open(given)
+    cache = _open(given, write=not given.dry_run)
     try:
         numbers = [
             number

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from itertools import compress
 from typing import Any, Literal
 
 from pytest_recsys_mt import tokens
 from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.calls import Call
-from pytest_recsys_mt.errors import MissingAnswerError
+from pytest_recsys_mt.errors import CacheError, MissingAnswerError
 from pytest_recsys_mt.limits import Budget
 from pytest_recsys_mt.prices import Price, Prices
 from pytest_recsys_mt.progress import Progress
@@ -104,7 +106,8 @@ class Executor:
         failed ones once more.
 
         A call that was not put because a limit of the run is reached has the answer
-        ``{"unasked": reason}``. Calls are sent in the order given, and all answers of one batch
+        ``{"unasked": reason}``; so has one that was not put because its answer could not be
+        written to disk. Calls are sent in the order given, and all answers of one batch
         carry the time at which it began, ``asked``: those of one time were asked together.
 
         Args:
@@ -114,15 +117,15 @@ class Executor:
 
         Raises:
             MissingAnswerError: In replay mode, if an answer is not in the cache.
-            CacheError: If the cache cannot be read or written.
+            CacheError: If the cache cannot be read.
         """
         waiting = {call.key: call for call in calls if call.key not in self._answers}
         if subject.durable and waiting:
             self._take_from_cache(subject, waiting, anew)
             if waiting and self._mode == "replay":
                 raise _missing(subject, list(waiting.values()))
-        unasked = ""
-        if waiting:
+        unasked = self._unkeepable(subject) if waiting else ""
+        if waiting and not unasked:
             with self._alone(subject):
                 if subject.durable:
                     self._take_from_cache(subject, waiting, anew)
@@ -133,7 +136,7 @@ class Executor:
                 # Where all failed it is the endpoint or the object, and asking again is no help.
                 if len(again) < len(waiting):
                     unasked = self._put(subject, again) or unasked
-                self._kept.update([False] if unasked else [])
+        self._kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
     def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:
@@ -188,25 +191,25 @@ class Executor:
         with self._progress.batch(subject.name, len(calls)):
             if self._budget is None:
                 self._put_batch(subject, calls)
-                return ""
+                return self._ended(subject)
             price = self._price(subject, calls[0])
             if price is None and self._budget.limits.usd is not None:
                 return (
                     f"--recsys-max-usd is given, and what {subject.name} costs is not known; "
                     f"name its price in a file, --recsys-prices=FILE"
                 )
-            while calls and not self._budget.reached:
+            while calls and not self._ended(subject):
                 room = self._budget.room(*self._expected(subject, calls[0], price))
                 batch, calls = calls[:room], calls[room:]
                 self._put_batch(subject, batch)
-            return self._budget.reached
+            return self._ended(subject)
 
     def _put_batch(self, subject: Subject, calls: Sequence[Call]) -> None:
         arrivals = self._ask(subject, calls)
         try:
             for arrived in arrivals:
                 self._take(subject, [(calls[position], answer) for position, answer in arrived])
-                if self._budget is not None and self._budget.reached:
+                if self._ended(subject):
                     return
         finally:
             close = getattr(arrivals, "close", None)  # what is in flight is cancelled
@@ -217,18 +220,15 @@ class Executor:
                 self._take(subject, [(call, {"error": f"{subject.name} gave no answer"})])
 
     def _take(self, subject: Subject, arrived: Sequence[tuple[Call, Answer]]) -> None:
-        """Keep the answers that arrived together: on disk first, then here."""
+        """Keep the answers that arrived together: on disk first, then here.
+
+        Where the disk takes them no more they are kept here all the same: they are paid for.
+        """
         told = {"run": self._run, "asked": self.latest[subject.name]}
         answers = [
             (call, answer if "error" in answer else {**answer, **told}) for call, answer in arrived
         ]
-        if subject.durable:
-            with self._cache.together():
-                for call, answer in answers:
-                    keep = "error" not in answer and not _is_empty(answer)
-                    self._kept.add(keep)
-                    if keep:
-                        self._cache.put(call.key, call.content, answer)
+        unkept = self._write(subject, answers) if subject.durable else ""
         for call, answer in answers:
             failed = "error" in answer
             usd = 0.0 if failed else self._cost(subject, call, answer)
@@ -236,12 +236,43 @@ class Executor:
             self._progress.add(answer, usd)
             if self._budget is not None:
                 self._budget.spend(0 if failed else tokens.spent(call, answer), usd or 0.0)
+        if unkept:
+            warnings.warn(unkept, stacklevel=2)
+
+    def _write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
+        """Write to disk what counts as an answer; says which could not be written, and why."""
+        keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
+        self._kept.update(keep)
+        left = list(compress(answers, keep))
+        try:
+            with self._cache.together():
+                for call, answer in left:
+                    self._cache.put(call.key, call.content, answer)
+            return ""
+        except CacheError as error:
+            reason = str(error)
+        self._kept.add(False)
+        with contextlib.suppress(CacheError):
+            while left:  # one by one, as many as there is space for
+                call, answer = left[0]
+                self._cache.put(call.key, call.content, answer)
+                del left[0]
+        return f"{len(left)} answers of {subject.name} are kept for this run only: {reason}"
 
     def _keep(self, call: Call, answer: Answer, state: State, usd: float | None) -> None:
         self._answers[call.key] = answer
         prompt, completion = answer.get("usage") or (0, 0)
         cut_off = is_cut_off(answer.get("finish_reason"))
         self._facts[call.key] = CallFact(state, prompt, completion, usd, cut_off, call.again)
+
+    def _unkeepable(self, subject: Subject) -> str:
+        """Why no answer of `subject` could be written to disk, so that none is paid for any more."""
+        reason = self._cache.unwritable
+        return f"answers cannot be kept: {reason}" if subject.durable and reason else ""
+
+    def _ended(self, subject: Subject) -> str:
+        """Why no more calls are put to `subject`; empty while they are."""
+        return self._unkeepable(subject) or ("" if self._budget is None else self._budget.reached)
 
     def _price(self, subject: Subject, call: Call) -> Price | None:
         if subject.name not in self._price_of:

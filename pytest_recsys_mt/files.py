@@ -11,10 +11,11 @@ from typing import TextIO
 
 
 @contextlib.contextmanager
-def written_whole(path: Path) -> Iterator[TextIO]:
+def written_whole(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     """A stream that becomes the file at `path` once the block ends well; else nothing changes.
 
-    The file is its owner's alone: what goes through here holds users' profiles.
+    The file is its owner's alone unless `mode` says otherwise: most of what goes through here holds
+    users' profiles.
 
     Raises:
         OSError: If it cannot be written.
@@ -26,6 +27,7 @@ def written_whole(path: Path) -> Iterator[TextIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.private import require_own
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,15 @@ class Budget:
         self.calls = 0
         self.tokens = 0
         self.usd = 0.0
+        self._untold = ""
 
     def open(self) -> None:
-        """Read what the other workers have spent."""
+        """Read what the other workers have spent.
+
+        Raises:
+            CacheError: If it cannot be read, or is not ours.
+        """
+        require_own(self._path)
         try:
             spent = json.loads(self._path.read_text(encoding="utf-8"))
             self.calls, self.tokens, self.usd = spent
@@ -62,16 +69,15 @@ class Budget:
             ) from error
 
     def close(self) -> None:
-        """Tell the other workers what was spent."""
+        """Tell the other workers what was spent; where that cannot be written, no more is spent here."""
         try:
-            draft = self._path.with_suffix(".new")
-            draft.write_text(json.dumps([self.calls, self.tokens, self.usd]), encoding="utf-8")
-            os.replace(draft, self._path)
+            with written_whole(self._path) as stream:
+                json.dump([self.calls, self.tokens, self.usd], stream)
         except OSError as error:
-            raise CacheError(
+            self._untold = (
                 f"what this run has spent cannot be written to {str(self._path)!r}: "
                 f"{error.strerror}; free some space, or name another folder with --recsys-cache"
-            ) from error
+            )
 
     def spend(self, tokens: int, usd: float) -> None:
         """Enter one call."""
@@ -82,6 +88,8 @@ class Budget:
     @property
     def reached(self) -> str:
         """The limit that is reached, as the option says it; empty if there is none."""
+        if self._untold:
+            return self._untold
         limits = self.limits
         for name, spent, limit in (
             ("calls", self.calls, limits.calls),

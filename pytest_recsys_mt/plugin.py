@@ -37,6 +37,7 @@ from pytest_recsys_mt.stash import (
     AGAIN,
     AGAIN_KEY,
     BASELINE,
+    INTERRUPTIONS,
     PROBLEMS,
     PROBLEMS_KEY,
     PROGRESS,
@@ -117,6 +118,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
             check_writable(f"--recsys-{name}", path)
     on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    if settings.json is not None or settings.html is not None:
+        from pytest_recsys_mt.interruptions import Interruptions
+
+        config.stash[INTERRUPTIONS] = Interruptions(worker=on_worker)
+        config.stash[INTERRUPTIONS].take()
     if not on_worker:
         config.stash[REPORTED] = Reported()
         config.pluginmanager.register(config.stash[REPORTED], "recsys_mt_reported")
@@ -146,7 +152,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Let go of the terminal."""
+    """Let go of the terminal and of signals."""
+    if INTERRUPTIONS in config.stash:
+        config.stash[INTERRUPTIONS].give_back()
     progress = config.stash.get(PROGRESS, None)
     if progress is not None:
         progress.close()
@@ -186,11 +194,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Take over from a worker its run, and what is wrong with the tests; all say the same."""
+    """Take over from a worker its run, what it found at its end, and what is wrong with the tests."""
     node.config.stash[RUNS].add(node.workerinput["testrunuid"])
     output = getattr(node, "workeroutput", {})
     if AGAIN_KEY in output:
-        node.config.stash[AGAIN].append(output[AGAIN_KEY])
+        node.config.stash[AGAIN].append(output.pop(AGAIN_KEY))
     text = output.get(PROBLEMS_KEY)
     if text is not None and not node.config.stash[PROBLEMS]:
         node.config.stash[PROBLEMS].append(text)
@@ -258,11 +266,26 @@ def pytest_runtest_makereport(
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
     """Write the record, and the facts into the JUnit file, once everything is in."""
     config = session.config
-    open_session = config.stash.get(SESSION, None)
-    stopped = session.shouldstop or session.shouldfail
-    if open_session is not None and not stopped and session.exitstatus in (0, 1):
-        _ask_again(config, open_session)
-    yield
+    open_session, reported = config.stash.get(SESSION, None), config.stash.get(REPORTED, None)
+    failure: OSError | None = None
+    try:
+        if open_session is not None:
+            _tell_end(session, open_session)
+        interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+        if interrupted and reported is not None and INTERRUPTIONS in config.stash:
+            from pytest_recsys_mt.interruptions import end_workers
+
+            end_workers(reported.nodes)
+        yield
+    except KeyboardInterrupt:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    except OSError as error:  # pytest's own, where it cannot write the JUnit file
+        failure = error
+    if INTERRUPTIONS in config.stash:
+        config.stash[INTERRUPTIONS].finish()
+    if reported is not None:
+        for node in reported.nodes:  # those that ended after xdist had stopped to listen
+            pytest_testnodedown(node, None)
     if open_session is not None:
         open_session.close()
     if config.stash[SETTINGS].limits and not hasattr(config, "workerinput"):
@@ -270,9 +293,17 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
         for run in config.stash[RUNS]:
             account(config.stash[SETTINGS].cache, run).unlink(missing_ok=True)
-    if hasattr(config, "workerinput"):
-        return
-    option, reported = config.option, config.stash[REPORTED]
+    if reported is not None:  # not a worker
+        _conclude(session, reported)
+    told = RECORD in config.stash and config.stash[RECORD].unwritten
+    if failure is not None and not told:
+        raise failure
+
+
+def _conclude(session: pytest.Session, reported: Reported) -> None:
+    """Write the record and the other reports, where the run asked a recommender."""
+    config = session.config
+    option = config.option
     collected = reported.collected(session)
     if config.stash[SETTINGS].list or config.stash[SETTINGS].plan:
         return
@@ -301,7 +332,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         [*missing(session, reported.uncollected), *wanting],
         again,
     )
-    passed = config.stash[RECORD].document()["gate"]["status"] == "passed"
+    record = config.stash[RECORD]
+    passed = record.document()["gate"]["status"] == "passed" and not record.unwritten
     if not passed and session.exitstatus in (
         pytest.ExitCode.OK,
         pytest.ExitCode.NO_TESTS_COLLECTED,
@@ -309,12 +341,20 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def _ask_again(config: pytest.Config, open_session: Session) -> None:
-    """See whether answers changed while they were asked; a worker tells the controller."""
-    drifts = open_session.drifts()
-    if not drifts:
+def _tell_end(session: pytest.Session, open_session: Session) -> None:
+    """See whether answers changed while they were asked, and count what no test has counted, such as
+    the calls of one that was interrupted; a worker tells the controller.
+    """
+    config, drifts = session.config, []
+    stopped = session.shouldstop or session.shouldfail
+    try:
+        if not stopped and session.exitstatus in (0, 1):
+            drifts = open_session.drifts()
+    except KeyboardInterrupt:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    found = {"drifts": drifts, "calls": open_session.drain()}
+    if not any(found.values()):
         return
-    found = {"drifts": drifts, "calls": open_session.executor.drain()}
     if hasattr(config, "workerinput"):
         config.workeroutput[AGAIN_KEY] = found  # type: ignore[attr-defined]
     else:

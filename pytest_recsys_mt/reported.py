@@ -25,9 +25,11 @@ class Reported:
     Attributes:
         tests: Reports of tests, from all workers.
         uncollected: Files that could not be collected.
+        nodes: The workers, as xdist's controller has them.
     """
 
     def __init__(self) -> None:
+        self.nodes: list[Any] = []
         self.tests: list[pytest.TestReport] = []
         self.uncollected: list[str] = []
         self._from_workers: Path | None = None
@@ -44,6 +46,7 @@ class Reported:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Name the file to a worker; nobody else can guess it."""
+        self.nodes.append(node)
         if self._from_workers is None:
             name = f"recsys-mt-{uuid.uuid4().hex}.json"
             self._from_workers = Path(tempfile.gettempdir(), name)

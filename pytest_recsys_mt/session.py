@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.cache import AnswerCache
@@ -120,7 +120,9 @@ class Session:
     @cached_property
     def cache(self) -> AnswerCache:
         """The answers of this and earlier runs."""
-        return AnswerCache(self.settings.cache)
+        settings = self.settings
+        # What a replay asks of objects that are asked anew in each run is counted in the folder.
+        return AnswerCache(settings.cache, write=settings.mode != "replay" or bool(settings.limits))
 
     @cached_property
     def executor(self) -> Executor:
@@ -333,6 +335,10 @@ class Session:
             if runner.asked_apart:
                 runners.setdefault(id(runner.subject), runner)
         return [found for found in map(asked_again, runners.values()) if found is not None]
+
+    def drain(self) -> dict[str, list[Any]]:
+        """What became of the calls that nobody has counted yet; see `Executor.drain`."""
+        return self.executor.drain() if "executor" in self.__dict__ else {}
 
     def close(self) -> None:
         """Let go of the cache, the actors and the recommenders that hold anything."""

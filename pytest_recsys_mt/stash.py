@@ -10,6 +10,7 @@ import pytest
 from pytest_recsys_mt.metamorphic import MARK
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.interruptions import Interruptions
     from pytest_recsys_mt.progress import Progress
     from pytest_recsys_mt.report.record import Record
     from pytest_recsys_mt.reported import Reported
@@ -25,6 +26,7 @@ TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
 RUNS: pytest.StashKey[set[str]] = pytest.StashKey()
 BASELINE: pytest.StashKey[Mapping[str, Any]] = pytest.StashKey()
+INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
 AGAIN: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
 """What each process found at its end: ``drifts`` (`drift.Drift`), and the ``calls`` it took."""

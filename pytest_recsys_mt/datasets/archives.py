@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -30,8 +31,8 @@ class Limits:
 
     Attributes:
         total: Bytes of all members together. The largest official set has about 3 GB.
-        ratio: Unpacked bytes by packed byte, of a zip member or of a whole tar.gz. Ratings as text
-            come to about 5.
+        ratio: Unpacked bytes by packed byte, of a zip member and of a whole archive, whose members may
+            share what they unpack from. Ratings as text come to about 5.
         grace: Bytes that no ratio is asked of: tiny files of repeated text pack very well.
         members: Their number.
     """
@@ -54,12 +55,20 @@ class _Budget:
     total: int = 0
     members: int = 0
 
-    def admit(self, name: str) -> PurePosixPath:
+    @property
+    def most(self) -> int:
+        """Bytes of all members together."""
+        packed = self.archive.stat().st_size
+        return min(self.limits.total, self.limits.grace + int(self.limits.ratio * packed))
+
+    def admit(self, name: str, *, folder: bool) -> PurePosixPath:
         """Count a member and return its path, checked to stay in the target."""
         self.members += 1
         if self.members > self.limits.members:
             raise self.error(name, f"the archive has more than {self.limits.members} members")
         path = PurePosixPath(name)
+        if not path.parts and not (folder and name):  # "." is the target, a folder
+            raise self.error(name, "it has no name")
         windows = PureWindowsPath(name)
         if path.is_absolute() or windows.drive or windows.root:
             raise self.error(name, "its path is absolute")
@@ -71,6 +80,8 @@ class _Budget:
         """Refuse a member of `size` bytes, declared or written, packed into `packed` bytes."""
         if self.total + size > self.limits.total:
             raise self.error(name, f"the archive unpacks to more than {self.limits.total:,} bytes")
+        if self.total + size > self.most:
+            raise self.error(name, "the archive unpacks to more than its size allows: a zip bomb")
         if packed is not None and size > self.limits.grace + self.limits.ratio * packed:
             raise self.error(
                 name, f"it unpacks to {size:,} bytes or more, from {packed:,}: a zip bomb"
@@ -132,6 +143,9 @@ def _damage_named(archive: Path, member: list[str]) -> Iterator[None]:
         OSError,
         NotImplementedError,
         RuntimeError,
+        ValueError,
+        LookupError,
+        struct.error,
     ) as problem:
         at = f", member {member[-1]!r}" if member else ""
         raise DataError(
@@ -145,13 +159,14 @@ def _extract_zip(archive: Path, target: Path, budget: _Budget) -> None:
     with _damage_named(archive, names), zipfile.ZipFile(archive) as content:
         for info in content.infolist():
             names.append(info.filename)
-            path = target / budget.admit(info.filename)
+            folder = info.filename.endswith("/")  # `is_dir` takes no empty name
+            path = target / budget.admit(info.filename, folder=folder)
             mode = info.external_attr >> 16
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise budget.error(info.filename, "it is a link or a special file")
             if info.flag_bits & 0x1:
                 raise budget.error(info.filename, "it is encrypted")
-            if info.is_dir():
+            if folder:
                 path.mkdir(parents=True, exist_ok=True)
                 continue
             budget.check(info.filename, info.file_size, info.compress_size)
@@ -160,9 +175,8 @@ def _extract_zip(archive: Path, target: Path, budget: _Budget) -> None:
 
 
 def _extract_tar(archive: Path, target: Path, budget: _Budget) -> None:
-    packed = archive.stat().st_size
-    # Headers and padding come on top of the members, hence the grace on both.
-    most = budget.limits.grace + min(budget.limits.total, int(budget.limits.ratio * packed))
+    # Headers and padding come on top of the members.
+    most = budget.limits.grace + budget.most
     names: list[str] = []
     with (
         _damage_named(archive, names),
@@ -171,7 +185,7 @@ def _extract_tar(archive: Path, target: Path, budget: _Budget) -> None:
     ):
         for info in content:
             names.append(info.name)
-            path = target / budget.admit(info.name)
+            path = target / budget.admit(info.name, folder=info.isdir())
             if info.isdir():
                 path.mkdir(parents=True, exist_ok=True)
                 continue

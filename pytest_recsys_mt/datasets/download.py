@@ -49,19 +49,22 @@ class Source:
         path: Of the archive, below `BASE_URL`.
         digest: ``md5:...`` or ``sha256:...`` of the archive, or None where the MD5 stands in a file
             beside it.
+        most: Bytes that the archive may have: about twice what it has, more where it is replaced
+            from time to time.
     """
 
     path: str
     digest: str | None
+    most: int = 10_000_000
 
 
 SOURCES: Mapping[str, Source] = {
     "ml-latest-small": Source("movielens/ml-latest-small.zip", None),
-    "ml-latest": Source("movielens/ml-latest.zip", None),
+    "ml-latest": Source("movielens/ml-latest.zip", None, 2_000_000_000),
     "ml-100k": Source("movielens/ml-100k.zip", "md5:0e33842e24a9c977be4e0107933c0723"),
     "ml-1m": Source("movielens/ml-1m.zip", "md5:c4d9eecfca2ab87c1945afe126590906"),
-    "ml-10m": Source("movielens/ml-10m.zip", "md5:ce571fd55effeba0271552578f2648bd"),
-    "ml-25m": Source("movielens/ml-25m.zip", "md5:6b51fb2759a8657d3bfcbfc42b592ada"),
+    "ml-10m": Source("movielens/ml-10m.zip", "md5:ce571fd55effeba0271552578f2648bd", 130_000_000),
+    "ml-25m": Source("movielens/ml-25m.zip", "md5:6b51fb2759a8657d3bfcbfc42b592ada", 530_000_000),
     "lastfm": Source(
         "hetrec2011/hetrec2011-lastfm-2k.zip",
         "sha256:6738f48195667ff03caaab4d32ca9a3133d8cc026b7c3cdaf6ce1010e913c59c",
@@ -138,7 +141,7 @@ def _install(source: Source, folder: Path, base_url: str) -> None:
                 found = hashlib.file_digest(stream, algorithm).hexdigest()
             _verify(f"{algorithm}:{found}", source.digest, str(archive))
     else:
-        download(base_url + source.path, archive, source.digest)
+        download(base_url + source.path, archive, source.digest, source.most)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
         unpacked = Path(scratch) / folder.name
         unpacked.mkdir()
@@ -150,16 +153,18 @@ def _install(source: Source, folder: Path, base_url: str) -> None:
     archive.unlink()
 
 
-def download(url: str, target: Path, digest: str | None) -> None:
+def download(url: str, target: Path, digest: str | None, most: int) -> None:
     """Get one file, check it, and only then put it in place.
 
     Args:
         url: Its address.
         target: Where it shall be. Nothing is there until the whole file is there and right.
         digest: ``md5:...`` or ``sha256:...``; None takes the MD5 from the file ``URL.md5``.
+        most: Bytes that it may have.
 
     Raises:
-        DataError: If the address cannot be reached, the file is cut off, or its digest is another.
+        DataError: If the address cannot be reached, the file is cut off or too long, or its digest is
+            another.
     """
     help_text = f"get it by other means and put it at {str(target)!r}"
     if digest is None:
@@ -174,10 +179,14 @@ def download(url: str, target: Path, digest: str | None) -> None:
     handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
         with os.fdopen(handle, "wb") as sink, _open(url, help_text) as response:
-            length = int(response.headers.get("Content-Length") or 0)
+            length = _length(response, url, help_text)
+            if length > most:
+                raise _too_long(url, most, help_text)
             done = 0
             with Progress(target.name, length) as progress:
                 while chunk := _chunk(response, url, help_text):
+                    if done + len(chunk) > most:
+                        raise _too_long(url, most, help_text)
                     sink.write(chunk)
                     total.update(chunk)
                     done += len(chunk)
@@ -202,6 +211,23 @@ def _open(url: str, help_text: str) -> HTTPResponse:
         response.close()
         raise DataError(f"{url} leads to {response.url}, another scheme; {help_text}")
     return response
+
+
+def _length(response: HTTPResponse, url: str, help_text: str) -> int:
+    """Bytes to come, 0 where the server does not say."""
+    said = response.headers.get("Content-Length", "0").strip()
+    if not re.fullmatch(r"[0-9]{1,18}", said):
+        raise DataError(
+            f"{url} is said to have a Content-Length of {said[:80]!r}, which is no number of bytes: the "
+            f"server, or a proxy before it, is broken; try again later, or {help_text}"
+        )
+    return int(said)
+
+
+def _too_long(url: str, most: int, help_text: str) -> DataError:
+    return DataError(
+        f"{url} has more than {most:,} bytes, so it is not the official file; {help_text}"
+    )
 
 
 def _chunk(response: HTTPResponse, url: str, help_text: str) -> bytes:

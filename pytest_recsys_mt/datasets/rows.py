@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any, Literal, NoReturn
 
@@ -38,6 +39,10 @@ _WANTED: Mapping[Kind, str] = {
     "text": "text",
     "date": "an ISO 8601 date (2001-01-31T12:00:00), as the first row has",
 }
+COLUMNS = 10_000
+"""The most that a file may have."""
+LINE = 1 << 24
+"""Bytes after which a line must have ended; longer ones would be read into memory whole, many times over."""
 _STAND_IN = "\x1f"
 """The ASCII unit separator stands for `::`, as pandas' fast engine takes one character only."""
 
@@ -261,6 +266,24 @@ def _undecodable(path: Path, encoding: str) -> DataError:
     return DataError(f"{str(path)!r} is not {encoding.upper()}")
 
 
+def _require_lines(path: Path) -> None:
+    """See that a file is made of lines, without keeping any of it.
+
+    Raises:
+        DataError: If a line is longer than any table has.
+    """
+    with path.open("rb") as stream:
+        for start in count(0, LINE):
+            chunk = stream.read(LINE)
+            if len(chunk) < LINE:
+                return
+            if b"\n" not in chunk and b"\r" not in chunk:
+                raise DataError(
+                    f"{str(path)!r} has a line of more than {LINE:,} bytes around byte {start:,}; a table "
+                    f"has one line each row: is it another kind of file?"
+                )
+
+
 def head(path: Path, layout: Layout) -> tuple[list[str], list[str]]:
     """The header of a file and the fields of its first row (empty where there is none).
 
@@ -269,11 +292,18 @@ def head(path: Path, layout: Layout) -> tuple[list[str], list[str]]:
     """
     if not path.is_file():
         raise DataError(f"no file {str(path)!r}")
+    _require_lines(path)
     rows = _walk(path, layout, _encoding(path, layout))
-    first = next(rows, None)
-    if first is None:
+    first = list(islice(rows, 2))
+    if not first:
         raise DataError(f"{str(path)!r} is empty")
-    return first[1], next(rows, (0, []))[1]
+    for line, fields in first:
+        if len(fields) > COLUMNS:
+            raise DataError(
+                f"{str(path)!r}, line {line}: {len(fields):,} columns where at most {COLUMNS:,} are read; is "
+                f"it a table with one row each interaction, and is its separator {layout.separator!r}?"
+            )
+    return first[0][1], first[1][1] if len(first) > 1 else []
 
 
 def _positions(path: Path, layout: Layout) -> tuple[int, dict[int, Column]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import ParseError
 
 import pytest
 
@@ -57,27 +59,43 @@ def finish(
             carried["data_digest"],
             carried["requests"],
         )
-    if settings.json is not None:
-        record.write(settings.json)
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     junit = config.getoption("xmlpath", None)
-    if junit is not None:
-        annotate(Path(junit), record.document(), config, gate=settings.whole)
+    for option, path, write in (
+        ("--recsys-json", settings.json, record.write),
+        ("--junitxml", junit and Path(junit), partial(_annotate, record, config)),
+        ("--recsys-html", settings.html, partial(_draw, record)),
+    ):
+        try:
+            if path is not None:
+                write(path)
+        except (OSError, ParseError) as error:
+            record.unwritten.append(
+                f"{option}={str(path)!r} cannot be written: {error}; free some space, or name "
+                f"another place, and run again: answers in the cache are not asked again"
+            )
+            reporter.write_line(f"\nERROR: recsys-mt: {record.unwritten[-1]}", red=True)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and (record.rows or record.incomplete):
         try:
             append(Path(summary), record.document())
         except OSError as error:
-            reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
             reporter.write_line(
                 f"recsys-mt: GITHUB_STEP_SUMMARY={summary!r} cannot be written: {error.strerror}; the "
                 f"record and the gate are not touched by that",
                 red=True,
             )
-    if settings.html is not None:
-        from pytest_recsys_mt.report.html import write_report
-
-        write_report(record.document(), settings.html)
     return record
+
+
+def _annotate(record: Record, config: pytest.Config, path: Path) -> None:
+    annotate(path, record.document(), config, gate=record.settings.whole)
+
+
+def _draw(record: Record, path: Path) -> None:
+    from pytest_recsys_mt.report.html import write_report
+
+    write_report(record.document(), path)
 
 
 __all__ = ["Record", "finish", "lost", "missing", "results_of"]

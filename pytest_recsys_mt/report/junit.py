@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.report.record import Row
 
 if TYPE_CHECKING:
@@ -44,8 +45,6 @@ def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, 
         config: Of the run.
         gate: Whether a gate was asked for.
     """
-    if not path.exists():
-        return
     tree = ElementTree.parse(path)
     by_case: dict[tuple[str, str], list[Row]] = {}
     prefix = str(config.getoption("junitprefix", None) or "")
@@ -61,7 +60,9 @@ def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, 
         alone = not (int(suite.get("failures", "0")) or int(suite.get("errors", "0")))
         if gate or (alone and document["gate"]["status"] != "passed"):
             _add_gate(suite, document["gate"], prefix)
-    tree.write(path, encoding="utf-8", xml_declaration=True)
+    text = ElementTree.tostring(tree.getroot(), encoding="unicode")
+    with written_whole(path, path.stat().st_mode & 0o777) as stream:
+        stream.write(f'<?xml version="1.0" encoding="utf-8"?>\n{text}')
 
 
 def sentence(row: Row) -> str:

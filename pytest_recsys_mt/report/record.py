@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import tempfile
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.drift import Drift
 from pytest_recsys_mt.execution import RANK
+from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import Document, digest_of
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
@@ -115,6 +114,7 @@ class Record:
     Attributes:
         settings: Of the run.
         incomplete: Why the run is a partial one, as its tests ended.
+        unwritten: Which reports could not be written, and why.
     """
 
     def __init__(
@@ -129,6 +129,7 @@ class Record:
         self.settings = settings
         self._baseline = baseline
         self.incomplete = tuple(incomplete)
+        self.unwritten: list[str] = []
         self._drifts = list(drifts)
         self._requests: set[str] = set()
         self._version = version
@@ -273,13 +274,9 @@ class Record:
 
     def write(self, path: Path) -> None:
         """Write the record to `path`, whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         text = written(self.document())
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with written_whole(path, 0o644) as stream:
             stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
 
 
 def _total(costs: list[float | None]) -> float | None:

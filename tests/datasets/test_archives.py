@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import random
 import re
+import shutil
 import stat
 import tarfile
 import zipfile
@@ -82,6 +84,8 @@ def test_folders_in_archives_are_made(tmp_path: Path, target: Path) -> None:
         ("/tmp/evil", "absolute"),
         ("C:/evil", "absolute"),
         ("..\\evil", "backslash"),
+        ("..", "leaves the folder"),
+        (".", "has no name"),
     ],
 )
 def test_paths_out_of_the_folder_are_refused(
@@ -113,6 +117,42 @@ def test_zip_bombs_are_refused(pack: Pack, tmp_path: Path, target: Path) -> None
     archive = pack(tmp_path / "a", {"bomb": bytes(3 << 20)})
     refused(archive, target, "bomb", "zip bomb", grace=1000)
     assert sum(path.stat().st_size for path in target.iterdir()) <= 3 << 20
+
+
+def test_a_member_without_a_name_is_refused(tmp_path: Path, target: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", {"fine": TEXT, "e": TEXT})
+    data = archive.read_bytes()
+    entry = data.rindex(b"PK\1\2")  # of the last member; 28 bytes on stands the length of its name
+    end = bytearray(data[data.rindex(b"PK\5\6") :])
+    end[12] -= 1  # the length of all entries
+    nameless = data[entry : entry + 28] + b"\0\0" + data[entry + 30 : entry + 46]
+    archive.write_bytes(data[:entry] + nameless + end)
+    refused(archive, target, "", "has no name")
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_many_small_members_are_a_bomb_too(pack: Pack, tmp_path: Path, target: Path) -> None:
+    archive = pack(tmp_path / "a", {str(number): bytes(1000) for number in range(100)})
+    with pytest.raises(DataError, match="zip bomb"):
+        extract(archive, target, Limits(grace=1000, ratio=2))
+    assert sum(path.stat().st_size for path in target.iterdir()) < 50_000
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_bytes_at_random_are_an_archive_or_an_error(
+    pack: Pack, tmp_path: Path, target: Path
+) -> None:
+    whole = pack(tmp_path / "a", {"ml-1m/ratings.dat": TEXT, "ml-1m/é": b"x"}).read_bytes()
+    rng = random.Random(0)
+    for _ in range(300):
+        damaged = bytearray(whole)
+        for _ in range(rng.randrange(1, 5)):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        (tmp_path / "a").write_bytes(damaged)
+        with contextlib.suppress(DataError):
+            extract(tmp_path / "a", target)
+        shutil.rmtree(target)
+        target.mkdir()
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import shutil
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ class Server(ThreadingHTTPServer):
         self.files = {f"/{PATH}": ARCHIVE, f"/{PATH}.md5": f"MD5 (ml-1m.zip) = {MD5}\n".encode()}
         self.asked: list[str] = []
         self.missing_bytes = 0
+        self.length: str | None = None
 
     @property
     def url(self) -> str:
@@ -53,7 +55,9 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error(404)
             return
         self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
+        length = str(len(content)) if server.length is None else server.length
+        if length:
+            self.send_header("Content-Length", length)
         self.end_headers()
         self.wfile.write(content[: len(content) - server.missing_bytes])
 
@@ -135,6 +139,42 @@ def test_a_download_that_breaks_off_is_an_error(server: Server, tmp_path: Path) 
     server.missing_bytes = 10
     with pytest.raises(DataError, match=r"cut off after|broke off"):
         obtain("ml-1m", tmp_path, source=Source(PATH, f"md5:{MD5}"), base_url=server.url)
+    assert nothing_is_left(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("length", "problem"),
+    [
+        ("abc", "Content-Length of 'abc', which is no number of bytes"),
+        ("-5", "Content-Length of '-5'"),
+        ("1e3", "Content-Length of '1e3'"),
+        ("1, 2", "Content-Length of '1, 2'"),
+        ("9" * 4000, "Content-Length of '999"),
+        (str(10**12), "has more than 10,000,000 bytes"),
+        (str(len(ARCHIVE) + 5), "cut off after"),
+        (str(len(ARCHIVE) - 5), "has the digest"),
+        ("0", "has the digest"),
+    ],
+)
+def test_a_length_that_is_not_true_is_an_error(
+    server: Server, tmp_path: Path, length: str, problem: str
+) -> None:
+    server.length = length
+    with pytest.raises(DataError, match=problem):
+        obtain("ml-1m", tmp_path, source=Source(PATH, f"md5:{MD5}"), base_url=server.url)
+    assert nothing_is_left(tmp_path)
+
+
+@pytest.mark.parametrize("length", [None, ""])
+def test_a_file_has_a_limit_whether_or_not_its_length_is_said(
+    server: Server, tmp_path: Path, length: str | None
+) -> None:
+    server.length = length
+    source = Source(PATH, f"md5:{MD5}", len(ARCHIVE))
+    shutil.rmtree(obtain("ml-1m", tmp_path, source=source, base_url=server.url))
+    smaller = Source(PATH, f"md5:{MD5}", len(ARCHIVE) - 1)
+    with pytest.raises(DataError, match=r"more than .* bytes, .* get it by other means"):
+        obtain("ml-1m", tmp_path, source=smaller, base_url=server.url)
     assert nothing_is_left(tmp_path)
 
 

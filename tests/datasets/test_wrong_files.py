@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,44 @@ def test_a_wrong_file_is_named_with_its_line(
     with pytest.raises(DataError, match=re.escape(place)) as caught:
         load(folder)
     assert problem in str(caught.value)
+
+
+WIDE = 10**6
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (
+            b",".join(b"c%d" % number for number in range(WIDE)) + b"\n1\n",
+            "line 1: 1,000,000 columns",
+        ),
+        (RATINGS.encode() + b",".join([b"1"] * WIDE), "line 2: 1,000,000 columns"),
+        (RATINGS.encode() + b"1,1,4,9\n" + b"," * WIDE, "line 3: 1000001 fields where 4"),
+        (b"x" * 100_000_000, "a line of more than 16,777,216 bytes"),
+        (RATINGS.encode() + b"1,1,4,9\n" * 10 + b"1," * 50_000_000, "a line of more than"),
+        (RATINGS.encode() + b'1,1,4,"9\n' + b"1,1,4,9\n" * 10**6, "field limit"),
+    ],
+    ids=["columns", "first row", "row", "one line", "last line", "one quote"],
+)
+def test_a_file_that_is_far_too_wide_is_an_error(
+    tmp_path: Path, content: bytes, problem: str
+) -> None:
+    folder = files.write(tmp_path, {**files.MOVIELENS_CSV, "ratings.csv": content})
+    code = f"""
+import resource
+from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.errors import DataError
+try:
+    load({str(folder)!r})
+except DataError as error:
+    print(error, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    error, _, megabytes = done.stdout.rpartition(" ")
+    assert problem in error
+    assert len(error) < 500
+    assert int(megabytes) < 700
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """The cache keeps answers, and nothing in it can be executed or believed by mistake."""
 
+import hashlib
 import json
 import os
 import pickle
 import sqlite3
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +16,11 @@ import pytest
 from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.calls import key_of
 from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.limits import Budget, Limits
 
 CALL = {"model": {"name": "m"}, "messages": [["user", "which film?"]], "replicate": 0}
 KEY = key_of(CALL)
+LOCK = hashlib.sha256(b"m").hexdigest()[:16]
 ANSWER = {"text": "Alien \ud800 \x1b[31m", "usage": [3, 4]}
 
 
@@ -85,6 +89,12 @@ TAMPERINGS = {
     "no JSON": "UPDATE Cache SET value = 'Alien'",
     "another row's answer": "UPDATE Cache SET value = :other",
     "bytes": "UPDATE Cache SET value = :bomb",
+    "the same as bytes": "UPDATE Cache SET value = CAST(value AS BLOB)",
+    "no UTF-8": "UPDATE Cache SET value = CAST(replace(CAST(value AS BLOB), 'A', x'C1') AS TEXT)",
+    "no UTF-8 at the end": "UPDATE Cache SET value = CAST(CAST(value AS BLOB) || x'FF' AS TEXT)",
+    "a NUL": "UPDATE Cache SET value = replace(value, 'Alien', CAST(x'00' AS TEXT))",
+    "nothing": "UPDATE Cache SET value = NULL",
+    "a number": "UPDATE Cache SET value = 1e999",
 }
 
 
@@ -105,8 +115,12 @@ def test_a_tampered_row_is_missing_and_never_executed(
     with rows(folder) as connection:
         connection.execute(statement, parameters)
     connection.close()
-    assert cache.get(KEY) is None
-    assert cache.refused == 1
+    reading = AnswerCache(folder, write=False)
+    for each in (cache, reading):
+        assert each.get(KEY) is None
+        assert each.refused == 1
+        assert [kept for _, kept in each.rows()] == [None]
+    reading.close()
     cache.put(KEY, CALL, ANSWER)
     assert cache.get(KEY) == ANSWER
     cache.close()
@@ -126,6 +140,64 @@ def test_a_pickled_key_is_never_executed(folder: Path, tmp_path: Path) -> None:
         list(cache._rows)
     cache.close()
     assert not mark.exists()
+
+
+def test_a_key_that_is_no_text_is_missing(cache: AnswerCache, folder: Path) -> None:
+    cache.put(KEY, CALL, ANSWER)
+    with rows(folder) as connection:
+        connection.execute("UPDATE Cache SET key = CAST(x'FF' || CAST(key AS BLOB) AS TEXT)")
+    connection.close()
+    assert cache.get(KEY) is None
+    assert [kept for _, kept in cache.rows()] == [None]
+    cache.remove([number for number, _ in cache.rows()])
+    assert not list(cache.rows())
+
+
+OURS = [
+    "answers", "answers/cache.db", "answers/cache.db-wal", "answers/cache.db-shm", f"{LOCK}.lock", "spent.json",
+]  # fmt: skip
+"""What a run believes or writes in a cache folder."""
+
+
+def use(folder: Path) -> None:
+    """Do with a cache folder what a run does."""
+    cache = AnswerCache(folder)
+    try:
+        with cache.lock("m"):
+            Budget(Limits(calls=1), folder / "spent.json").open()
+    finally:
+        cache.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and owners are of POSIX")
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("to", ["a file", "nothing"])
+def test_a_link_in_the_place_of_a_file_is_refused(
+    folder: Path, tmp_path: Path, name: str, to: str
+) -> None:
+    use(folder)
+    place, elsewhere = folder / name, tmp_path / "elsewhere"
+    if place.exists():
+        place.rename(tmp_path / "moved")
+    if to == "a file":
+        elsewhere.write_text("precious")
+    place.symlink_to(elsewhere)
+    with pytest.raises(CacheError, match=f"{name}' is a link, .*remove it, or .*--recsys-cache"):
+        use(folder)
+    assert not elsewhere.exists() or elsewhere.read_text() == "precious"
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() != 0, reason="only root gives files away"
+)
+@pytest.mark.parametrize("name", ["", *OURS])
+def test_what_belongs_to_somebody_else_is_refused(folder: Path, name: str) -> None:
+    use(folder)
+    place = folder / name
+    place.touch()
+    os.chown(place, 4711, -1)
+    with pytest.raises(CacheError, match=r"belongs to user 4711, .*chown -R 0 .*--recsys-cache"):
+        use(folder)
 
 
 def test_long_answers_stay_in_the_database(cache: AnswerCache, folder: Path) -> None:

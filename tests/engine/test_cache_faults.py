@@ -1,9 +1,12 @@
 """A cache on a bad disk: a clear error or a call asked again, never a wrong answer."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt.cache import AnswerCache
+from pytest_recsys_mt.cache_files import write_answers
 from pytest_recsys_mt.calls import key_of
 from pytest_recsys_mt.errors import CacheError
 
@@ -114,31 +118,105 @@ def test_on_a_full_disk_what_was_kept_stays_and_the_rest_is_an_error(tmp_path: P
 
 
 @pytest.fixture
-def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A user whom permissions bind, in a folder that he may read."""
-    monkeypatch.chdir(tmp_path)
-    tmp_path.chmod(0o755)
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    yield
-    os.seteuid(0)
+def nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of a user whom permissions bind."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        folder.chmod(0o755)
+        yield folder
+        if os.geteuid() != os.getuid():
+            os.seteuid(os.getuid())
+        for path in (folder / "cache" / "answers", folder / "cache"):
+            path.chmod(0o700)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of folders are of POSIX")
-def test_a_read_only_folder_is_an_error_that_says_what_to_do(
-    tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    database = fill(tmp_path / "cache")
-    database.chmod(0o444)
-    database.parent.chmod(0o555)
-    (tmp_path / "cache").chmod(0o555)
-    request.getfixturevalue("nobody")
-    with pytest.raises(CacheError, match=r"cannot be opened: .*--recsys-cache"):
-        AnswerCache(Path("cache"))
-    with pytest.raises(CacheError, match=r"Permission denied.*--recsys-cache"):
-        AnswerCache(Path("cache/below"))
+@pytest.mark.parametrize("killed", [False, True], ids=["closed", "killed"])
+def test_a_read_only_folder_is_read_and_not_written(nobody: Path, killed: bool) -> None:
+    folder = nobody / "cache"
+    fill(folder)
+    if killed:  # what was written last is in the log
+        cache = AnswerCache(folder)
+        cache.remove([number for number, _ in cache.rows()])
+        for call in CALLS:
+            cache.put(key_of(call), call, ANSWERS[key_of(call)])
+        shutil.copytree(folder, nobody / "copy")
+        cache.close()
+        shutil.rmtree(folder)
+        (nobody / "copy").rename(folder)
+        assert (folder / "answers" / "cache.db-wal").stat().st_size > 0
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+    for write in (False, True):
+        cache = AnswerCache(folder, write=write)
+        assert all(cache.get(key) == answer for key, answer in ANSWERS.items())
+        assert {kept.key for _, kept in cache.rows() if kept is not None} == set(ANSWERS)
+        with pytest.raises(CacheError, match=r"cannot be written: .*--recsys-cache"):
+            cache.put("key", {}, {})
+        with pytest.raises(CacheError, match=r"cannot be written: .*--recsys-cache"):
+            cache.lock("m").__enter__()
+        cache.close()
+    assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    with pytest.raises(CacheError, match=r"cannot be made: Permission denied.*--recsys-cache"):
+        AnswerCache(nobody / "below")
+
+
+def test_what_is_only_read_is_what_a_run_beside_it_has_written(tmp_path: Path) -> None:
+    call, other = CALLS[:2]
+    writing, reading = AnswerCache(tmp_path), AnswerCache(tmp_path, write=False)
+    for _ in range(2):
+        for asked in (call, other):
+            writing.put(key_of(asked), asked, ANSWERS[key_of(asked)])
+            assert reading.get(key_of(asked)) == ANSWERS[key_of(asked)]
+        writing.close()
+        assert reading.get(key_of(call)) == ANSWERS[key_of(call)]
+        reading.close()
+        writing = AnswerCache(tmp_path)
+        writing.remove([number for number, _ in writing.rows()])
+        assert reading.get(key_of(call)) is None
+    writing.close()
+    reading.close()
+
+
+def test_what_is_not_there_is_read_as_empty_and_not_made(tmp_path: Path) -> None:
+    cache = AnswerCache(tmp_path / "none", write=False)
+    assert cache.get("key") is None
+    assert not list(cache.rows())
+    assert not (tmp_path / "none").exists()
+
+
+def test_flipped_bits_are_missing_rows_or_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    whole = bytearray(fill(tmp_path / "whole").read_bytes())
+    asked, answer = CALLS[0], ANSWERS[key_of(CALLS[0])]
+    rng = np.random.default_rng(0)
+    folder, outcomes = tmp_path / "flipped", Counter[str]()
+    for number in range(200):
+        damaged = bytearray(whole)
+        # Every other flip hits the pages of the schema and of the settings.
+        for place in rng.integers(0, len(whole) if number % 2 else 16_384, rng.integers(1, 4)):
+            damaged[place] ^= 1 << int(rng.integers(8))
+        (folder / "answers").mkdir(parents=True)
+        folder.chmod(0o700)
+        (folder / "answers" / "cache.db").write_bytes(damaged)
+        try:
+            cache = AnswerCache(folder, write=number % 3 == 0)
+            found = [cache.get(key) in (None, answer) for key, answer in ANSWERS.items()]
+            assert all(found), "no wrong answer"
+            held = {kept.key: kept.answer for _, kept in cache.rows() if kept is not None}
+            assert held.items() <= ANSWERS.items()
+            write_answers(cache, tmp_path / "export.jsonl")
+            if number % 3 == 0:
+                cache.put(key_of(asked), asked, answer)
+                cache.remove([row for row, kept in cache.rows() if kept is None])
+            cache.close()
+            outcomes["whole" if len(held) == len(ANSWERS) else "fewer"] += 1
+        except CacheError as error:
+            outcomes["error" if "--recsys-cache" in str(error) else str(error)] += 1
+        shutil.rmtree(folder)
+    assert set(outcomes) == {"whole", "fewer", "error"}
 
 
 WRITING = """

@@ -37,6 +37,36 @@ def fill(folder: Path, numbers: range = range(5), **more: str) -> list[str]:
     return sorted(keys)
 
 
+def damage(folder: Path, rows: int) -> None:
+    """Turn a byte in the first rows into one that UTF-8 does not have."""
+    with sqlite3.connect(folder / "answers" / "cache.db") as connection:
+        connection.execute(
+            "UPDATE Cache SET value = CAST(replace(CAST(value AS BLOB), '{', x'FB') AS TEXT) "
+            "WHERE rowid <= ?",
+            (rows,),
+        )
+    connection.close()
+
+
+def test_rows_that_are_not_utf8_stop_no_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, whole, file = tmp_path / "cache", tmp_path / "whole.jsonl", tmp_path / "rest.jsonl"
+    fill(folder)
+    assert run("cache", "export", whole, "--cache", folder) == 0
+    damage(folder, 2)
+    assert run("cache", "stats", "--cache", folder) == 0
+    assert "2 rows are damaged" in capsys.readouterr().out
+    assert run("cache", "export", file, "--cache", folder) == 0
+    assert len(file.read_text().splitlines()) == 3
+    assert run("cache", "prune", "--refused", "--dry-run", "--cache", folder) == 0
+    assert run("cache", "import", whole, "--cache", folder) == 0
+    assert "2 answers added, 3 were there" in capsys.readouterr().out
+    damage(folder, 1)
+    assert run("cache", "prune", "--refused", "--cache", folder) == 0
+    assert len(held(folder)) == 4
+
+
 def held(folder: Path) -> dict[str, dict[str, Any] | None]:
     cache = AnswerCache(folder)
     found = {kept.key: cache.get(kept.key) for _, kept in cache.rows() if kept is not None}

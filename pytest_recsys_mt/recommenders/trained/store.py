@@ -21,6 +21,7 @@ from filelock import FileLock
 from safetensors import SafetensorError
 
 from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.private import require_own, require_private
 from pytest_recsys_mt.recommenders.trained.network import Network
 from pytest_recsys_mt.recommenders.trained.trainer import Report
 
@@ -51,13 +52,20 @@ def obtain(
         fit: Trains it.
 
     Raises:
-        CacheError: If the folder cannot be written.
+        CacheError: If the folder cannot be written, others may write to it, or what is in it is not ours.
     """
     key = key_of(identity)
-    place = folder / key
+    place, lock_file = folder / key, folder / f"{key}.lock"
     try:
+        if folder.exists():
+            require_private(folder)
+            require_own(place, place / WEIGHTS, place / DESCRIPTION, lock_file)
+            # Without the lock: the folder of a whole model may be one that cannot be written.
+            report = _load(place, identity, network)
+            if report is not None:
+                return report
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = FileLock(folder / f"{key}.lock", mode=0o600)
+        lock = FileLock(lock_file, mode=0o600)
         lock.acquire()
     except OSError as error:
         raise CacheError(

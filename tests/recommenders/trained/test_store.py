@@ -145,3 +145,30 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 def test_without_a_folder_models_are_kept_among_the_user_s_caches(tmp_path: Path) -> None:
     fitted(BPRMF(dim=4, epochs=1))
     assert list((tmp_path / "cache").rglob("model.json"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and modes are of POSIX")
+def test_only_a_folder_of_ones_own_is_believed(tmp_path: Path, trainings: list[object]) -> None:
+    fitted(model(tmp_path))
+    (weights,) = tmp_path.rglob("weights.safetensors")
+    weights.rename(tmp_path / "elsewhere")
+    weights.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CacheError, match="is a link"):
+        fitted(model(tmp_path))
+    tmp_path.chmod(0o777)
+    with pytest.raises(CacheError, match="can be written by others"):
+        fitted(model(tmp_path))
+    assert len(trainings) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are of POSIX")
+def test_what_is_there_needs_no_folder_that_can_be_written(
+    tmp_path: Path, trainings: list[object]
+) -> None:
+    fitted(model(tmp_path))
+    for path in [*tmp_path.rglob("*.lock")]:
+        path.unlink()
+    before = sorted(tmp_path.rglob("*"))
+    fitted(model(tmp_path))
+    assert sorted(tmp_path.rglob("*")) == before
+    assert len(trainings) == 1

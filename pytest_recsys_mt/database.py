@@ -1,0 +1,169 @@
+"""The database of answers: diskcache writes it, without anything that could be executed.
+
+What can only be read, be it by choice, by permissions or because the disk is full, is read without diskcache, which
+writes whenever it opens a database.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+import diskcache
+from diskcache.core import MODE_RAW
+
+from pytest_recsys_mt.errors import CacheError
+
+FAULTS = (sqlite3.Error, OSError, UnicodeError)
+"""What a database raises that is damaged or cannot be read; SQLite's own message may be damaged text too."""
+
+
+class RefusedError(Exception):
+    """A row that this package has not written."""
+
+
+class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
+    """A diskcache `Disk` for text keys and text values inside the database, and nothing else."""
+
+    # diskcache is not typed; what pyright infers of its methods is what they happen to return.
+    def put(self, key: Any) -> tuple[str, bool]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Check a key on its way in.
+
+        Raises:
+            CacheError: If it is not text.
+        """
+        if type(key) is not str:
+            raise CacheError(f"a cache key is text, got {key!r}")
+        return key, True
+
+    def get(self, key: Any, raw: bool) -> str:
+        """Check a key on its way out; a pickled one is refused unread."""
+        return sound_key(key, raw)
+
+    def store(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, value: Any, read: bool, key: Any = None
+    ) -> tuple[int, int, None, str]:
+        """Check a value on its way in; it stays inside the database, however long.
+
+        Raises:
+            CacheError: If it is not text.
+        """
+        if read or type(value) is not str:
+            raise CacheError(f"a cached value is JSON text, got {type(value).__name__}")
+        return 0, MODE_RAW, None, value
+
+    def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> str:
+        """Check a value on its way out; pickles and files are refused unread."""
+        return sound_value(mode, filename, value)
+
+    def remove(self, file_path: str) -> None:
+        """Do nothing: we own no files, and a path in a row may have been planted."""
+
+
+class Database(diskcache.Cache):  # type: ignore[misc]
+    """A diskcache `Cache` that damaged text does not stop."""
+
+    @property
+    def _con(self) -> sqlite3.Connection:
+        return as_read(super()._con)
+
+
+def sound_key(key: Any, raw: Any) -> str:
+    """A key of a row.
+
+    Raises:
+        RefusedError: If it is none of ours.
+    """
+    if not raw or type(key) is not str:
+        raise RefusedError("its key is not text")
+    return key
+
+
+def sound_value(mode: Any, filename: Any, value: Any) -> str:
+    """The value of a row.
+
+    Raises:
+        RefusedError: If it is none of ours.
+    """
+    if mode != MODE_RAW or filename is not None or type(value) is not str:
+        raise RefusedError("its value is not JSON text")
+    return value
+
+
+class Reader:
+    """Reads a database, and leaves its folder as it is.
+
+    Args:
+        path: Of the database; it may come later.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._log = path.with_name(f"{path.name}-wal")
+        self._lock = threading.Lock()
+        self._open: sqlite3.Connection | None = None
+        self._opened: tuple[object, ...] = ()
+
+    def find(self, key: str) -> str | None:
+        """The value of a key; None where there is none.
+
+        Raises:
+            RefusedError: If the row is none of ours.
+            Exception: One of `FAULTS`, if the database cannot be read.
+        """
+        query = "SELECT mode, filename, value FROM Cache WHERE key = ? AND raw = 1"
+        with self._lock:
+            state = self._state()
+            if not state:
+                return None
+            if self._open is None or state != self._opened:
+                self._close()
+                self._open, self._opened = self.connect(), state
+            row = self._open.execute(query, (key,)).fetchone()
+        return None if row is None else sound_value(*row)
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection that writes nothing."""
+        # Without a log nobody writes, and SQLite needs no files of its own beside the database.
+        query = "mode=ro" if self._is_logged() else "mode=ro&immutable=1"
+        uri = f"{self._path.resolve().as_uri()}?{query}"
+        return as_read(sqlite3.connect(uri, uri=True, timeout=60, check_same_thread=False))
+
+    def close(self) -> None:
+        """Close the database."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+        self._open = None
+
+    def _state(self) -> tuple[object, ...]:
+        """What the database is known by; empty where there is none."""
+        try:
+            status = self._path.stat()
+        except FileNotFoundError:
+            return ()
+        if self._is_logged():
+            return (status.st_ino,)
+        return status.st_ino, status.st_mtime_ns, status.st_size
+
+    def _is_logged(self) -> bool:
+        """Whether what was written last stands beside the database: a run writes now, or was killed."""
+        return self._log.exists() and self._log.stat().st_size > 0
+
+
+def as_read(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A connection that damaged text does not stop.
+
+    Text that is not UTF-8 comes with lone surrogates, for its readers to refuse.
+    """
+    connection.text_factory = _text
+    return connection
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="surrogateescape")

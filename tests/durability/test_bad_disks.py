@@ -1,0 +1,146 @@
+"""A real run on a disk that is damaged, full or read-only."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.durability.project import CALLS, Counting, Project
+from tests.durability.test_kills import kept
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and modes are of POSIX")
+
+SHOP = """
+from pytest_recsys_mt import Recommendation
+
+class Shop:
+    deterministic = True
+    fingerprint = "1"
+
+    def recommend(self, requests):
+        return [self.answer(request) for request in requests]
+
+    def answer(self, request):
+        best = sorted(request.candidates, key=lambda film: film.id)
+        return Recommendation(tuple(film.id for film in best[: request.k]))
+"""
+LIMITED = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))
+"""
+READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+
+
+class Shop(Project):
+    """A project whose recommender is in it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, None)
+        (folder / "shop.py").write_text(SHOP)
+
+    def ask(self, *options: str, before: tuple[str, ...] = ()) -> tuple[int, str, dict[str, Any]]:
+        """The exit status, the output and the record of a run, started behind `before`."""
+        self.record.unlink(missing_ok=True)
+        done = subprocess.run(
+            [
+                *before, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q",
+                "--recsys-model=shop.py:Shop", "--recsys-users=20", f"--recsys-cache={self.cache}",
+                f"--recsys-json={self.record}", *options,
+            ],
+            cwd=self.folder, env=self.environment, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        record = json.loads(self.record.read_text()) if self.record.exists() else {}
+        return done.returncode, done.stdout, record
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    made = Shop(tmp_path / "shop")
+    _, output, record = made.ask()
+    assert record["calls"]["made"] == 60, output
+    return made
+
+
+@pytest.fixture
+def read_only(shop: Shop) -> tuple[str, ...]:
+    """What a run is started behind, so that it cannot write into the cache folder."""
+    if os.geteuid() == 0:
+        before = ("unshare", "-m", "bash", "-c", READ_ONLY, str(shop.cache))
+        if (
+            shutil.which("unshare") is None
+            or subprocess.run([*before, "true"], check=False).returncode
+        ):
+            pytest.skip("root is bound by no permissions, and may mount nothing here")
+        return before
+    for path in (shop.cache / "answers", shop.cache):
+        path.chmod(0o500)
+    return ()
+
+
+def test_a_read_only_cache_is_replayed_and_says_what_it_cannot_take(
+    shop: Shop, read_only: tuple[str, ...]
+) -> None:
+    before = {path: path.stat().st_mtime_ns for path in shop.cache.rglob("*")}
+    for mode in ("replay", "auto"):
+        _, output, record = shop.ask(f"--recsys-mode={mode}", before=read_only)
+        assert record["calls"]["cached"] == 60, output
+        assert {row["status"] for row in record["results"]} <= {"holds", "inconclusive"}
+    code, output, record = shop.ask("--recsys-seed=1", before=read_only)
+    assert code == 1
+    assert "answers cannot be kept" in output
+    assert "its folder is read-only; free some space" in output
+    assert "name another folder with --recsys-cache" in output
+    assert {row["status"] for row in record["results"]} == {"inconclusive"}
+    assert before == {path: path.stat().st_mtime_ns for path in shop.cache.rglob("*")}
+
+
+def test_a_flipped_bit_costs_one_call_and_stops_nothing(shop: Shop) -> None:
+    with sqlite3.connect(shop.cache / "answers" / "cache.db") as connection:
+        connection.execute(
+            "UPDATE Cache SET value = CAST(replace(CAST(value AS BLOB), '{', x'FB') AS TEXT) "
+            "WHERE rowid = (SELECT min(rowid) FROM Cache)"
+        )
+    connection.close()
+    code, output, record = shop.ask("--recsys-mode=replay")
+    assert code == 1
+    assert "1 answers of shop.py:Shop are not recorded" in output
+    _, output, record = shop.ask()
+    assert (record["calls"]["cached"], record["calls"]["made"]) == (59, 1), output
+
+
+def test_on_a_full_disk_reports_that_cannot_be_written_are_named(shop: Shop) -> None:
+    (shop.folder / "conftest.py").write_text(LIMITED.format(2_000))
+    options = ("--junitxml=junit.xml", f"--recsys-html={shop.folder / 'report.html'}")
+    code, output, record = shop.ask("--recsys-mode=replay", "--recsys-inconclusive=skip", *options)
+    assert code == 1
+    for option in ("--recsys-json", "--recsys-html", "--junitxml"):
+        assert f"ERROR: recsys-mt: {option}=" in output
+    assert "cannot be written: [Errno 27]" in output
+    assert "Traceback" not in output
+    assert not record
+    assert "gate: " in output
+
+
+def test_what_a_full_disk_does_not_take_is_judged_and_no_more_is_paid_for(
+    project: Project, counting: Counting
+) -> None:
+    (project.folder / "conftest.py").write_text(LIMITED.format(400_000))
+    code, output = project.run()
+    assert code == 1
+    assert "answers cannot be kept" in output
+    record, on_disk = project.found(), len(kept(project))
+    assert 0 < on_disk < record["calls"]["made"] < CALLS
+    assert record["gate"]["incomplete"] == ["2 verdicts lack users that were not asked"]
+    (project.folder / "conftest.py").unlink()
+    code, output = project.run()
+    assert code in (0, 1), output
+    calls = project.found()["calls"]
+    assert calls["cached"] == on_disk
+    assert len(counting.asked) == CALLS + calls["again"]

@@ -1,0 +1,61 @@
+"""A run that is told to stop says so in its record, counts what was made, and can be resumed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.durability.project import CALLS, Counting, Project
+from tests.durability.test_kills import kept
+
+ANSWERED = 40
+
+
+def tell(process: subprocess.Popen[str], how: str) -> None:
+    """Tell a run to stop, as a terminal does (all its processes) or as a supervisor does."""
+    if how == "SIGTERM":
+        process.terminate()
+        return
+    for number in range(2 if how == "two Ctrl-C" else 1):
+        time.sleep(0.1 * number)
+        os.killpg(process.pid, signal.SIGINT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")
+@pytest.mark.parametrize(
+    ("options", "how"),
+    [
+        ((), "two Ctrl-C"),
+        (("-n", "2"), "SIGTERM"),
+        pytest.param((), "one Ctrl-C", marks=pytest.mark.slow),
+        pytest.param((), "SIGTERM", marks=pytest.mark.slow),
+        pytest.param(("-n", "2"), "one Ctrl-C", marks=pytest.mark.slow),
+        pytest.param(("-n", "2"), "two Ctrl-C", marks=pytest.mark.slow),
+    ],
+)
+def test_a_stopped_run_leaves_a_record_and_goes_on(
+    project: Project, counting: Counting, options: tuple[str, ...], how: str
+) -> None:
+    counting.answer_only(ANSWERED)
+    process = project.start(*options)
+    while process.poll() is None and len(kept(project)) < ANSWERED:
+        time.sleep(0.05)
+    tell(process, how)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    record = project.found()
+    assert record["gate"]["status"] == "failed"
+    assert record["gate"]["incomplete"][0] == "it was interrupted"
+    assert record["calls"]["made"] == ANSWERED, output
+    assert record["calls"]["completion_tokens"] > 0
+
+    counting.answer_only(None)
+    asked = counting.asked.total()
+    code, output = project.run(*options)
+    assert code in (0, 1), output
+    calls = project.found()["calls"]
+    assert calls["cached"] == ANSWERED
+    assert counting.asked.total() - asked == CALLS - ANSWERED + calls["again"]

@@ -1,0 +1,13 @@
+"""Answers are recorded, committed and replayed where nothing can be asked."""
+
+from tests.journeys.pages import Journey
+
+
+def test_recorded_in_ci(journey: Journey) -> None:
+    journey.follow("recorded-in-ci")
+    record = journey.record("../ci/recsys.json")
+    assert record["calls"]["made"] == 0
+    assert record["seed"] == 1
+    assert {row["status"] for row in record["results"]} == {"holds"}
+    lines = (journey.folder / "answers.jsonl").read_text().splitlines()
+    assert len(lines) == 180 + record["calls"]["cached"]

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import queue
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.background import BackgroundLoop
-from pytest_recsys_mt.llm.endpoint import Endpoint, Secret
+from pytest_recsys_mt.llm.endpoint import Endpoint
 from pytest_recsys_mt.llm.pacing import Pace
 from pytest_recsys_mt.llm.retries import persist
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.recommenders import http_contract
-from pytest_recsys_mt.recommenders.http_contract import AUTHORIZATION, ORIGIN, About, Answered
+from pytest_recsys_mt.recommenders.http_contract import ORIGIN, About, Answered
+from pytest_recsys_mt.redaction import AUTHORIZATION, Secret, redact_bytes, secret, shortened
 from pytest_recsys_mt.requests import Recommendation, Request
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class HTTPRecommender:
         version: str | None = None,
         deterministic: bool | None = None,
     ) -> None:
+        url = Secret(url)  # a traceback shows local variables
         self.endpoint = Endpoint.parse(url, "the address", EXAMPLE, AUTHORIZATION)
         for name, value, fits, allowed in (
             ("batch", batch, 1 <= batch <= 1000, "in 1..1000"),
@@ -289,7 +290,7 @@ class HTTPRecommender:
             yield [(position, failed) for position in batch]
             return
         self._has_answered = True
-        yield list(zip(batch, map(self._redacted, answers), strict=True))
+        yield list(zip(batch, answers, strict=True))
 
     async def _attempt(
         self, client: httpx2.AsyncClient, method: str, url: str, body: bytes | None
@@ -300,7 +301,7 @@ class HTTPRecommender:
         async with asyncio.timeout(self.timeout):
             response = await client.request(method, url, content=body, headers=headers)
         response.raise_for_status()
-        return response.content
+        return redact_bytes(response.content)
 
     def _check(self, version: str | None) -> None:
         """Answers of another version must not be kept under the key of the one that was declared."""
@@ -316,26 +317,7 @@ class HTTPRecommender:
 
     def _reason(self, error: Exception, url: str) -> str:
         """Why a call failed, in one line without secrets."""
-        said = http_contract.describe(error, url)
-        return one_line(self._without_key(said))[:_REASON_LENGTH]
-
-    def _redacted(self, answer: Answered) -> Answered:
-        if not isinstance(answer, Recommendation):
-            return type(answer)(self._without_key(str(answer)))
-        return replace(
-            answer,
-            items=tuple(map(self._without_key, answer.items)),
-            error=answer.error and self._without_key(answer.error),
-        )
-
-    def _without_key(self, text: str) -> str:
-        key = self._key
-        if key is None:
-            return text
-        for secret in (key, key.rpartition(" ")[2]):
-            if len(secret) >= 8:  # shorter ones are placeholders, which may well occur in an answer
-                text = text.replace(secret, f"[{AUTHORIZATION}]")
-        return text
+        return shortened(one_line(http_contract.describe(error, url)), _REASON_LENGTH)
 
 
 def authorization(endpoint: Endpoint) -> Secret | None:
@@ -345,12 +327,12 @@ def authorization(endpoint: Endpoint) -> Secret | None:
         RecommenderError: If the environment does not say whom the value is for, it is no header, or
             it would travel unencrypted.
     """
-    value = Secret(os.environ.get(AUTHORIZATION, "").strip())
+    value = secret(AUTHORIZATION)
     if not value:
         return None
     if not (value.isascii() and value.isprintable()):
         raise RecommenderError(f"{AUTHORIZATION} holds characters that no header may have")
-    named = os.environ.get(ORIGIN, "").strip()
+    named = Secret(os.environ.get(ORIGIN, "").strip())
     if not named:
         raise RecommenderError(
             f"{AUTHORIZATION} is set, and nothing says which server may get it: set {ORIGIN} to the "

@@ -202,7 +202,7 @@ class Pool:
             return
         else:
             answers = [(actor.positions[place], answer) for place, answer in arrived]
-            actor.left.difference_update(position for position, _ in answers)
+            actor.left.difference_update(place for place, answer in answers if "lost" not in answer)
             yield answers
             return
         silent = sorted(actor.left)

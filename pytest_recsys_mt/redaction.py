@@ -105,13 +105,20 @@ def holds_secret(spec: str) -> bool:
     return _SECRET.search(spec) is not None
 
 
+def carries_key(spec: str) -> bool:
+    """Whether a spec is an address with a user name, a password or a key in it."""
+    return _URL.match(spec) is not None and ("@" in spec or holds_secret(spec))
+
+
 def shown(spec: str) -> str:
     """A spec or an address for a message: no user name and password, no query of an address."""
     url = _URL.match(spec)
-    if url:
-        _, at, place = spec[url.end() :].rpartition("@")
-        place, *query = re.split("[?#]", place, maxsplit=1)
-        spec = f"{url[0]}{'...@' if at else ''}{place}{'?...' if query else ''}"
+    start = url.end() if url else 0
+    if "@" in spec and not spec.startswith("hf:"):
+        spec = f"{spec[:start]}..."  # a password may hold any character that ends one
+    elif url:
+        place, *query = re.split("[?#]", spec[start:], maxsplit=1)
+        spec = f"{spec[:start]}{place}{'?...' if query else ''}"
     elif holds_secret(spec):
         spec = f"{spec.partition('?')[0]}?..."
     return redact(spec)

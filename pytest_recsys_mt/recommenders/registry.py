@@ -125,10 +125,10 @@ def resolve(
     target, given = parameters.split(spec)
     if not target.strip():
         raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
-    if "://" in target:
+    if shown(target) != target:
         raise RecommenderError(
-            f"{shown(spec)!r} is no address of a recommender: one begins with 'https://' or 'http://', "
-            f"in small letters"
+            f"{shown(spec)!r} is no address of a recommender: one begins with 'https://' or 'http://' "
+            f"and holds no user name"
         )
     where, colon, name = target.rpartition(":")
     if colon:

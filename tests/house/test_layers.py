@@ -32,7 +32,7 @@ LAYERS: dict[str, set[str]] = {
     "limits": {"errors"},
     "options": set(),
     "gate": {"errors", "llm", "metamorphic", "oracles", "verdict"},
-    "settings": {"errors", "gate", "limits", "options"},
+    "settings": {"errors", "gate", "limits", "options", "redaction"},
     "metamorphic": {"requests"},
     "collection": {"gate", "metamorphic"},
     "calls": {"errors", "requests"},

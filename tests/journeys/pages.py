@@ -115,6 +115,7 @@ class Journey:
 
     Attributes:
         folder: Where the files of the story are.
+        environment: Variables of the shell.
         printed: What the commands of the page printed, in their order.
     """
 
@@ -122,7 +123,7 @@ class Journey:
         self.folder = folder / "shop"
         self.folder.mkdir()
         self.printed: list[str] = []
-        self._environment = {
+        self.environment = {
             **{name: value for name, value in os.environ.items() if not FOREIGN.fullmatch(name)},
             "HOME": str(folder),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -162,7 +163,7 @@ class Journey:
         """Run a command in the folder, after one that ended with `status`."""
         return subprocess.run(
             ["bash", "-c", f"(exit {status})\n{command}"],
-            cwd=self.folder, env=self._environment, text=True, encoding="utf-8", timeout=LIMIT,
+            cwd=self.folder, env=self.environment, text=True, encoding="utf-8", timeout=LIMIT,
             check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 

@@ -142,11 +142,13 @@ class HTTPRecommender:
         try:
             return self._running.submit(self._ask_about(url, client, self._pace)).result()
         except Exception as error:  # noqa: BLE001 - whatever it is, every test is told the same
-            self._about_failed = RecommenderError(
+            failed = RecommenderError(
                 f"{self._reason(error, url)}; start the server, or, to replay recorded answers "
                 f"without it, add version=VERSION (and deterministic=true) to the spec"
             )
-            raise self._about_failed from None
+        # Not above, where a traceback would show the error itself, and all that the server said.
+        self._about_failed = failed
+        raise failed
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """The answers in the order of the requests; a failed one is a `Recommendation` with an error.

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -195,6 +195,16 @@ class Writes:
         from pytest_recsys_mt import Completion
         return [Completion("1. " + "\\u200b".join(os.environ["OPENAI_API_KEY"])) for _ in prompts]
 """
+MINE = """
+import logging
+import os
+
+def test_mine(recsys):
+    key = os.environ["OPENAI_API_KEY"]
+    print("on standard output", key)
+    logging.getLogger().warning("in the log %s", key)
+    raise RuntimeError(f"in my own exception {key}")
+"""
 
 
 def test_nor_are_those_of_recommenders(project: Project, counting: Counting) -> None:
@@ -209,28 +219,42 @@ def test_nor_are_those_of_recommenders(project: Project, counting: Counting) -> 
         return kinds[len(counting.server.asked) % len(kinds)]
 
     counting.server.answer = answer
-    counting.server.get = lambda: Reply({"version": f"1 {user}:{password}", "max_batch": 1})
+    told = Reply({"version": f"1 {user}:{password}", "max_batch": 1})
+    away = Reply(b"", 307, {"location": f"http://{user}:{password}@127.0.0.1:1/?{basic}"})
+    abouts = chain([told], repeat(away))
+    counting.server.get = lambda: next(abouts)
     origin = counting.server.url.removesuffix("/v1")
     (project.folder / "own.py").write_text(OWN)
+    (project.folder / "test_mine.py").write_text(MINE)
     project.environment |= {
         "OPENAI_API_KEY": KEY,
         "RECSYS_HTTP_AUTHORIZATION": f"Basic {basic}",
         "RECSYS_HTTP_ORIGIN": origin,
     }
-    specs = (f"{origin}/api?max_wait=0", "own.py:Raises", "own.py:Writes")
+    specs = (
+        f"{origin}/api?max_wait=0",
+        f"{origin}/v2?max_wait=0",
+        "own.py:Raises",
+        "own.py:Writes",
+    )
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-vv", "--showlocals", "-rA",
             "--junitxml=junit.xml", "--recsys-html=r.html", f"--recsys-json={project.record}",
             f"--recsys-cache={project.cache}", "--recsys-users=12", "--tb=long",
-            *(f"--recsys-model={spec}" for spec in specs),
+            "-o", "junit_logging=all", *(f"--recsys-model={spec}" for spec in specs),
         ],
         cwd=project.folder, env=project.environment, capture_output=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout.decode()
     sent = {header.get("authorization") for header in counting.server.headers}
     assert sent == {f"Basic {basic}"}, "the key was in use"
-    assert b"[RECSYS_HTTP_AUTHORIZATION]" in done.stdout
+    for seen in (
+        b"[RECSYS_HTTP_AUTHORIZATION]",
+        b"in my own exception [OPENAI",
+        b"a redirect to http",
+    ):
+        assert seen in done.stdout
     texts = {**files_of(project.folder), "stdout": done.stdout, "stderr": done.stderr}
     assert leaks(texts, basic, password, KEY) == []
 

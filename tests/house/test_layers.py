@@ -44,7 +44,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "commands": {"batch_api", "cache", "cache_files", "errors", "llm", "options", "report"},
     "subject": {"errors", "redaction", "requests", "calls", "datasets", "llm"},
-    "remote": {"calls", "datasets", "errors", "llm", "subject"},
+    "remote": {"calls", "datasets", "errors", "llm", "redaction", "subject"},
     "tokens": {"calls", "requests", "subject"},
     "prices": {"errors", "recommenders"},
     "progress": set(),
@@ -70,7 +70,7 @@ LAYERS: dict[str, set[str]] = {
         "calls", "cases", "datasets", "errors", "metamorphic", "recsys", "requests", "runner",
         "settings", "shrinking", "subject", "verdict",
     },
-    "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "runner", "verdict"},
+    "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "redaction", "runner", "verdict"},
     "sampling": {"answers", "cases", "errors", "oracles", "settings"},
     "given": set(),
     "drift": {"answers", "calls", "errors", "llm", "oracles", "runner", "seeds"},
@@ -97,7 +97,7 @@ LAYERS: dict[str, set[str]] = {
     "fixtures": {"arena", "errors", "given", "planning", "recsys", "session", "settings", "stash", "texts"},
     "plugin": {
         "checks", "collection", "fixtures", "limits", "metamorphic", "options", "planning", "progress",
-        "recsys", "report", "reported", "session", "settings", "stash", "trial",
+        "recsys", "redaction", "report", "reported", "session", "settings", "stash", "trial",
     },
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip

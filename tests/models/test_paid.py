@@ -1,6 +1,7 @@
 """Whatever a server says, or does not say: what it bills is within the limit and the calls in flight."""
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
 from pytest_recsys_mt.subject import TextSubject, plain_completion, subject
 from tests.models.faults import FaultServer, Reply, completion
+from tests.models.test_openai_runs import run
 
 LIMIT = 200
 CONCURRENCY = 4
@@ -84,9 +86,12 @@ SERVERS: dict[str, tuple[Reply, ...]] = {
 
 
 class Billing:
-    """A server that answers every question by its replies in turn, and bills all but errors."""
+    """A server that answers by its replies in turn, `each` question or all, and bills all but errors."""
 
-    def __init__(self, server: FaultServer, replies: tuple[Reply, ...]) -> None:
+    def __init__(
+        self, server: FaultServer, replies: tuple[Reply, ...], *, each: bool = True
+    ) -> None:
+        self._each = each
         self.billed = 0
         self.dearest = 0
         self.released = threading.Event()
@@ -97,7 +102,7 @@ class Billing:
 
     def _answer(self, payload: dict[str, Any]) -> Reply:
         with self._lock:
-            question = payload["messages"][0]["content"]
+            question = payload["messages"][0]["content"] if self._each else ""
             number = self._asked[question] = self._asked.get(question, -1) + 1
             reply = self._replies[number % len(self._replies)]
             if reply.status == 200:
@@ -173,6 +178,25 @@ def test_what_is_in_flight_when_the_limit_is_reached_is_kept(
 ) -> None:
     billing, calls = ask("takes more than it should", Limits(usd=LIMIT))
     assert calls["made"] * billing.dearest == billing.billed == calls["usd"]
+
+
+def test_a_record_is_written_whatever_a_server_says(
+    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch, pytester: pytest.Pytester
+) -> None:
+    monkeypatch.setattr(retries, "_FIRST_WAIT", 0.001)
+    monkeypatch.setattr(pacing, "_FIRST_PAUSE", 0.001)
+    replies = [reply for kinds in SERVERS.values() for reply in kinds if reply is not HANGS]
+    billing = Billing(faulty, tuple(replies), each=False)
+    pytester.makefile(".toml", prices='["tiny"]\ninput = 1e6\noutput = 1e6\n')
+    model = f"openai:tiny?max_tokens=20&concurrency={CONCURRENCY}"
+    limits = ("--recsys-prices=prices.toml", "--recsys-max-usd=20000")
+    done, record = run(pytester, model, *limits)
+    calls = record["calls"]
+    assert 0 < billing.billed <= 20000 + CONCURRENCY * billing.dearest
+    assert (calls["usd"], calls["unknown_cost"] > 0) == (None, True)
+    assert calls["usd_at_most"] >= billing.billed
+    shown = " ".join(done.stdout.str().split())
+    assert re.search(r"tokens, at most \$[\d,.]+ \(\d+ calls do not say\)", shown)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from pytest_recsys_mt.errors import CacheError, RecommenderError
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.llm import chat_api
 from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.redaction import shortened
 from pytest_recsys_mt.subject import Subject, plain_completion
 
 URL = "/v1/chat/completions"
@@ -27,8 +28,6 @@ MOST_REQUESTS = 50_000
 
 MOST_BYTES = 200_000_000
 """And be so long."""
-
-_REASON_LENGTH = 300
 
 
 def calls_file(path: Path) -> Path:
@@ -94,7 +93,7 @@ def import_batch(
             try:
                 key, answer = _answer(line, asked)
             except ValueError as error:
-                reason = one_line(str(error))[:_REASON_LENGTH]
+                reason = shortened(one_line(str(error)), chat_api.REASON_LENGTH)
                 imported.refused.append(f"{output}:{number}: {reason}")
                 continue
             take(cache, imported, (key, asked[key], answer), replace=replace)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.redaction import shown
 from pytest_recsys_mt.settings import Settings
 
 
@@ -86,7 +87,7 @@ def check_prices(settings: Settings) -> None:
         known = identity if isinstance(identity, Mapping) else {"recommender": spec}
         if prices.of(spec, known) is None:
             raise pytest.UsageError(
-                f"--recsys-max-usd={settings.limits.usd}: what {spec!r} costs is not known; name "
+                f"--recsys-max-usd={settings.limits.usd}: what {shown(spec)!r} costs is not known; name "
                 f"its price in a file, --recsys-prices=FILE"
             )
 
@@ -122,7 +123,7 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
         try:
             resolve(spec, exact=settings.exact, verbs=verbs)
         except RecsysError as error:
-            raise pytest.UsageError(f"--recsys-{name}={spec!r}: {error}") from error
+            raise pytest.UsageError(f"--recsys-{name}={shown(spec)!r}: {error}") from error
     if config.getoption("recsys_data") is not None:
         from pytest_recsys_mt.datasets import NAMES, unknown
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,15 +33,16 @@ RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
 
 @dataclass(frozen=True, slots=True)
 class CallFact:
-    """What became of one call in this run.
+    """What became of one call in this run, or of one attempt at it.
 
     Attributes:
         state: See `State`.
         prompt_tokens: Of the prompt, as the answer reports them.
         completion_tokens: Of the answer, likewise.
-        usd: What the call cost in this run; None where that is not known.
+        usd: What it cost in this run; None where that is not known.
         cut_off: Whether the answer was ended by something else than its model.
         again: As of `Call.again`.
+        at_most: What it may have cost, in USD; None where there is no saying.
     """
 
     state: State
@@ -49,6 +51,19 @@ class CallFact:
     usd: float | None = 0.0
     cut_off: bool = False
     again: bool = False
+    at_most: float | None = 0.0
+
+
+def of_one_call(facts: Sequence[Sequence[Any]]) -> list[CallFact]:
+    """What counts of all that was said of one call, the last being what became of it.
+
+    Attempts that failed were made by whoever tells of them, and each counts. An answer is one, also
+    where several workers tell of it.
+    """
+    known = sorted((CallFact(*fact) for fact in facts), key=lambda fact: RANK[fact.state])
+    final = max(known, key=lambda fact: (RANK[fact.state], fact.usd is None, fact.prompt_tokens))
+    failed = [fact for fact in known if fact.state == "failed"]
+    return failed if final.state == "failed" else [*failed, final]
 
 
 class Executor:
@@ -88,7 +103,10 @@ class Executor:
         self._progress = progress or Progress(None)
         self._price_of: dict[str, Price | None] = {}
         self._answers: dict[str, Answer] = {}
-        self._facts: dict[str, CallFact] = {}
+        self._facts: dict[str, list[CallFact]] = {}
+        self._here = ask is None
+        self._expected: dict[str, tuple[int, float]] = {}
+        self._largest: dict[str, tuple[int, float]] = {}
         self.latest: dict[str, float] = {}
         self._kept: set[bool] = set()
 
@@ -145,8 +163,7 @@ class Executor:
             return True
         with self._cache.lock("spent"):
             self._budget.open()
-        expected = self._expected(subject, calls[0], self._price(subject, calls[0]))
-        return self._budget.room(*expected) >= len(calls)
+        return self._budget.room(self._expect(subject, call) for call in calls) >= len(calls)
 
     @contextlib.contextmanager
     def _alone(self, subject: Subject) -> Iterator[None]:
@@ -166,9 +183,9 @@ class Executor:
                 self._budget.close()
 
     def drain(self) -> dict[str, list[Any]]:
-        """What became of the calls since the last drain, by key, as plain data."""
+        """What became of the calls since the last drain, by key: facts as plain data."""
         facts, self._facts = self._facts, {}
-        return {key: list(astuple(fact)) for key, fact in facts.items()}
+        return {key: [list(astuple(fact)) for fact in each] for key, each in facts.items()}
 
     def _take_from_cache(self, subject: Subject, waiting: dict[str, Call], anew: bool) -> None:
         for key in list(waiting):
@@ -180,8 +197,11 @@ class Executor:
             if (anew or self._mode == "refresh") and not ours:
                 continue
             call = waiting.pop(key)
-            usd = self._cost(subject, call, answer) if ours else 0.0
-            self._keep(call, answer, "made" if ours else "cached", usd)
+            self._answers[key] = answer
+            if ours:
+                self._note(subject, call, answer, "made")
+            else:
+                self._facts.setdefault(key, []).append(_fact(call, answer, "cached", 0.0, 0.0))
             self._progress.found()
 
     def _put(self, subject: Subject, calls: Sequence[Call]) -> str:
@@ -199,24 +219,28 @@ class Executor:
                     f"name its price in a file, --recsys-prices=FILE"
                 )
             while calls and not self._ended(subject):
-                room = self._budget.room(*self._expected(subject, calls[0], price))
+                room = self._budget.room(self._expect(subject, call) for call in calls)
                 batch, calls = calls[:room], calls[room:]
                 self._put_batch(subject, batch)
             return self._ended(subject)
 
     def _put_batch(self, subject: Subject, calls: Sequence[Call]) -> None:
         arrivals = self._ask(subject, calls)
+        ends = False
         try:
             for arrived in arrivals:
                 self._take(subject, [(calls[position], answer) for position, answer in arrived])
-                if self._ended(subject):
-                    return
+                if self._ended(subject) and not ends:
+                    # What is in flight is paid for, so it is waited for where that can be done.
+                    ends = self._here and getattr(subject, "wind_down", lambda: False)()
+                    if not ends:
+                        return
         finally:
             close = getattr(arrivals, "close", None)  # what is in flight is cancelled
             if close is not None:
                 close()
         for call in calls:
-            if call.key not in self._answers:
+            if call.key not in self._answers and not ends:
                 self._take(subject, [(call, {"error": f"{subject.name} gave no answer"})])
 
     def _take(self, subject: Subject, arrived: Sequence[tuple[Call, Answer]]) -> None:
@@ -226,16 +250,22 @@ class Executor:
         """
         told = {"run": self._run, "asked": self.latest[subject.name]}
         answers = [
-            (call, answer if "error" in answer else {**answer, **told}) for call, answer in arrived
+            (call, answer if "error" in answer or "lost" in answer else {**answer, **told})
+            for call, answer in arrived
         ]
-        unkept = self._write(subject, answers) if subject.durable else ""
+        kept = [(call, answer) for call, answer in answers if "lost" not in answer]
+        unkept = self._write(subject, kept) if subject.durable else ""
         for call, answer in answers:
-            failed = "error" in answer
-            usd = 0.0 if failed else self._cost(subject, call, answer)
-            self._keep(call, answer, "failed" if failed else "made", usd)
-            self._progress.add(answer, usd)
+            failed = "error" in answer or "lost" in answer
+            fact = self._note(subject, call, answer, "failed" if failed else "made")
+            if "lost" not in answer:
+                self._answers[call.key] = answer
+                self._progress.add(answer, fact.usd)
             if self._budget is not None:
-                self._budget.spend(0 if failed else tokens.spent(call, answer), usd or 0.0)
+                spent = self._spent(subject, call, answer)
+                largest = self._largest.get(subject.name, (0, 0.0))
+                self._largest[subject.name] = (max(largest[0], spent[0]), max(largest[1], spent[1]))
+                self._budget.spend(*spent, calls="lost" not in answer)
         if unkept:
             warnings.warn(unkept, stacklevel=2)
 
@@ -259,11 +289,22 @@ class Executor:
                 del left[0]
         return f"{len(left)} answers of {subject.name} are kept for this run only: {reason}"
 
-    def _keep(self, call: Call, answer: Answer, state: State, usd: float | None) -> None:
-        self._answers[call.key] = answer
-        prompt, completion = answer.get("usage") or (0, 0)
-        cut_off = is_cut_off(answer.get("finish_reason"))
-        self._facts[call.key] = CallFact(state, prompt, completion, usd, cut_off, call.again)
+    def _note(self, subject: Subject, call: Call, answer: Answer, state: State) -> CallFact:
+        """Remember what became of a call, or of an attempt at it, that this run pays for."""
+        price, usage = self._price(subject, call), answer.get("usage")
+        usd = at_most = None
+        if price is not None and price.is_free:
+            usd = at_most = 0.0
+        elif price is not None and usage is not None:
+            usd = at_most = price.usd(*usage)
+        elif price is not None:
+            prompt, output, known = tokens.most(subject, call, answer)
+            at_most = price.usd(prompt, output) if known else None
+        elif usage == [0, 0]:  # nothing costs nothing, whatever the price
+            usd = at_most = 0.0
+        fact = _fact(call, answer, state, usd, at_most)
+        self._facts.setdefault(call.key, []).append(fact)
+        return fact
 
     def _unkeepable(self, subject: Subject) -> str:
         """Why no answer of `subject` could be written to disk, so that none is paid for any more."""
@@ -279,17 +320,33 @@ class Executor:
             self._price_of[subject.name] = self._prices.of(subject.name, call.content["model"])
         return self._price_of[subject.name]
 
-    def _cost(self, subject: Subject, call: Call, answer: Answer) -> float | None:
-        price, usage = self._price(subject, call), answer.get("usage")
-        if price is not None and price.is_free:
-            return 0.0
-        return None if price is None or usage is None else price.usd(*usage)
-
-    def _expected(self, subject: Subject, call: Call, price: Price | None) -> tuple[float, float]:
-        """The tokens and the cost that a call like this one is expected to take, at the most."""
-        prompt, _ = tokens.prompt_tokens(subject, call)
-        output = tokens.most_output(call) or 0
+    def _spent(
+        self, subject: Subject, call: Call, answer: Answer | None = None
+    ) -> tuple[int, float]:
+        """The tokens and the USD of a call: as its answer says, else the most that it can take."""
+        price, usage = self._price(subject, call), (answer or {}).get("usage")
+        prompt, output = usage or tokens.most(subject, call, answer)[:2]
         return prompt + output, 0.0 if price is None else price.usd(prompt, output)
+
+    def _expect(self, subject: Subject, call: Call) -> tuple[float, float]:
+        """The tokens and the USD that a call may take: as planned, and as the largest one so far."""
+        price, largest = self._price(subject, call), self._largest.get(subject.name)
+        if call.prompt is None and largest is None and not (price and price.is_free):
+            return math.inf, math.inf  # nothing is known of it, so one is put alone
+        if call.key not in self._expected:
+            self._expected[call.key] = self._spent(subject, call)
+        planned = self._expected[call.key]
+        return planned if largest is None else (
+            max(planned[0], largest[0]), max(planned[1], largest[1]),
+        )  # fmt: skip
+
+
+def _fact(
+    call: Call, answer: Answer, state: State, usd: float | None, at_most: float | None
+) -> CallFact:
+    prompt, completion = answer.get("usage") or (0, 0)
+    cut_off = is_cut_off(answer.get("finish_reason"))
+    return CallFact(state, prompt, completion, usd, cut_off, call.again, at_most)
 
 
 def _is_empty(answer: Answer) -> bool:

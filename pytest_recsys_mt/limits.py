@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,9 +79,9 @@ class Budget:
                 f"{error.strerror}; free some space, or name another folder with --recsys-cache"
             )
 
-    def spend(self, tokens: int, usd: float) -> None:
-        """Enter one call."""
-        self.calls += 1
+    def spend(self, tokens: int, usd: float, calls: int = 1) -> None:
+        """Enter what a call took, or one more attempt at it (no `calls`)."""
+        self.calls += calls
         self.tokens += tokens
         self.usd += usd
 
@@ -100,27 +100,28 @@ class Budget:
                 return f"--recsys-max-{name}={limit} is reached"
         return ""
 
-    def room(self, tokens: float, usd: float) -> int:
-        """How many more calls may be put at once; at least 1 while no limit is reached.
+    def room(self, expected: Iterable[tuple[float, float]]) -> int:
+        """How many of the next calls may be put at once; at least 1 while no limit is reached.
 
         Calls are put in batches, so that tokens and cost do not run far beyond their limits before
-        anyone looks; each batch is no larger than what is left allows.
+        anyone looks: all calls of a batch together take no more than what is left.
 
         Args:
-            tokens: That a call is expected to take.
-            usd: That it is expected to cost.
+            expected: Of each call in turn, the tokens and the USD that it may take.
         """
         if self.reached:
             return 0
-        limits = self.limits
-        room = [2**31]
-        if limits.calls is not None:
-            room.append(limits.calls - self.calls)
-        if limits.tokens is not None and tokens > 0:
-            room.append(max(1, math.floor((limits.tokens - self.tokens) / tokens)))
-        if limits.usd is not None and usd > 0:
-            room.append(max(1, math.floor((limits.usd - self.usd) / usd)))
-        return min(room)
+        limits, room = self.limits, 0
+        tokens, usd = float(self.tokens), self.usd
+        for more_tokens, more_usd in expected:
+            tokens, usd = tokens + more_tokens, usd + more_usd
+            too_many = limits.calls is not None and self.calls + room >= limits.calls
+            too_long = limits.tokens is not None and tokens > limits.tokens
+            too_dear = limits.usd is not None and usd > limits.usd
+            if room and (too_many or too_long or too_dear):
+                break
+            room += 1
+        return room
 
 
 def account(cache: Path, run: str) -> Path:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from urllib.parse import parse_qsl
 
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.redaction import redact, shown
 
 _BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -28,12 +29,12 @@ def split(spec: str) -> tuple[str, dict[str, str]]:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError as error:
         raise RecommenderError(
-            f"the parameters of {spec!r} are not key=value pairs joined by '&'"
+            f"the parameters of {shown(spec)!r} are not key=value pairs joined by '&'"
         ) from error
     given = dict(pairs)
     if len(given) < len(pairs):
         twice = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
-        raise RecommenderError(f"{spec!r} gives the parameter {twice!r} twice")
+        raise RecommenderError(f"{shown(spec)!r} gives the parameter {twice!r} twice")
     return target, given
 
 
@@ -54,14 +55,14 @@ def resources(spec: str) -> tuple[str, dict[str, float]]:
             kept.append(part)
             continue
         if name in found:
-            raise RecommenderError(f"{spec!r} gives the parameter {name!r} twice")
+            raise RecommenderError(f"{shown(spec)!r} gives the parameter {name!r} twice")
         try:
             found[name] = float(text)
         except ValueError:
             found[name] = -1.0
         if not RESOURCES[name] <= found[name] < float("inf"):
             raise RecommenderError(
-                f"{spec!r}: {name}={text!r} is not a number from {RESOURCES[name]:g}; it says how "
+                f"{shown(spec)!r}: {name}={text!r} is not a number from {RESOURCES[name]:g}; it says how "
                 f"many {'cores' if name == 'cpus' else 'GPUs'} each Ray actor takes"
             )
     return target + (mark + "&".join(kept) if kept else ""), found
@@ -81,7 +82,7 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
         near = difflib.get_close_matches(unknown[0], parameters, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise RecommenderError(
-            f"{spec!r}: unknown parameter {unknown[0]!r}; valid ones: {valid}{hint}"
+            f"{shown(spec)!r}: unknown parameter {unknown[0]!r}; valid ones: {valid}{hint}"
         )
     missing = [
         key
@@ -90,7 +91,7 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
     ]
     if missing:
         raise RecommenderError(
-            f"{spec!r} needs a value for {missing[0]!r}: give a default, a factory without "
+            f"{shown(spec)!r} needs a value for {missing[0]!r}: give a default, a factory without "
             f"arguments, or '?{missing[0]}=VALUE'"
         )
     values = {}
@@ -98,14 +99,14 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
         try:
             values[key] = _convert(text, parameters[key].annotation)
         except ValueError as error:
-            raise RecommenderError(f"{spec!r}: {key}={text!r} is not {error}") from None
+            raise RecommenderError(f"{shown(spec)!r}: {key}={text!r} is not {error}") from None
     try:
         return factory(**values)
     except RecommenderError:
         raise
     except Exception as error:
         raise RecommenderError(
-            f"{spec!r} cannot be built: {type(error).__name__}: {error}"
+            f"{shown(spec)!r} cannot be built: {type(error).__name__}: {redact(str(error))}"
         ) from error
 
 
@@ -119,7 +120,7 @@ def _parameters(
         if not given:
             return {}
         raise RecommenderError(
-            f"the parameters of {spec!r} cannot be read from its signature: {error}"
+            f"the parameters of {shown(spec)!r} cannot be read from its signature: {error}"
         ) from error
     return {
         name: parameter

@@ -31,6 +31,7 @@ from pytest_recsys_mt.fixtures import (
 )
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.options import add_options
+from pytest_recsys_mt.redaction import redact_report
 from pytest_recsys_mt.reported import Reported, say_collected
 from pytest_recsys_mt.settings import resolve
 from pytest_recsys_mt.stash import (
@@ -252,6 +253,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send the rows and the calls along with the test report; it crosses to the controller."""
     report = yield
+    if TRIAL in item.stash or asks(item):
+        redact_report(report)
     if (report.when != "call" and report.passed) or report.when == "teardown":
         return report
     if TRIAL in item.stash or asks(item):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
+from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, Unpack, runtime_checkable
 
 EntryKind = Literal[
     "candidate", "history", "catalogue", "outside", "unknown", "duplicate", "unparsed"
@@ -204,12 +205,28 @@ class Entry:
     item: str | None = None
 
 
+MOST_TOKENS = 10**9
+"""No answer takes more tokens; whoever says so is mistaken."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that one answer took."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    @classmethod
+    def said(cls, prompt_tokens: object, completion_tokens: object) -> Usage | None:
+        """What somebody says that an answer took; None, which is unknown and not zero, unless both are
+        whole numbers from 0 to `MOST_TOKENS`.
+        """
+        counts = []
+        for count in (prompt_tokens, completion_tokens):
+            if isinstance(count, bool) or not isinstance(count, SupportsIndex):
+                return None
+            counts.append(operator.index(count))
+        return cls(*counts) if all(0 <= count <= MOST_TOKENS for count in counts) else None
 
 
 @dataclass(frozen=True, slots=True)

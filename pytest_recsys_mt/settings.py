@@ -13,6 +13,7 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.limits import Limits
 from pytest_recsys_mt.options import OPTIONS, Option, default_cache
+from pytest_recsys_mt.redaction import carries_key, shown
 
 Mode = Literal["auto", "replay", "refresh"]
 
@@ -268,6 +269,11 @@ def _value(config: pytest.Config, option: Option) -> Any:
     texts: Sequence[str] = given if option.repeatable else [given]
     read = []
     for text in texts:
+        if carries_key(str(text)):
+            raise pytest.UsageError(
+                f"{where}={shown(str(text))!r}: an address carries no user name and no key; where the "
+                f"server wants one, it belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
+            )
         try:
             read.append(option.read(str(text)))
         except ValueError as error:

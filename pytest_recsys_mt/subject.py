@@ -11,7 +11,8 @@ from pytest_recsys_mt.calls import SCHEMA, Call, key_of, plain_request
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.llm.recommender import LLMRecommender, call_seed
-from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.llm.sanitize import one_line, sanitize
+from pytest_recsys_mt.redaction import redact, shortened
 from pytest_recsys_mt.requests import (
     Completion,
     Entry,
@@ -26,7 +27,15 @@ from pytest_recsys_mt.requests import (
 
 Answer = dict[str, Any]
 """An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call,
-``{"not_applicable": reason}`` a request that the recommender cannot serve."""
+``{"not_applicable": reason}`` a request that the recommender cannot serve. Its ``usage`` are the
+tokens of the prompt and of the answer; None, which no failed call needs to say, is unknown."""
+
+LOST: Answer = {"lost": True}
+"""An attempt that gave no answer and may have been paid for. The call is perhaps attempted again: what
+follows says nothing of this attempt."""
+
+REASON_LENGTH = 300
+"""Characters of an error that are kept."""
 
 
 class Subject(Protocol):
@@ -63,7 +72,10 @@ class Subject(Protocol):
         ...
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Put the calls; yields (position, answer), those that arrived together in one list."""
+        """Put the calls; yields (position, answer), those that arrived together in one list.
+
+        Before the answer of a call, `LOST` may come for it any number of times.
+        """
         ...
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
@@ -304,6 +316,14 @@ class TextSubject:
         body = getattr(self._recommender.model, "body", None)
         return None if body is None or call.prompt is None else dict(body(call.prompt))
 
+    def wind_down(self) -> bool:
+        """Begin no further call of those that are asked now.
+
+        Returns:
+            Whether the model can: those in flight are then still answered.
+        """
+        return bool(getattr(self._recommender.model, "wind_down", lambda: False)())
+
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Put the calls, and yield each completion as it arrives where the model can tell."""
         prompts = [call.prompt for call in calls if call.prompt is not None]
@@ -313,17 +333,23 @@ class TextSubject:
         try:
             if each is not None:
                 for position, completion in each(prompts):
+                    if completion is None:
+                        yield [(position, LOST)]
+                        continue
                     waiting.discard(position)
                     yield [(position, plain_completion(completion))]
                 return
             completions = model.complete(prompts)
             if len(completions) != len(prompts):
-                raise RecommenderError(
+                raise ValueError(
                     f"{self.name} gave {len(completions)} completions to {len(prompts)} prompts; "
                     f"complete() returns one Completion for each prompt, in their order"
                 )
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
-            yield [(position, {"error": describe_failure(error)}) for position in sorted(waiting)]
+            failed: Answer = {"error": describe_failure(error)}
+            if isinstance(error, RecommenderError):  # nothing was sent
+                failed["usage"] = [0, 0]
+            yield [(position, failed) for position in sorted(waiting)]
             return
         yield list(enumerate(map(plain_completion, completions)))
 
@@ -342,7 +368,7 @@ def _plain_message(message: Message) -> list[str]:
 
 def _failure(error: Exception) -> Answer:
     if isinstance(error, NotApplicable):
-        return {"not_applicable": one_line(str(error)) or "no reason given"}
+        return {"not_applicable": redact(one_line(str(error))) or "no reason given"}
     return {"error": describe_failure(error)}
 
 
@@ -351,25 +377,51 @@ def _plain_or_failure(answer: Recommendation | NotApplicable) -> Answer:
 
 
 def describe_failure(error: BaseException) -> str:
-    """One line that says what went wrong, short enough for a report."""
-    return f"{type(error).__name__}: {one_line(str(error)) or 'no message'}"[:300]
+    """One line that says what went wrong, short enough for a report, without keys."""
+    said = f"{type(error).__name__}: {one_line(str(error)) or 'no message'}"
+    return shortened(said, REASON_LENGTH)
+
+
+def _without_keys(text: str) -> str:
+    """`text` as it is; sanitized too where only that shows a key."""
+    clean = redact(text)
+    plain = sanitize(clean)
+    shown = redact(plain)
+    return clean if shown is plain else shown
+
+
+def _all_without_keys(texts: Sequence[str]) -> list[str]:
+    together = "\n".join(texts)  # one search is faster than many
+    return list(texts) if redact(together) is together else list(map(redact, texts))
+
+
+def _plain_usage(usage: object) -> list[int] | None:
+    names = ("prompt_tokens", "completion_tokens")
+    said = Usage.said(*(getattr(usage, name, None) for name in names))
+    return None if said is None else [said.prompt_tokens, said.completion_tokens]
 
 
 def _plain_recommendation(recommendation: Recommendation) -> Answer:
     if not isinstance(recommendation, Recommendation):
         got = type(recommendation).__name__
         return {"error": f"recommend() returns Recommendation objects, got {got}"}
+    usage = _plain_usage(recommendation.usage)
     if recommendation.error is not None:
-        return {"error": one_line(str(recommendation.error))[:300]}
+        said = shortened(one_line(str(recommendation.error)), REASON_LENGTH)
+        return {"error": said, "usage": usage}
     wrong = [item for item in recommendation.items if not isinstance(item, str)]
     if wrong:
-        return {"error": f"item ids are strings as in the catalogue, got {wrong[0]!r}"}
-    usage = recommendation.usage
+        said = redact(f"item ids are strings as in the catalogue, got {wrong[0]!r}")
+        return {"error": said, "usage": usage}
+    text = recommendation.text
     return {
-        "items": list(recommendation.items),
-        "entries": [[entry.text, entry.kind, entry.item] for entry in recommendation.entries],
-        "text": recommendation.text,
-        "usage": None if usage is None else [usage.prompt_tokens, usage.completion_tokens],
+        "items": _all_without_keys(recommendation.items),
+        "entries": [
+            [redact(entry.text), entry.kind, entry.item and redact(entry.item)]
+            for entry in recommendation.entries
+        ],
+        "text": text and _without_keys(text),
+        "usage": usage,
     }
 
 
@@ -390,13 +442,16 @@ def plain_completion(completion: Completion) -> Answer:
     """A completion as plain JSON data; a failed one is ``{"error": reason}``."""
     if not isinstance(completion, Completion):
         return {"error": f"complete() returns Completion objects, got {type(completion).__name__}"}
+    usage = _plain_usage(completion.usage)
+    finish = completion.finish_reason and redact(completion.finish_reason)
     if completion.text is None:
-        return {"error": one_line(completion.error or "the model gave no text")[:300]}
-    usage = completion.usage
+        said = shortened(one_line(completion.error or "the model gave no text"), REASON_LENGTH)
+        return {"error": said, "usage": usage, "finish_reason": finish}
     return {
-        "text": completion.text,
-        "usage": None if usage is None else [usage.prompt_tokens, usage.completion_tokens],
-        "finish_reason": completion.finish_reason,
-        "model": completion.model,
-        "system_fingerprint": completion.system_fingerprint,
+        "text": _without_keys(completion.text),
+        "usage": usage,
+        "finish_reason": finish,
+        "model": completion.model and redact(completion.model),
+        "system_fingerprint": completion.system_fingerprint
+        and redact(completion.system_fingerprint),
     }

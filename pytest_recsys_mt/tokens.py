@@ -51,12 +51,16 @@ def most_output(call: Call) -> int | None:
     return limit if isinstance(limit, int) else None
 
 
-def spent(call: Call, answer: Answer) -> int:
-    """The tokens that a call took: as its answer reports them, else estimated by the characters."""
-    usage = answer.get("usage")
-    if usage is not None:
-        return sum(usage)
-    text = answer.get("text")
-    if call.prompt is None or not isinstance(text, str):
-        return 0
-    return estimated(call.prompt) + math.ceil(len(text) / CHARACTERS)
+def most(subject: Subject, call: Call, answer: Answer | None = None) -> tuple[int, int, bool]:
+    """The tokens of a call's prompt, the most of its answer, and whether that is a limit at all.
+
+    Args:
+        subject: Whom it is put to.
+        call: With a prompt, or its tokens cannot be known.
+        answer: To it, which may be longer than the limit says.
+    """
+    prompt, _ = prompt_tokens(subject, call)
+    limit, text = most_output(call), (answer or {}).get("text")
+    written = math.ceil(len(text) / CHARACTERS) if call.prompt and isinstance(text, str) else 0
+    known = call.prompt is not None and limit is not None and written <= limit
+    return prompt, max(limit or 0, written), known

@@ -18,6 +18,7 @@ from pytest_recsys_mt.errors import (
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.recsys import Recsys
+from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.runner import RunAnswers
 from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
 
@@ -126,7 +127,7 @@ class Trial:
             yield
         except (MissingAnswerError, CacheError) as error:
             # Nobody's code went wrong: the text says what is missing and what to do.
-            self.reason = f"{type(error).__name__}: {one_line(str(error))}"
+            self.reason = f"{type(error).__name__}: {redact(one_line(str(error)))}"
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         except NotApplicable as reason:
             self._fail_for(self._with_status("violated", "error"))

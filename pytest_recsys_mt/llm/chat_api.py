@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 from pytest_recsys_mt.llm.endpoint import Endpoint
 from pytest_recsys_mt.llm.pacing import UnavailableError
 from pytest_recsys_mt.llm.retries import PassingError, chain, is_unreachable
+from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.redaction import redact, redact_bytes, shortened
 from pytest_recsys_mt.requests import Completion, Message, Usage
 
 _HINTS: Mapping[int, str] = {
@@ -20,6 +22,14 @@ _HINTS: Mapping[int, str] = {
     403: "check what the key in OPENAI_API_KEY may do",
     404: "check the model's name and the path in OPENAI_BASE_URL, which mostly ends in /v1",
 }
+
+
+REASON_LENGTH = 300
+"""Characters of an error that are kept."""
+
+
+class GivenUpError(ValueError):
+    """A call that is not attempted again, although it might succeed; the text says how it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +102,16 @@ def plain(message: Message) -> dict[str, Any]:
 
 
 def read(body: bytes) -> Completion:
-    """The answer in the body of a response.
+    """The answer in the body of a response, without keys. One that is empty, refused or doubled has an
+    error, and what it took.
 
     Raises:
         PassingError: If it holds an error instead.
-        ValueError: If it holds none, or more than one; the text says what it holds.
+        ValueError: If it holds none; the text says what it holds.
     """
+    body = redact_bytes(body)
     try:
-        answer = json.loads(body.decode())
+        answer = json.loads(body.decode(), parse_int=_whole)
     except UnicodeDecodeError:
         raise ValueError(f"the answer is not UTF-8: {body[:80]!r}") from None
     except RecursionError:
@@ -112,13 +124,13 @@ def read(body: bytes) -> Completion:
         if failure := answer.get("error"):
             raise PassingError(f"the answer has no choices, but an error: {_complaint(failure)}")
         raise ValueError("the answer has no choices")
-    if len(choices) > 1:
-        raise ValueError(f"the answer has {len(choices)} choices, and one was asked for")
     message = choices[0].get("message")
     message = message if isinstance(message, dict) else {}
     finish = _text(choices[0].get("finish_reason"))
     text, error = _text(message.get("content")), None
-    if refusal := _text(message.get("refusal")):
+    if len(choices) > 1:
+        text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
+    elif refusal := _text(message.get("refusal")):
         text, error = None, f"refused: {refusal}"
     elif not text:
         hint = "; raise max_tokens" if finish == "length" else ""
@@ -129,8 +141,24 @@ def read(body: bytes) -> Completion:
         finish_reason=finish,
         model=_text(answer.get("model")),
         system_fingerprint=_text(answer.get("system_fingerprint")),
-        error=error,
+        error=error and shortened(one_line(error), REASON_LENGTH),
     )
+
+
+def may_be_paid(error: Exception) -> bool:
+    """Whether an attempt that failed so may be paid for nevertheless: whatever reached a server and did
+    not come back with the status of an error.
+    """
+    import aiohttp
+    import openai
+
+    # The errors of httpx in between do not tell a connection that never was from one that broke.
+    unsent = (
+        openai.APIStatusError,
+        aiohttp.ClientConnectorError,
+        aiohttp.ConnectionTimeoutError,
+    )
+    return not any(isinstance(cause, unsent) for cause in chain(error))
 
 
 def describe(error: Exception, endpoint: Endpoint) -> str:
@@ -194,11 +222,16 @@ def _complaint(body: object) -> str:
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return redact(value) if isinstance(value, str) else None
+
+
+def _whole(digits: str) -> int | float:
+    """A whole number in JSON; Python reads no integer of 4,301 digits, and nobody needs one of 20."""
+    return int(digits) if len(digits) < 20 else float(digits)
 
 
 def _usage(value: object) -> Usage | None:
     if not isinstance(value, Mapping):
         return None
-    counts = [value.get("prompt_tokens"), value.get("completion_tokens")]
-    return Usage(*(count if isinstance(count, int) else 0 for count in counts))
+    said = Usage.said(value.get("prompt_tokens"), value.get("completion_tokens"))
+    return said if said and said.prompt_tokens else None  # no prompt has no tokens: nobody counted

@@ -6,27 +6,13 @@ import ipaddress
 import os
 import re
 from dataclasses import dataclass
-from typing import NoReturn, SupportsIndex
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.redaction import KEY, Secret, redact, secret
 
 OPENAI = "https://api.openai.com/v1"
 """The endpoint where the environment names no other."""
-
-
-class Secret(str):
-    """Text that does not travel: it cannot be pickled, and its `repr`, which tracebacks with local
-    variables print, does not show it.
-    """
-
-    __slots__ = ()
-
-    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise TypeError("a key cannot be pickled; each process reads its own environment")
-
-    def __repr__(self) -> str:
-        return "Secret('...')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +35,8 @@ class Endpoint:
         Raises:
             RecommenderError: If the address is not usable; a password in it is not repeated.
         """
-        given = os.environ.get("OPENAI_BASE_URL", "").strip()
-        return cls.parse(given or OPENAI, "OPENAI_BASE_URL", OPENAI, "OPENAI_API_KEY")
+        given = Secret(os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI)
+        return cls.parse(given, "OPENAI_BASE_URL", OPENAI, KEY)
 
     @classmethod
     def parse(cls, given: str, name: str, example: str, variable: str) -> Endpoint:
@@ -65,18 +51,21 @@ class Endpoint:
         Raises:
             RecommenderError: If the address is not usable; a password in it is not repeated.
         """
-        try:
-            parts = urlsplit(given)
-            port = parts.port
-        except ValueError as error:
-            raise RecommenderError(
-                f"{name} is not an address: {error}; write it as {example!r}"
-            ) from None
-        if parts.username is not None or parts.query or parts.fragment:
+        given = Secret(given)  # a traceback shows local variables
+        # Before anyone parses it: parsers repeat what they stumble over.
+        if any(mark in given for mark in "@?#"):
             raise RecommenderError(
                 f"{name} carries a user name, a query or a fragment; give the scheme, host, "
                 f"port and path alone, and the key in {variable}"
             )
+        try:
+            parts = urlsplit(given)
+            port = parts.port
+        except ValueError as error:
+            said = redact(str(error))
+            raise RecommenderError(
+                f"{name} is not an address: {said}; write it as {example!r}"
+            ) from None
         host = (parts.hostname or "").lower()
         # The address is put together again from checked parts, so that no other parser can read
         # another host out of it.
@@ -84,8 +73,8 @@ class Endpoint:
             r"[a-z0-9._-]+|[0-9a-f:.]+", host
         ):
             raise RecommenderError(
-                f"{name}={given!r} is not the address of a server; write it as {example!r} or "
-                f"'http://127.0.0.1:8000/v1'"
+                f"{name}={redact(str(given))!r} is not the address of a server; write it as {example!r} "
+                f"or 'http://127.0.0.1:8000/v1'"
             )
         where = f"[{host}]" if ":" in host else host
         where = where if port is None else f"{where}:{port}"
@@ -113,7 +102,7 @@ class Endpoint:
         Raises:
             RecommenderError: If a key is missing, or would travel unencrypted.
         """
-        key = Secret(os.environ.get("OPENAI_API_KEY", "").strip()) or None
+        key = secret(KEY) or None
         encrypted = self.url.startswith("https:")
         if key is None and encrypted and not self.is_loopback:
             raise RecommenderError(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import queue
-from collections.abc import Generator, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +12,13 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm import chat_api
 from pytest_recsys_mt.llm.background import BackgroundLoop
 from pytest_recsys_mt.llm.chat_api import Dialect
-from pytest_recsys_mt.llm.endpoint import Endpoint, Secret
+from pytest_recsys_mt.llm.endpoint import Endpoint
+from pytest_recsys_mt.llm.flight import Flight, Told
 from pytest_recsys_mt.llm.pacing import Pace
 from pytest_recsys_mt.llm.retries import persist
 from pytest_recsys_mt.llm.sanitize import one_line
-from pytest_recsys_mt.requests import Completion, Prompt
+from pytest_recsys_mt.redaction import Secret, shortened
+from pytest_recsys_mt.requests import Completion, Prompt, Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -27,12 +27,6 @@ _log = logging.getLogger(__name__)
 
 _MAX_WAIT = 120.0
 """Seconds that an unavailable endpoint is waited for, where neither run nor spec says."""
-
-_REASON_LENGTH = 300
-"""Characters of an error that are kept."""
-
-_SECRET_LENGTH = 8
-"""Keys shorter than this are placeholders ("none", "ollama") that may well occur in an answer."""
 
 
 class OpenAIModel:
@@ -108,6 +102,7 @@ class OpenAIModel:
         self.max_wait = max_wait
         self.notes: list[str] = []
         self._loop: BackgroundLoop | None = None
+        self._flight: Flight | None = None
 
     @classmethod
     def from_spec(cls, spec: str) -> OpenAIModel:
@@ -149,15 +144,15 @@ class OpenAIModel:
         Raises:
             RecommenderError: If the address is not usable or the key is missing.
         """
-        answers = dict(self.complete_each(prompts))
+        answers = {i: answer for i, answer in self.complete_each(prompts) if answer is not None}
         return [answers[index] for index in range(len(prompts))]
 
-    def complete_each(
-        self, prompts: Sequence[Prompt]
-    ) -> Generator[tuple[int, Completion], None, None]:
+    def complete_each(self, prompts: Sequence[Prompt]) -> Generator[Told, None, None]:
         """Yield each prompt's position with its answer, in the order in which answers arrive.
 
-        Calls that are still in flight when the caller stops reading are cancelled.
+        None in place of an answer is an attempt that gave none and may have been paid for; what
+        follows for that prompt says nothing of its cost. Calls that are still in flight when the caller
+        stops reading are cancelled.
 
         Raises:
             RecommenderError: If the address is not usable or the key is missing.
@@ -165,15 +160,21 @@ class OpenAIModel:
         client, pace = self._client, self._pace
         if self._loop is None:
             self._loop = BackgroundLoop(client)
-        arrived: queue.SimpleQueue[tuple[int, Completion] | None] = queue.SimpleQueue()
-        calls = self._loop.submit(self._ask_all(client, pace, tuple(prompts), arrived))
-        calls.add_done_callback(lambda _: arrived.put(None))
+        flight = self._flight = Flight()
+        ask = partial(self._ask, client, pace, flight)
+        calls = self._loop.submit(flight.ask_all(tuple(prompts), pace.ceiling, ask))
+        calls.add_done_callback(lambda _: flight.end())
         try:
-            while (answer := arrived.get()) is not None:
-                yield answer
+            yield from flight
             calls.result()
         finally:
             calls.cancel()
+
+    def wind_down(self) -> bool:
+        """Begin no further call; `complete_each` goes on until those in flight are answered."""
+        if self._flight is not None:
+            self._flight.stop()
+        return True
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """What the endpoint is sent for `prompt`, as a batch file holds it."""
@@ -230,31 +231,29 @@ class OpenAIModel:
             http_client=client,
         )
 
-    async def _ask_all(
+    async def _ask(
         self,
         client: AsyncOpenAI,
         pace: Pace,
-        prompts: Sequence[Prompt],
-        arrived: queue.SimpleQueue[tuple[int, Completion] | None],
-    ) -> None:
-        import asyncio
+        flight: Flight,
+        prompt: Prompt,
+        lost: Callable[[], Awaitable[None]],
+    ) -> Completion:
+        async def attempt() -> Completion:
+            try:
+                with flight.sending():
+                    return await self._attempt(client, prompt)
+            except Exception as error:
+                if chat_api.may_be_paid(error):
+                    await lost()
+                if flight.stopped:
+                    raise chat_api.GivenUpError(self._reason(error)) from error
+                raise
 
-        waiting = iter(enumerate(prompts))
-
-        async def work() -> None:
-            for index, prompt in waiting:
-                arrived.put((index, await self._ask(client, pace, prompt)))
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(pace.ceiling, len(prompts))):
-                group.create_task(work())
-
-    async def _ask(self, client: AsyncOpenAI, pace: Pace, prompt: Prompt) -> Completion:
         try:
-            answer = await persist(lambda: self._attempt(client, prompt), pace, self._reason)
+            return await persist(attempt, pace, self._reason)
         except Exception as error:  # noqa: BLE001 - one call's failure is its answer, whatever it is
-            return Completion(text=None, error=self._reason(error))
-        return self._redacted(answer)
+            return Completion(text=None, usage=Usage(), error=self._reason(error))
 
     async def _attempt(self, client: AsyncOpenAI, prompt: Prompt) -> Completion:
         import asyncio
@@ -265,7 +264,7 @@ class OpenAIModel:
         dialect = self._dialect
         while True:
             try:
-                async with asyncio.timeout(self.timeout):
+                async with asyncio.timeout(self._pace.time_limit(self.timeout)):
                     response = await client.chat.completions.with_raw_response.create(
                         **self._arguments(prompt, dialect), extra_headers=headers
                     )
@@ -329,23 +328,4 @@ class OpenAIModel:
 
     def _reason(self, error: Exception) -> str:
         """Why a call failed, in one line without secrets."""
-        said = one_line(self._without_key(chat_api.describe(error, self._endpoint)))
-        return said[:_REASON_LENGTH]
-
-    def _redacted(self, answer: Completion) -> Completion:
-        """`answer` without the key, should the server send it back, and its error in one line."""
-        clean = self._without_key
-        return replace(
-            answer,
-            text=answer.text and clean(answer.text),
-            finish_reason=answer.finish_reason and clean(answer.finish_reason),
-            model=answer.model and clean(answer.model),
-            system_fingerprint=answer.system_fingerprint and clean(answer.system_fingerprint),
-            error=answer.error and one_line(clean(answer.error))[:_REASON_LENGTH],
-        )
-
-    def _without_key(self, text: str) -> str:
-        key = self._key
-        if key is None or len(key) < _SECRET_LENGTH:
-            return text
-        return text.replace(key, "[OPENAI_API_KEY]")
+        return shortened(one_line(chat_api.describe(error, self._endpoint)), chat_api.REASON_LENGTH)

@@ -140,18 +140,20 @@ class Pace:
         self._flying.remove(turn)
         self._wake(self.limit - len(self._flying))
 
-    @property
-    def time_left(self) -> float | None:
-        """Seconds until an attempt that begins now would outlast the patience with a silent endpoint.
+    def time_limit(self, timeout: float) -> float:
+        """Seconds that an attempt which begins now may take.
 
-        None where its own time limit is enough: the endpoint was heard lately, or is given up and
-        tried once more.
+        It must not outlast the patience with an endpoint that is silent; one that was heard lately, or
+        is given up and tried once more, has the whole of the time.
+
+        Args:
+            timeout: Seconds that an attempt may take at the most.
         """
         since = self._failing_since
         if since is None and not self.alive:
             since = self._began
         left = 0.0 if since is None else since + self.max_wait - self.clock()
-        return left if left > 0 else None
+        return min(timeout, left) if left > 0 else timeout
 
     def seen(self) -> None:
         """Take note that the endpoint does its work, whatever it made of a call."""

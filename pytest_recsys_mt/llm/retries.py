@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -141,8 +140,7 @@ async def persist(
         wait = 0.0
         turn = await pace.enter()
         try:
-            async with asyncio.timeout(pace.time_left):
-                answer = await attempt()
+            answer = await attempt()
         except Exception as error:
             found = setback(error)
             if found is None:

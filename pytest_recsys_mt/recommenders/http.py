@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import queue
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.background import BackgroundLoop
-from pytest_recsys_mt.llm.endpoint import Endpoint, Secret
+from pytest_recsys_mt.llm.endpoint import Endpoint
 from pytest_recsys_mt.llm.pacing import Pace
 from pytest_recsys_mt.llm.retries import persist
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.recommenders import http_contract
-from pytest_recsys_mt.recommenders.http_contract import AUTHORIZATION, ORIGIN, About, Answered
+from pytest_recsys_mt.recommenders.http_contract import ORIGIN, About, Answered
+from pytest_recsys_mt.redaction import AUTHORIZATION, Secret, redact_bytes, secret, shortened
 from pytest_recsys_mt.requests import Recommendation, Request
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class HTTPRecommender:
         version: str | None = None,
         deterministic: bool | None = None,
     ) -> None:
+        url = Secret(url)  # a traceback shows local variables
         self.endpoint = Endpoint.parse(url, "the address", EXAMPLE, AUTHORIZATION)
         for name, value, fits, allowed in (
             ("batch", batch, 1 <= batch <= 1000, "in 1..1000"),
@@ -141,11 +142,13 @@ class HTTPRecommender:
         try:
             return self._running.submit(self._ask_about(url, client, self._pace)).result()
         except Exception as error:  # noqa: BLE001 - whatever it is, every test is told the same
-            self._about_failed = RecommenderError(
+            failed = RecommenderError(
                 f"{self._reason(error, url)}; start the server, or, to replay recorded answers "
                 f"without it, add version=VERSION (and deterministic=true) to the spec"
             )
-            raise self._about_failed from None
+        # Not above, where a traceback would show the error itself, and all that the server said.
+        self._about_failed = failed
+        raise failed
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """The answers in the order of the requests; a failed one is a `Recommendation` with an error.
@@ -289,7 +292,7 @@ class HTTPRecommender:
             yield [(position, failed) for position in batch]
             return
         self._has_answered = True
-        yield list(zip(batch, map(self._redacted, answers), strict=True))
+        yield list(zip(batch, answers, strict=True))
 
     async def _attempt(
         self, client: httpx2.AsyncClient, method: str, url: str, body: bytes | None
@@ -297,10 +300,10 @@ class HTTPRecommender:
         import asyncio
 
         headers = {} if body is None else {"Content-Type": "application/json"}
-        async with asyncio.timeout(self.timeout):
+        async with asyncio.timeout(self._pace.time_limit(self.timeout)):
             response = await client.request(method, url, content=body, headers=headers)
         response.raise_for_status()
-        return response.content
+        return redact_bytes(response.content)
 
     def _check(self, version: str | None) -> None:
         """Answers of another version must not be kept under the key of the one that was declared."""
@@ -316,26 +319,7 @@ class HTTPRecommender:
 
     def _reason(self, error: Exception, url: str) -> str:
         """Why a call failed, in one line without secrets."""
-        said = http_contract.describe(error, url)
-        return one_line(self._without_key(said))[:_REASON_LENGTH]
-
-    def _redacted(self, answer: Answered) -> Answered:
-        if not isinstance(answer, Recommendation):
-            return type(answer)(self._without_key(str(answer)))
-        return replace(
-            answer,
-            items=tuple(map(self._without_key, answer.items)),
-            error=answer.error and self._without_key(answer.error),
-        )
-
-    def _without_key(self, text: str) -> str:
-        key = self._key
-        if key is None:
-            return text
-        for secret in (key, key.rpartition(" ")[2]):
-            if len(secret) >= 8:  # shorter ones are placeholders, which may well occur in an answer
-                text = text.replace(secret, f"[{AUTHORIZATION}]")
-        return text
+        return shortened(one_line(http_contract.describe(error, url)), _REASON_LENGTH)
 
 
 def authorization(endpoint: Endpoint) -> Secret | None:
@@ -345,12 +329,12 @@ def authorization(endpoint: Endpoint) -> Secret | None:
         RecommenderError: If the environment does not say whom the value is for, it is no header, or
             it would travel unencrypted.
     """
-    value = Secret(os.environ.get(AUTHORIZATION, "").strip())
+    value = secret(AUTHORIZATION)
     if not value:
         return None
     if not (value.isascii() and value.isprintable()):
         raise RecommenderError(f"{AUTHORIZATION} holds characters that no header may have")
-    named = os.environ.get(ORIGIN, "").strip()
+    named = Secret(os.environ.get(ORIGIN, "").strip())
     if not named:
         raise RecommenderError(
             f"{AUTHORIZATION} is set, and nothing says which server may get it: set {ORIGIN} to the "

@@ -14,13 +14,11 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.chat_api import describe_absence, describe_connection
 from pytest_recsys_mt.llm.pacing import UnavailableError
 from pytest_recsys_mt.llm.sanitize import one_line, sanitize
+from pytest_recsys_mt.redaction import AUTHORIZATION, redact, shortened, shown
 from pytest_recsys_mt.requests import Item, Recommendation, Request
 
 CONTRACT = "docs/http-recommender.openapi.yaml"
 """Where the contract stands, for messages."""
-
-AUTHORIZATION = "RECSYS_HTTP_AUTHORIZATION"
-"""Environment variable with the whole value of the header: ``Bearer ...``."""
 
 ORIGIN = "RECSYS_HTTP_ORIGIN"
 """Environment variable with the one server that may get it: ``https://shop.example``."""
@@ -117,7 +115,7 @@ def read_about(body: bytes) -> About:
     ):
         if not fits:
             raise ContractError(f"{name} is {_short(value)}; the contract wants {allowed}")
-    return About(version, deterministic, most)
+    return About(version and redact(version), deterministic, most)
 
 
 def read_answers(body: bytes, count: int) -> tuple[str | None, list[Answered]]:
@@ -133,14 +131,15 @@ def read_answers(body: bytes, count: int) -> tuple[str | None, list[Answered]]:
     said = _object(body)
     answers, version = said.get("answers"), said.get("version")
     if not isinstance(answers, list):
-        raise ContractError(f"it has no list of answers, but the fields {sorted(said)!r}"[:200])
+        fields = shortened(one_line(repr(sorted(said))), 160)
+        raise ContractError(f"it has no list of answers, but the fields {fields}")
     if len(answers) != count:
         raise ContractError(
             f"{len(answers)} answers to {count} requests; the contract wants one each, in their order"
         )
     if version is not None and not _is_version(version):
         raise ContractError(f"version is {_short(version)}; the contract wants a text, not empty")
-    return version, [_answer(answer) for answer in answers]
+    return version and redact(version), [_answer(answer) for answer in answers]
 
 
 def _answer(answer: Any) -> Answered:
@@ -154,7 +153,7 @@ def _answer(answer: Any) -> Answered:
     (kind,) = kinds
     value = said[kind]
     if kind != "items":
-        reason = one_line(value)[:300] if isinstance(value, str) else _short(value)
+        reason = shortened(one_line(value), 300) if isinstance(value, str) else _short(value)
         reason = reason or "no reason given"
         if kind == "not_applicable":
             return NotApplicable(reason)
@@ -163,7 +162,7 @@ def _answer(answer: Any) -> Answered:
         return Recommendation(
             (), error=f"items is {_short(value)}; the contract wants ids of items, as texts"
         )
-    return Recommendation(tuple(sanitize(item)[:LONGEST_ID] for item in value))
+    return Recommendation(tuple(shortened(sanitize(item), LONGEST_ID) for item in value))
 
 
 def describe(error: Exception, url: str) -> str:
@@ -174,13 +173,13 @@ def describe(error: Exception, url: str) -> str:
     if isinstance(error, httpx2.HTTPStatusError):
         status = error.response.status_code
         if 300 <= status < 400:
-            leads = one_line(error.response.headers.get("location", ""))[:200] or "nowhere"
+            leads = shown(one_line(error.response.headers.get("location", "")))[:200] or "nowhere"
             return (
                 f"{url}: HTTP {status}, a redirect to {leads}, which is not followed, for the key "
                 f"would go along; name the address that answers itself"
             )
         hint = _HINTS.get(status, "see the server's log" if status >= 500 else "")
-        said = one_line(error.response.text)[:160] or "no reason given"
+        said = shortened(one_line(error.response.text), 160) or "no reason given"
         return f"{url}: HTTP {status}{f' ({hint})' if hint else ''}: {said}"
     if isinstance(error, UnavailableError):
         return describe_absence(error)
@@ -210,5 +209,6 @@ def _is_count(value: object) -> bool:
 
 
 def _short(value: object) -> str:
-    text = value.decode(errors="replace") if isinstance(value, bytes) else repr(value)
-    return repr(text[:80]) if isinstance(value, bytes) else one_line(text[:80])
+    if isinstance(value, bytes):
+        return repr(shortened(value.decode(errors="replace"), 80))
+    return shortened(one_line(repr(value)), 80)

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.requests import Recommender, TextModel
 
 _FILE_MODULE = "_recsys_mt_file_"
@@ -72,7 +73,7 @@ def from_module(
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
         raise RecommenderError(
-            f"{spec!r}: importing {module!r} raised {type(error).__name__}: {error}"
+            f"{spec!r}: importing {module!r} raised {type(error).__name__}: {redact(str(error))}"
         ) from error
     return from_object(_attribute(loaded, name, module, spec, verbs), given, spec, verbs)
 
@@ -138,7 +139,7 @@ def _execute(file: Path, alias: str, spec: str) -> None:
     except (Exception, SystemExit) as error:
         del sys.modules[alias]
         raise RecommenderError(
-            f"{spec!r}: running {str(file)!r} raised {type(error).__name__}: {error}"
+            f"{spec!r}: running {str(file)!r} raised {type(error).__name__}: {redact(str(error))}"
         ) from error
 
 

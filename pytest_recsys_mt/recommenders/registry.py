@@ -20,6 +20,7 @@ from pytest_recsys_mt.recommenders.baselines import MostPop, Random
 from pytest_recsys_mt.recommenders.bm25 import BM25
 from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.redaction import redact, shown
 from pytest_recsys_mt.requests import Recommender, TextModel
 
 ENTRY_POINTS = "pytest_recsys_mt.recommenders"
@@ -124,6 +125,11 @@ def resolve(
     target, given = parameters.split(spec)
     if not target.strip():
         raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
+    if shown(target) != target:
+        raise RecommenderError(
+            f"{shown(spec)!r} is no address of a recommender: one begins with 'https://' or 'http://' "
+            f"and holds no user name"
+        )
     where, colon, name = target.rpartition(":")
     if colon:
         return _load(where, name, given, spec, verbs)
@@ -231,7 +237,7 @@ def _load_entry_point(point: metadata.EntryPoint) -> Any:
     except Exception as error:
         raise RecommenderError(
             f"the recommender {point.name!r} of the entry point {point.value!r} cannot be loaded: "
-            f"{type(error).__name__}: {error}"
+            f"{type(error).__name__}: {redact(str(error))}"
         ) from error
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.redaction import shortened
 from pytest_recsys_mt.remote.asker import Asker
 from pytest_recsys_mt.remote.cluster import Needs, offered, quietly, room
 from pytest_recsys_mt.remote.recipe import pack_calls
@@ -202,7 +203,7 @@ class Pool:
             return
         else:
             answers = [(actor.positions[place], answer) for place, answer in arrived]
-            actor.left.difference_update(position for position, _ in answers)
+            actor.left.difference_update(place for place, answer in answers if "lost" not in answer)
             yield answers
             return
         silent = sorted(actor.left)
@@ -226,4 +227,4 @@ class Pool:
 
 def _cause(error: Exception) -> str:
     """Why an actor died, in one line."""
-    return f"{type(error).__name__}: {one_line(str(error))}"[:240]
+    return shortened(f"{type(error).__name__}: {one_line(str(error))}", 240)

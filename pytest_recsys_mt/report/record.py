@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.drift import Drift
-from pytest_recsys_mt.execution import RANK
+from pytest_recsys_mt.execution import of_one_call
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import Document, digest_of
 from pytest_recsys_mt.gate.comparison import addresses
@@ -154,7 +154,7 @@ class Record:
         """Take in what one test report carries beside verdicts.
 
         Args:
-            calls: What became of calls (`execution.CallFact`), by key.
+            calls: What became of calls, by key: facts (`execution.CallFact`) as plain data.
             planned: Keys of calls that were not asked, because a verdict was clear before.
             data_digest: Of the data it used, if any.
             requests: Digest of the requests of all sampled users, if any.
@@ -162,10 +162,8 @@ class Record:
         self._requests.update(filter(None, [requests]))
         self._data_digest = self._data_digest or data_digest
         self._planned.update(planned, calls)
-        for key, fact in calls.items():
-            known = self._calls.get(key)
-            if known is None or RANK[fact[0]] > RANK[known[0]]:
-                self._calls[key] = fact
+        for key, facts in calls.items():
+            self._calls.setdefault(key, []).extend(facts)
 
     @property
     def rows(self) -> list[Row]:
@@ -197,23 +195,26 @@ class Record:
 
     @property
     def calls(self) -> dict[str, Any]:
-        """Distinct calls by what became of them, and what all that were made now took.
+        """Distinct calls by what became of them, and what all attempts of this run took.
 
         ``again`` are those that asked a question once more, to see whether answers changed; how
         many there are depends on when what was asked, so they are in no other count of calls.
         """
-        again = {key for key, fact in self._calls.items() if fact[5]}
-        states = [fact[0] for key, fact in self._calls.items() if key not in again]
-        made = [fact for fact in self._calls.values() if fact[0] == "made"]
+        found = {key: of_one_call(facts) for key, facts in self._calls.items()}
+        again = {key for key, facts in found.items() if facts[-1].again}
+        states = [facts[-1].state for key, facts in found.items() if key not in again]
+        paid = [fact for facts in found.values() for fact in facts if fact.state != "cached"]
         return {
             "planned": len(self._planned - again),
             "cached": states.count("cached"),
             "made": states.count("made"),
             "failed": states.count("failed"),
-            "prompt_tokens": sum(fact[1] for fact in made),
-            "completion_tokens": sum(fact[2] for fact in made),
-            "usd": _total([fact[3] for fact in made]),
-            "cut_off": sum(fact[4] for fact in self._calls.values()),
+            "prompt_tokens": sum(fact.prompt_tokens for fact in paid),
+            "completion_tokens": sum(fact.completion_tokens for fact in paid),
+            "usd": _total([fact.usd for fact in paid]),
+            "usd_at_most": _total([fact.at_most for fact in paid]),
+            "unknown_cost": sum(any(fact.usd is None for fact in each) for each in found.values()),
+            "cut_off": sum(facts[-1].cut_off for facts in found.values()),
             "again": len(again),
         }
 

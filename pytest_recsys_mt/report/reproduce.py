@@ -15,6 +15,7 @@ import pytest
 
 from pytest_recsys_mt.collection import model_ids
 from pytest_recsys_mt.metamorphic import slug
+from pytest_recsys_mt.redaction import holds_secret
 from pytest_recsys_mt.settings import Settings, given
 
 FIRST = ("model", "data", "seed", "users")
@@ -33,13 +34,6 @@ _FINDING = re.compile(
 )
 """Options of pytest that decide which file a test is found in, and how that is imported."""
 
-_SECRET = re.compile(
-    r"://[^/?]*@|"
-    r"[?&](?:[^=&]*[_-])?(?:(?:api)?key|token|secret|password|passwd|pwd|auth|authorization|credentials?)=",
-    re.IGNORECASE,
-)
-"""User names and passwords in an address, and parameters of a spec that are named like a key."""
-
 
 def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
     """The shell command that runs a test of this run alone, and asks its recommender the same.
@@ -56,7 +50,7 @@ def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
     options = {option.name: (option, value) for option, value in given(config).items()}
     models = _models(item, settings)
     specs = [*models, *(str(options[name][1]) for name in SPECS[1:] if name in options)]
-    if any(_SECRET.search(spec) for spec in specs):
+    if any(map(holds_secret, specs)):
         return ""
     words = [*_program(config), *_finding(config), *_address(item, settings)]
     words += [f"--recsys-model={model}" for model in models]

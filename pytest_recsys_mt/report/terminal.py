@@ -96,14 +96,23 @@ def _spent(calls: dict[str, Any]) -> str:
         f"{calls['failed']} failed"
     )
     tokens = calls["prompt_tokens"] + calls["completion_tokens"]
-    if tokens:
-        cost = "cost unknown" if calls["usd"] is None else dollars(calls["usd"])
-        text += f"; {tokens} tokens, {cost}"
+    if tokens or (calls["unknown_cost"] and calls["usd_at_most"] is not None):
+        text += f"; {tokens} tokens, {_cost(calls)}"
     if calls["again"]:
         text += f"; {calls['again']} asked again"
     if calls["cut_off"]:
         text += f"; {calls['cut_off']} answers cut off, by their most tokens or a filter"
     return text
+
+
+def _cost(calls: dict[str, Any]) -> str:
+    """What the calls cost, as far as that is known."""
+    if calls["usd"] is not None:
+        return dollars(calls["usd"])
+    if calls["usd_at_most"] is None:
+        return "cost unknown"
+    most, unknown = dollars(calls["usd_at_most"]), calls["unknown_cost"]
+    return f"at most {most} ({unknown} {'calls do' if unknown > 1 else 'call does'} not say)"
 
 
 def _gathered(rows: list[Row]) -> Iterator[tuple[Row, int]]:

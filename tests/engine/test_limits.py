@@ -239,12 +239,13 @@ def test_a_price_file_that_says_no_price_ends_the_run(
 
 def test_room_is_what_is_left(tmp_path: Path) -> None:
     budget = Budget(Limits(calls=10, tokens=1000, usd=1.0), tmp_path / "spent.json")
-    assert budget.room(0, 0) == 10
-    assert budget.room(300, 0) == 3
-    assert budget.room(0, 0.6) == 1
-    assert budget.room(5000, 0) == 1, "one call at a time, until the limit is reached"
+    assert budget.room([(0, 0)] * 20) == 10
+    assert budget.room([(300, 0)] * 20) == 3
+    assert budget.room([(100, 0), (800, 0), (200, 0)]) == 2, "each counts as what it is"
+    assert budget.room([(0, 0.6)] * 20) == 1
+    assert budget.room([(5000, 0)] * 20) == 1, "one call at a time, until the limit is reached"
     budget.spend(1000, 0.0)
-    assert budget.room(300, 0) == 0
+    assert budget.room([(300, 0)] * 20) == 0
     assert budget.reached == "--recsys-max-tokens=1000 is reached"
 
 

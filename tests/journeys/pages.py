@@ -115,8 +115,8 @@ class Journey:
 
     Attributes:
         folder: Where the files of the story are.
+        environment: Variables of the shell.
         printed: What the commands of the page printed, in their order.
-        environment: Of the shell.
         meanwhile: What happens in the world once a command of this text has run.
     """
 

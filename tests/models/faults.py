@@ -47,12 +47,14 @@ class FaultServer:
 
     Attributes:
         get: Answers every GET.
+        key: Whoever posts without it is refused; None lets everybody in.
         port: Where it listens; a server that follows another one may take its place.
     """
 
     def __init__(self, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
         self.answer: Callable[[dict[str, Any]], Reply] = lambda payload: Reply(completion())
         self.get: Callable[[], Reply] = lambda: Reply({}, 404)
+        self.key: str | None = None
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         outer = self
@@ -64,6 +66,11 @@ class FaultServer:
                 length = int(self.headers["content-length"])
                 payload = json.loads(self.rfile.read(length))
                 outer.asked.append(payload)
+                given = self.headers.get("authorization", "")
+                if outer.key is not None and given != f"Bearer {outer.key}":
+                    said = f"Incorrect API key provided: {given}"
+                    self.reply(Reply({"error": {"message": said}}, 401))
+                    return
                 self.reply(outer.answer(payload))
 
             def do_GET(self) -> None:

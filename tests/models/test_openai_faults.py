@@ -209,12 +209,12 @@ def test_a_server_that_dies_and_returns_is_waited_for(monkeypatch: pytest.Monkey
     monkeypatch.setattr(model, "_reason", told)
     answers = model.complete_each([prompt(str(i)) for i in range(3)])
     asking = threading.Thread(target=lambda: seen.extend(answers))
-    seen: list[tuple[int, Completion]] = []
+    seen: list[tuple[int, Completion | None]] = []
     asking.start()
     assert refused.wait(30), "the server is gone"
     with FaultServer(port=first.port):
         asking.join(30)
-    assert [answer.text for _, answer in seen] == ["1. Heat"] * 3
+    assert [answer and answer.text for _, answer in seen] == ["1. Heat"] * 3
 
 
 def test_a_quota_that_is_used_up_for_long_fails_the_rest_without_asking(

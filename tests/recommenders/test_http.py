@@ -23,7 +23,8 @@ from openapi_spec_validator import validate
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.recommenders import http, http_contract, resolve
 from pytest_recsys_mt.recommenders.http import HTTPRecommender, authorization
-from pytest_recsys_mt.recommenders.http_contract import AUTHORIZATION, ORIGIN
+from pytest_recsys_mt.recommenders.http_contract import ORIGIN
+from pytest_recsys_mt.redaction import AUTHORIZATION
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from tests.models.faults import FaultServer, Reply
 from tests.plugin.conftest import record_of

@@ -1,0 +1,199 @@
+"""Keys, and what others say without them. Whatever is shown or kept of it passes here, before any cut."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NoReturn, SupportsIndex
+from urllib.parse import quote
+
+KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
+"""Environment variables: a key, and the whole value of a header ``Authorization``."""
+
+SHORTEST = 8
+"""Keys shorter than this are placeholders ("none", "ollama") that may well occur in an answer."""
+
+PART = 10
+"""So many characters of a key in a row are as good as all: a server may cut what it repeats."""
+
+_SECRET = re.compile(
+    r"://[^/?]*@|"
+    r"[?&](?:[^=&]*[_-])?(?:(?:api)?key|token|secret|password|passwd|pwd|auth|authorization|credentials?)=",
+    re.IGNORECASE,
+)
+"""User names and passwords in an address, and parameters of a spec that are named like a key."""
+
+_URL = re.compile(r"\s*(?:https?\b|\w+(?=://))[:/]*", re.IGNORECASE)
+
+GRAM = 4
+"""Bytes by which keys are looked for: texts are read in blocks of so many, an integer each, and any
+``2 * GRAM - 1`` bytes in a row hold a whole block."""
+
+_known: dict[str, str] = {}
+
+
+class Secret(str):
+    """Text that does not travel: it cannot be pickled, and its `repr`, which tracebacks with local
+    variables print, does not show it.
+    """
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError("a key cannot be pickled; each process reads its own environment")
+
+    def __repr__(self) -> str:
+        return "Secret('...')"
+
+
+def secret(variable: str) -> Secret:
+    """The value of an environment variable, from now on in no text that `redact` gives."""
+    value = Secret(os.environ.get(variable, "").strip())
+    if len(value) >= SHORTEST:
+        _known.setdefault(value, variable)
+    return value
+
+
+def redact(text: str) -> str:
+    """`text` with the name of the variable in place of a key, or of `PART` characters of it.
+
+    A key is found as it is, in base64 (at any place of what is encoded), URL-encoded, in hexadecimal
+    and as JSON escapes it; the user and the password of a basic authorization also by themselves.
+    Time is linear in the length.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    clean = redact_bytes(data)
+    return text if clean is data else clean.decode("utf-8", "replace")
+
+
+def redact_bytes(data: bytes) -> bytes:
+    """As `redact`, for what need not be text."""
+    for variable in (KEY, AUTHORIZATION):
+        secret(variable)
+    grams = _grams(tuple(_known.items()))
+    blocks = memoryview(data)[: len(data) // GRAM * GRAM].cast("I")
+    if grams.keys().isdisjoint(blocks):
+        return data
+    found = sorted(
+        (start, end, name)
+        for number, block in enumerate(blocks)
+        for form, offset, name in grams.get(block, ())
+        for start, end in [_run(data, number * GRAM, form, offset)]
+        if end - start >= min(PART, len(form))
+    )
+    parts, last = [b""], 0
+    for start, end, name in found:
+        if start > last or last == 0:
+            parts += [data[last:start], f"[{name}]".encode()]
+        last = max(last, end)
+    return b"".join([*parts, data[last:]]) if found else data
+
+
+def shortened(text: str, most: int) -> str:
+    """`text` without keys, cut to `most` characters; cut the other way round, half a key would stay."""
+    return redact(text)[:most]
+
+
+def redact_report(report: Any) -> None:
+    """Leave no key in what a test report of pytest holds: traceback, local variables, captured output."""
+    report.sections = [(name, redact(text)) for name, text in report.sections]
+    for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
+        if crash is not None:
+            crash.message = redact(crash.message)
+        for entry in traceback.reprentries:
+            for part in (entry, getattr(entry, "reprlocals", None)):
+                if part is not None:
+                    part.lines = list(map(redact, part.lines))
+            arguments = getattr(entry, "reprfuncargs", None)
+            if arguments is not None:
+                arguments.args = [(name, redact(value)) for name, value in arguments.args]
+
+
+def holds_secret(spec: str) -> bool:
+    """Whether a spec has a password in it, or a parameter that is named like a key."""
+    return _SECRET.search(spec) is not None
+
+
+def carries_key(spec: str) -> bool:
+    """Whether a spec is an address with a user name, a password or a key in it."""
+    return _URL.match(spec) is not None and ("@" in spec or holds_secret(spec))
+
+
+def shown(spec: str) -> str:
+    """A spec or an address for a message: no user name and password, no query of an address."""
+    url = _URL.match(spec)
+    start = url.end() if url else 0
+    if "@" in spec and not spec.startswith("hf:"):
+        spec = f"{spec[:start]}..."  # a password may hold any character that ends one
+    elif url:
+        place, *query = re.split("[?#]", spec[start:], maxsplit=1)
+        spec = f"{spec[:start]}{place}{'?...' if query else ''}"
+    elif holds_secret(spec):
+        spec = f"{spec.partition('?')[0]}?..."
+    return redact(spec)
+
+
+def _run(text: bytes, at: int, form: bytes, offset: int) -> tuple[int, int]:
+    """Where `text` goes on as `form` does, on both sides of a place where both have the same."""
+    start = end = 0
+    while start < min(at, offset) and text[at - start - 1] == form[offset - start - 1]:
+        start += 1
+    while end < min(len(text) - at, len(form) - offset) and text[at + end] == form[offset + end]:
+        end += 1
+    return at - start, at + end
+
+
+@lru_cache(maxsize=16)
+def _grams(known: tuple[tuple[str, str], ...]) -> dict[int, list[tuple[bytes, int, str]]]:
+    """The forms of keys, their places and their variables by the characters that stand there."""
+    forms = {
+        form.encode("utf-8", "surrogatepass"): name
+        for value, name in known
+        for key in _keys(value, name)
+        for form in _written(key)
+    }
+    grams: dict[int, list[tuple[bytes, int, str]]] = {}
+    for form, name in forms.items():
+        for at in range(len(form) - GRAM + 1):
+            gram = int.from_bytes(form[at : at + GRAM], sys.byteorder)
+            grams.setdefault(gram, []).append((form, at, name))
+    return grams
+
+
+def _keys(value: str, name: str) -> Iterator[str]:
+    """What must not be seen of a variable's value."""
+    if name != AUTHORIZATION:
+        yield value
+        return
+    scheme, _, rest = value.rpartition(" ")
+    keys = [rest]
+    if scheme.casefold() == "basic":
+        try:
+            decoded = base64.b64decode(rest, validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            decoded = ""
+        keys += [decoded, decoded.partition(":")[2]]
+    yield from (key for key in keys if len(key) >= SHORTEST)
+
+
+def _written(key: str) -> Iterator[str]:
+    """A key in every form."""
+    data = key.encode("utf-8", "surrogateescape")
+    escaped = json.dumps(key)[1:-1]
+    yield from (key, escaped, escaped.replace("/", "\\/"))
+    for safe in ("", "/"):
+        encoded = quote(data, safe=safe)
+        yield from (encoded, re.sub("%..", lambda found: found[0].lower(), encoded))
+    for every in (data.hex(), "".join(f"%{byte:02x}" for byte in data)):
+        yield from (every, every.upper())
+    for shift in range(3):
+        # The first and the last characters depend on what stands around the key as well.
+        first, last = -(-shift * 8 // 6), (shift + len(data)) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(b"\0" * shift + data).decode()[first:last]

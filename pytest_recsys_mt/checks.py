@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.session import Session
 
 
 def check_writable(option: str, path: Path) -> None:
@@ -108,26 +111,25 @@ def check_executor(settings: Settings) -> None:
 def check_named(config: pytest.Config, settings: Settings) -> None:
     """See that what recommends, judges and describes, and the dataset and the prompt, exist.
 
-    What the ini file names is left to the tests that use it: other runs in the same project need
-    not pay for it.
+    What the ini file names is looked for by `check_used`: other runs in the same project need not
+    pay for it.
 
     Raises:
         pytest.UsageError: If one does not.
     """
     for name, spec, verbs in _specs(settings):
-        if config.getoption(f"recsys_{name}") is None:
-            continue
-        from pytest_recsys_mt.recommenders import resolve
-
-        try:
-            resolve(spec, exact=settings.exact, verbs=verbs)
-        except RecsysError as error:
-            raise pytest.UsageError(f"--recsys-{name}={spec!r}: {error}") from error
+        if config.getoption(f"recsys_{name}") is not None:
+            _check_spec(settings, name, spec, verbs)
     if config.getoption("recsys_data") is not None:
-        from pytest_recsys_mt.datasets import NAMES, unknown
+        from pytest_recsys_mt.datasets import NAMES, obtained, unknown
 
         if settings.data not in NAMES and not Path(settings.data).expanduser().exists():
             raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
+        if settings.data in NAMES and config.getoption("dist", "no") != "no":
+            try:  # here, and not once for each worker
+                obtained(settings.data)
+            except RecsysError as error:
+                raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
     if config.getoption("recsys_prompt") is not None and settings.prompt is not None:
         from pytest_recsys_mt.llm.prompts import template
 
@@ -135,6 +137,39 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
             template(settings.prompt)
         except RecsysError as error:
             raise pytest.UsageError(f"--recsys-prompt={settings.prompt!r}: {error}") from error
+
+
+def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
+    """See that the recommenders and the data that the selected tests use can be had.
+
+    Each is looked for once, before the first test, in place of by every test that needs it.
+
+    Args:
+        session: Of the run; it keeps the data.
+        items: The selected tests.
+
+    Raises:
+        pytest.UsageError: If one cannot.
+    """
+    settings = session.settings
+    cases = (getattr(item, "callspec", None) for item in items)
+    used = {case.params.get("recsys_model") for case in cases if case is not None}
+    for name, spec, verbs in _specs(settings):
+        if name == "model" and spec in used and not settings.models_given:
+            _check_spec(settings, name, spec, verbs)
+    try:
+        session.dataset  # noqa: B018 - what it takes to have it is the check
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
+
+
+def _check_spec(settings: Settings, name: str, spec: str, verbs: Sequence[str]) -> None:
+    from pytest_recsys_mt.recommenders import resolve
+
+    try:
+        resolve(spec, exact=settings.exact, verbs=verbs)
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-{name}={spec!r}: {error}") from error
 
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:

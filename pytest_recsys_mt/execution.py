@@ -12,6 +12,7 @@ from pytest_recsys_mt import tokens
 from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.errors import MissingAnswerError
+from pytest_recsys_mt.failures import Failures
 from pytest_recsys_mt.limits import Budget
 from pytest_recsys_mt.prices import Price, Prices
 from pytest_recsys_mt.progress import Progress
@@ -63,6 +64,7 @@ class Executor:
 
     Attributes:
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
+        failures: What users' code raised.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Executor:
         self._answers: dict[str, Answer] = {}
         self._facts: dict[str, CallFact] = {}
         self.latest: dict[str, float] = {}
+        self.failures = Failures()
         self._kept: set[bool] = set()
 
     @property
@@ -230,6 +233,8 @@ class Executor:
                         self._cache.put(call.key, call.content, answer)
         for call, answer in answers:
             failed = "error" in answer
+            if failed:
+                self.failures.add(subject.name, answer, call)
             usd = 0.0 if failed else self._cost(subject, call, answer)
             self._keep(call, answer, "failed" if failed else "made", usd)
             self._progress.add(answer, usd)

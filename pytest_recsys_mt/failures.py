@@ -100,7 +100,14 @@ class Failures:
             self.add(model, told)
             raise OwnCodeError(f"{what} raised {told['error']}") from error
 
-    def named_in(self, text: str) -> Iterator[Told]:
-        """The failures whose error stands in a text, each once."""
+    def named_in(self, text: str, model: str) -> list[Told]:
+        """The failures whose error stands in what a test says, each once.
+
+        Args:
+            text: What the test says.
+            model: Whom it tests. Where others failed with the same words, theirs are left out, unless
+                the text names them.
+        """
         found = {id(each): each for (_, error), each in self._by_error.items() if error in text}
-        return (failure.told() for failure in found.values())
+        known = [each for each in found.values() if each.model == model or each.model in text]
+        return [failure.told() for failure in known or found.values()]

@@ -82,6 +82,43 @@ def test_without_a_terminal_nothing_is_written(tmp_path: Path) -> None:
     assert "calls to models.py:Slow" not in printed
 
 
+WAITING = """
+import pathlib
+import time
+from pytest_recsys_mt import Recommendation
+
+class Shop:
+    deterministic = True
+
+    def recommend(self, requests):
+        while not pathlib.Path("go").exists():
+            time.sleep(0.05)
+        return [Recommendation(tuple(i.id for i in r.candidates[: r.k])) for r in requests]
+"""
+
+
+def test_the_line_moves_while_a_recommender_is_at_all_calls_at_once(tmp_path: Path) -> None:
+    for name, text in {**PROJECT, "models.py": WAITING}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
+    arguments = ["-m", "pytest", "-p", "no:cacheprovider", "--recsys-model=models.py:Shop"]
+    with subprocess.Popen(
+        [sys.executable, *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs
+    ) as started:
+        os.close(theirs)
+        shown = b""
+        while b"[00:02" not in shown and (chunk := _read(ours)):
+            shown += chunk  # the recommender waits for this line to move
+        (tmp_path / "go").touch()
+        while _read(ours):
+            pass
+    os.close(ours)
+    assert b"calls to models.py:Shop" in shown
+    assert b"| 0/200 [00:02" in shown
+    assert started.returncode == 0
+
+
 def test_a_line_says_what_was_found_and_what_was_paid() -> None:
     stream = io.StringIO()
     progress = Progress(stream, after=0.0, every=0.0)

@@ -92,7 +92,8 @@ LAYERS: dict[str, set[str]] = {
         "arena", "batch_api", "errors", "given", "metamorphic", "plan", "report", "runner", "session", "settings", "trial",
     },
     "checks": {
-        "datasets", "errors", "gate", "llm", "prices", "recommenders", "remote", "report", "settings",
+        "datasets", "errors", "gate", "llm", "prices", "recommenders", "remote", "report", "session",
+        "settings",
     },
     "report": {
         "collection", "counterexample", "drift", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",

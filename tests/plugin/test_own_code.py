@@ -159,8 +159,8 @@ WRONG = {
     "Numbers": ("recommend", "return [Recommendation((1, 2)) for _ in asked]",
                 ["returned Recommendation(items=(1, 2)", "item ids are strings", "item.id"]),
     "Texts": ("complete", "return ['Alien' for _ in asked]",
-              ["complete(prompts) returned 'Alien' as an answer; it returns a list with one "
-               "Completion for each prompt", "Completion(text)"]),
+              ["complete(prompts) returned 'Alien' as an answer", "one Completion for each prompt",
+               "Completion(text)"]),
     "Silent": ("complete", "pass", ["complete(prompts) returned None"]),
     "Bytes": ("complete", "return [Completion(b'1. Alien') for _ in asked]",
               ["returned Completion(text=b'1. Alien'"]),

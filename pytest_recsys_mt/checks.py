@@ -118,8 +118,14 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
         pytest.UsageError: If one does not.
     """
     for name, spec, verbs in _specs(settings):
-        if config.getoption(f"recsys_{name}") is not None:
-            _check_spec(settings, name, spec, verbs)
+        if config.getoption(f"recsys_{name}") is None:
+            continue
+        from pytest_recsys_mt.recommenders import resolve
+
+        try:
+            resolve(spec, exact=settings.exact, verbs=verbs)
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-{name}={spec!r}: {error}") from error
     if config.getoption("recsys_data") is not None:
         from pytest_recsys_mt.datasets import NAMES, obtained, unknown
 
@@ -142,10 +148,11 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
     """See that the recommenders and the data that the selected tests use can be had.
 
-    Each is looked for once, before the first test, in place of by every test that needs it.
+    Each is looked for once, before the first test, in place of by every test that needs it. The
+    session keeps them for the tests.
 
     Args:
-        session: Of the run; it keeps the data.
+        session: Of the run.
         items: The selected tests.
 
     Raises:
@@ -154,22 +161,15 @@ def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
     settings = session.settings
     cases = (getattr(item, "callspec", None) for item in items)
     used = {case.params.get("recsys_model") for case in cases if case is not None}
-    for name, spec, verbs in _specs(settings):
-        if name == "model" and spec in used and not settings.models_given:
-            _check_spec(settings, name, spec, verbs)
+    for spec in [spec for spec in settings.models if spec in used]:
+        try:  # a local model names its files here, and needs its libraries for that
+            getattr(session.recommender(spec), "identity", None)
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
     try:
         session.dataset  # noqa: B018 - what it takes to have it is the check
     except RecsysError as error:
         raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
-
-
-def _check_spec(settings: Settings, name: str, spec: str, verbs: Sequence[str]) -> None:
-    from pytest_recsys_mt.recommenders import resolve
-
-    try:
-        resolve(spec, exact=settings.exact, verbs=verbs)
-    except RecsysError as error:
-        raise pytest.UsageError(f"--recsys-{name}={spec!r}: {error}") from error
 
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:

@@ -64,7 +64,9 @@ def obstacle(
         return Verdict(status="not-applicable", reason="there are no questions", **common)
     asked = max(len(side.questions) + len(side.failed) for side in sides)
     if not users or len(failed) / asked > context.error_limit:
-        reason = f"{len(failed) / asked:.1%} of the questions failed, the limit is " + (
+        why = next((f" ({side.why})" for side in sides if side.why), "")
+        reason = (
+            f"{len(failed) / asked:.1%} of the questions failed{why}, the limit is "
             f"{context.error_limit:.1%}"
         )
         return Verdict(status="error", reason=reason, **common)

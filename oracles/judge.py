@@ -24,6 +24,9 @@ JOINT = (
     "find out why they fail"
 )
 
+MANY_REASONS = 5
+"""Reasons for failures that are told one by one; an error may name its user."""
+
 Promise = Allowed
 """What is promised of the mean effect."""
 
@@ -416,5 +419,10 @@ def too_many_failed(errors: Mapping[str, int], users: int, context: Context) -> 
 
 
 def counted(reasons: Mapping[str, int]) -> str:
-    """Reasons with how many users each is about, in words."""
+    """Reasons with how many users each is about, in words; of very many, the most frequent."""
+    if len(reasons) > MANY_REASONS:
+        frequent = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]
+        others = sum(reasons.values()) - sum(count for _, count in frequent)
+        more = len(reasons) - MANY_REASONS
+        return f"{counted(dict(frequent))}, {more} other reasons ({others})"
     return ", ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))

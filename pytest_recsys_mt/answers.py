@@ -118,6 +118,7 @@ class Choices:
         options: How many each question has.
         failed: Names of the questions whose call failed; they have no entry.
         label: What was done to the questions, ``shuffled``; empty for the source.
+        why: Why the first of `failed` did; empty where that is not known.
     """
 
     questions: tuple[str, ...]
@@ -127,6 +128,7 @@ class Choices:
     options: int
     failed: tuple[str, ...] = ()
     label: str = ""
+    why: str = ""
 
     @property
     def hits(self) -> tuple[bool, ...]:

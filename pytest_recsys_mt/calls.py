@@ -46,6 +46,15 @@ class Call:
         user = "a prompt" if self.request is None else f"user {self.request.user!r}"
         return f"{user}, replicate {self.content['replicate']}"
 
+    @property
+    def summary(self) -> str:
+        """The question in short, for whoever looks for what is wrong with it."""
+        if self.request is None:
+            return self.label
+        offered = self.request.candidates
+        what = "the whole catalogue" if offered is None else f"{len(offered)} candidates"
+        return f"{self.label}: k={self.request.k}, {len(self.request.history)} ratings, {what}"
+
 
 def canonical(value: Any) -> str:
     """`value` as JSON text, the same for equal values.

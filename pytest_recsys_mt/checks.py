@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.redaction import shown
 from pytest_recsys_mt.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.session import Session
 
 
 def check_writable(option: str, path: Path) -> None:
@@ -109,8 +112,8 @@ def check_executor(settings: Settings) -> None:
 def check_named(config: pytest.Config, settings: Settings) -> None:
     """See that what recommends, judges and describes, and the dataset and the prompt, exist.
 
-    What the ini file names is left to the tests that use it: other runs in the same project need
-    not pay for it.
+    What the ini file names is looked for by `check_used`: other runs in the same project need not
+    pay for it.
 
     Raises:
         pytest.UsageError: If one does not.
@@ -125,10 +128,15 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
         except RecsysError as error:
             raise pytest.UsageError(f"--recsys-{name}={shown(spec)!r}: {error}") from error
     if config.getoption("recsys_data") is not None:
-        from pytest_recsys_mt.datasets import NAMES, unknown
+        from pytest_recsys_mt.datasets import NAMES, obtained, unknown
 
         if settings.data not in NAMES and not Path(settings.data).expanduser().exists():
             raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
+        if settings.data in NAMES and config.getoption("dist", "no") != "no":
+            try:  # here, and not once for each worker
+                obtained(settings.data)
+            except RecsysError as error:
+                raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
     if config.getoption("recsys_prompt") is not None and settings.prompt is not None:
         from pytest_recsys_mt.llm.prompts import template
 
@@ -136,6 +144,33 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
             template(settings.prompt)
         except RecsysError as error:
             raise pytest.UsageError(f"--recsys-prompt={settings.prompt!r}: {error}") from error
+
+
+def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
+    """See that the recommenders and the data that the selected tests use can be had.
+
+    Each is looked for once, before the first test, in place of by every test that needs it. The
+    session keeps them for the tests.
+
+    Args:
+        session: Of the run.
+        items: The selected tests.
+
+    Raises:
+        pytest.UsageError: If one cannot.
+    """
+    settings = session.settings
+    cases = (getattr(item, "callspec", None) for item in items)
+    used = {case.params.get("recsys_model") for case in cases if case is not None}
+    for spec in [spec for spec in settings.models if spec in used]:
+        try:  # a local model names its files here, and needs its libraries for that
+            getattr(session.recommender(spec), "identity", None)
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
+    try:
+        session.dataset  # noqa: B018 - what it takes to have it is the check
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
 
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:

@@ -7,6 +7,7 @@ The tree::
         RecommenderError       a recommender cannot be found, built or asked
             MissingExtraError  an optional package is not installed
             MissingAnswerError replay asked for an answer that was never recorded
+            OwnCodeError       a user's own recommender or judge raised, outside a call
         CacheError             the cache cannot be used, or a row in it was tampered with
         PriceError             a price file cannot be read
         PolicyError            the policy of the release gate, or the baseline, cannot be used
@@ -35,6 +36,13 @@ class MissingExtraError(RecommenderError):
 
 class MissingAnswerError(RecommenderError):
     """Replay asked for an answer that was never recorded."""
+
+
+class OwnCodeError(RecommenderError):
+    """A user's own code raised where no call was made: its ``fit``, or a judge.
+
+    The text is one line; the traceback stands below the test that tells of it.
+    """
 
 
 class CacheError(RecsysError):

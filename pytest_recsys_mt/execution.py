@@ -15,6 +15,7 @@ from pytest_recsys_mt import tokens
 from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.errors import CacheError, MissingAnswerError
+from pytest_recsys_mt.failures import Failures
 from pytest_recsys_mt.limits import Budget
 from pytest_recsys_mt.prices import Price, Prices
 from pytest_recsys_mt.progress import Progress
@@ -81,6 +82,7 @@ class Executor:
 
     Attributes:
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
+        failures: What users' code raised.
     """
 
     def __init__(
@@ -108,6 +110,7 @@ class Executor:
         self._expected: dict[str, tuple[int, float]] = {}
         self._largest: dict[str, tuple[int, float]] = {}
         self.latest: dict[str, float] = {}
+        self.failures = Failures()
         self._kept: set[bool] = set()
 
     @property
@@ -257,6 +260,8 @@ class Executor:
         unkept = self._write(subject, kept) if subject.durable else ""
         for call, answer in answers:
             failed = "error" in answer or "lost" in answer
+            if "error" in answer:
+                self.failures.add(subject.name, answer, call)
             fact = self._note(subject, call, answer, "failed" if failed else "made")
             if "lost" not in answer:
                 self._answers[call.key] = answer

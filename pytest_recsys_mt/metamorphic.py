@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -67,8 +68,15 @@ def name_of(transformation: object) -> str:
     """The name under which reports, seeds and the record know a transformation.
 
     Raises:
-        UnnamedTransformation: For a lambda, a partial, or an object without ``name``.
+        UnnamedTransformation: For a lambda, a partial, or an object without ``name``; for what makes
+            a transformation and is none.
     """
+    if getattr(transformation, "__annotations__", {}).get("return") == "Transformation":
+        made = getattr(transformation, "__name__", "")
+        raise UnnamedTransformation(
+            f"{made} makes a transformation and is none itself: call it, as in "
+            f"@metamorphic({made}({_needed(transformation)}))"
+        )
     name: Any = getattr(transformation, "name", None)
     if not isinstance(name, str):
         name = getattr(transformation, "__name__", None)
@@ -80,6 +88,12 @@ def name_of(transformation: object) -> str:
         f"need; define it with def, or give it an attribute .name, such as "
         f"my_transformation.name = 'my_transformation(3)'"
     )
+
+
+def _needed(factory: Any) -> str:
+    """The arguments that a function cannot do without."""
+    parameters = inspect.signature(factory).parameters.values()
+    return ", ".join(each.name for each in parameters if each.default is each.empty)
 
 
 def slug(name: str) -> str:

@@ -257,6 +257,14 @@ OPTIONS = (
         "SECONDS",
     ),
     Option(
+        "timeout",
+        None,
+        above_zero,
+        "seconds that one call of your own recommend() or complete() may take before it fails; for "
+        "endpoints see timeout= in their specs (default: no limit)",
+        "S",
+    ),
+    Option(
         "shrink",
         0,
         whole(0),

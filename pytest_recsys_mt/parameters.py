@@ -10,7 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from urllib.parse import parse_qsl
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.redaction import redact, shown
+from pytest_recsys_mt.raised import with_traceback
+from pytest_recsys_mt.redaction import shown
 
 _BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
@@ -105,9 +106,8 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
     except RecommenderError:
         raise
     except Exception as error:
-        raise RecommenderError(
-            f"{shown(spec)!r} cannot be built: {type(error).__name__}: {redact(str(error))}"
-        ) from error
+        text = f"{shown(spec)!r} cannot be built: {type(error).__name__}: {error}"
+        raise RecommenderError(with_traceback(text, error)) from error
 
 
 def _parameters(

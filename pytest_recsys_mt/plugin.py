@@ -17,6 +17,7 @@ from pytest_recsys_mt.collection import (
     parametrize_models,
     parametrize_transformations,
 )
+from pytest_recsys_mt.errors import OwnCodeError
 from pytest_recsys_mt.fixtures import (
     recommender,
     recsys,
@@ -188,9 +189,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     raise pytest.UsageError(text)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Say to the controller, if there is one, which tests ask a recommender."""
+    """See that the selected tests have what they use, and say to the controller, if there is one,
+    which of them ask a recommender.
+    """
+    config = session.config
+    stops = config.stash[SETTINGS].list or config.option.collectonly or session.testsfailed
+    if not stops and any(map(asks, session.items)):
+        _check_used(config, session)
     say_collected(session)
+
+
+def _check_used(config: pytest.Config, session: pytest.Session) -> None:
+    """See that the recommenders and the data of the selected tests can be had."""
+    from pytest_recsys_mt.checks import check_used
+
+    try:
+        check_used(session_of(config), session.items)
+    except pytest.UsageError as error:
+        if not hasattr(config, "workerinput"):
+            raise
+        config.workeroutput[PROBLEMS_KEY] = str(error)  # type: ignore[attr-defined]
+        session.items.clear()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -253,6 +274,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send the rows and the calls along with the test report; it crosses to the controller."""
     report = yield
+    if call.excinfo is not None and isinstance(call.excinfo.value, OwnCodeError):
+        # The lines that led there are ours; those of the user's code are told below, once a run.
+        report.longrepr = call.excinfo.getrepr(style="value", chain=False)
     if TRIAL in item.stash or asks(item):
         redact_report(report)
     if (report.when != "call" and report.passed) or report.when == "teardown":
@@ -314,6 +338,7 @@ def _conclude(session: pytest.Session, reported: Reported) -> None:
         return
     if config.stash[PROBLEMS]:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
+    if session.exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
     carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
     judged = any(report.recsys_mt["rows"] for report in carrying)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -77,10 +78,28 @@ class Progress:
             smoothing=0.1,
         ) as bar:
             self._bar = bar
-            try:
+            with self._ticking(bar):
                 yield
-            finally:
-                self._bar = None
+            self._bar = None
+
+    @contextlib.contextmanager
+    def _ticking(self, bar: tqdm[Any]) -> Iterator[None]:
+        """Show the time that passes, also while a recommender is at all calls at once."""
+        done = threading.Event()
+
+        def tick() -> None:
+            wait = self._after
+            while not done.wait(wait):
+                bar.refresh()
+                wait = self._every
+
+        ticker = threading.Thread(target=tick, name="recsys-mt progress", daemon=True)
+        ticker.start()
+        try:
+            yield
+        finally:
+            done.set()
+            ticker.join()
 
     def found(self) -> None:
         """Count an answer from the cache."""

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest._code.code import (
+    ExceptionRepr,
+)  # what a failed test says; pytest exports no name of it
 
 from pytest_recsys_mt.collection import asks
 
@@ -33,10 +36,36 @@ class Reported:
         self.tests: list[pytest.TestReport] = []
         self.uncollected: list[str] = []
         self._from_workers: Path | None = None
+        self._raised_in: dict[str, str] = {}
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep a report."""
+        """Keep a report, after it tells what users' code raised in its test."""
+        self._tell_raised(report)
         self.tests.append(report)
+
+    def _tell_raised(self, report: Any) -> None:
+        """Add each traceback to the first report of a failed test that tells of it; to further ones,
+        which test has it. Only here the reports of all workers meet.
+        """
+        carried = getattr(report, "recsys_mt", {})
+        if not report.failed or not carried.get("raised"):
+            return
+        told = []
+        for raised in carried["raised"]:
+            first = self._raised_in.setdefault(raised["key"], report.nodeid)
+            text = f"{raised['error']}\nits traceback stands below {first}"
+            if first == report.nodeid:
+                text = "\n".join(filter(None, (raised["asked"], raised["traceback"])))
+            told.append(text)
+            title = f"recsys-mt: raised by {raised['model']}"
+            if isinstance(report.longrepr, ExceptionRepr):
+                report.longrepr.addsection(title, text)
+            else:
+                report.sections.append((title, text))
+        wanting = [row for row in carried["rows"] if row["outcome"] == "failed"]
+        for row in wanting[:1]:
+            row["traceback"] = "\n\n".join(told)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep the name of a file that could not be collected."""

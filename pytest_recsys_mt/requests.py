@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, Unpack, runtime_checkable
 
@@ -251,8 +251,11 @@ class Recommendation:
     version: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.items, str):
-            raise TypeError(f"items is a sequence of item ids, got the string {self.items!r}")
+        if isinstance(self.items, str) or not isinstance(self.items, Iterable):
+            raise TypeError(
+                f"Recommendation(items) takes a sequence of item ids, best first, got {self.items!r}; "
+                f"an answer without items is Recommendation(())"
+            )
         if not isinstance(self.items, tuple):
             object.__setattr__(self, "items", tuple(self.items))
 

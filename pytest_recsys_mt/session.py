@@ -15,7 +15,7 @@ from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.drift import Drift, asked_again
-from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.limits import Budget, account
 from pytest_recsys_mt.options import PROMPT
@@ -77,21 +77,30 @@ class Session:
         self._run = run
         self._recommenders: dict[str, object] = {}
         self._subjects: dict[tuple[str, str, str, Fit], Subject] = {}
+        self._unfit: dict[tuple[str, str, str, Fit], OwnCodeError] = {}
         self._trainings: dict[int, Dataset] = {}
         self._runners: dict[tuple[str, str, Design], Runner] = {}
         self._benches: dict[Hashable, Bench] = {}
 
     @cached_property
+    def dataset(self) -> Dataset:
+        """The data of the run.
+
+        Raises:
+            DataError: If they cannot be had, or cannot be read.
+        """
+        dataset = load(self.settings.data)
+        return dataset.core(self.settings.core) if self.settings.core else dataset
+
+    @cached_property
     def split(self) -> Split:
         """The data, with what is held out."""
-        dataset = load(self.settings.data)
-        if self.settings.core:
-            dataset = dataset.core(self.settings.core)
-        split = Split(dataset, self.settings.seed, recall=self._recall)
+        split = Split(self.dataset, self.settings.seed, recall=self._recall)
         if self.settings.sampler is None:
             return split
-        fitted = subject(self._made(self.settings.sampler), self.settings.sampler, PROMPT)
-        fitted.fit(split.training, self.settings.seed)
+        spec, limit = self.settings.sampler, self.settings.timeout
+        fitted = subject(self._made(spec), spec, PROMPT, timeout=limit)
+        self._fit(fitted, split.training, self.settings.seed)
         everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
         runner = Runner(fitted, split, everybody, self.settings, self.executor)
         answers = RunAnswers(runner, runner.context(lambda verdict: verdict))
@@ -154,12 +163,13 @@ class Session:
         from pytest_recsys_mt.remote import Needs, Recipe, itself
 
         seed = self.settings.seed
+        limit = self.settings.timeout
         if self._recommenders.get(name) is not recommender:
-            recipe = Recipe(name, partial(itself, recommender), prompt, seed, fixture)
+            recipe = Recipe(name, partial(itself, recommender), prompt, seed, fixture, limit)
             return recipe, recommender, Needs()
         options = (self.settings.exact, self.settings.max_wait, self.settings.cache)
         make = partial(made_from, name, *options)
-        return Recipe(name, make, prompt, seed), None, Needs(**resources(name)[1])
+        return Recipe(name, make, prompt, seed, timeout=limit), None, Needs(**resources(name)[1])
 
     def begins(self, what: Hashable) -> bool:
         """Whether this is the first time that anyone says that `what` begins."""
@@ -232,12 +242,29 @@ class Session:
                 recommender = self._anew(recommender, name)
             elif isinstance(recommender, type):
                 recommender = recommender()
-            known = subject(recommender, name, template or PROMPT, fixture)
+            if key in self._unfit:
+                raise self._unfit[key]
+            limit = self.settings.timeout
+            known = subject(recommender, name, template or PROMPT, fixture, limit)
             if self._ray is not None:
                 self._ray.know(known, *self._recipe(recommender, name, template or PROMPT, fixture))
-            known.fit(self._training(fit.history), self._seed(fit.initialisation))
+            training, seed = self._training(fit.history), self._seed(fit.initialisation)
+            try:
+                self._fit(known, training, seed)
+            except OwnCodeError as error:
+                self._unfit[key] = error
+                raise
             self._subjects[key] = known
         return known
+
+    def _fit(self, known: Subject, training: Dataset, seed: int) -> None:
+        """Fit a recommender.
+
+        Raises:
+            OwnCodeError: If its `fit` raises.
+        """
+        with self.executor.failures.outside_calls(known.name, f"fit() of {known.name}"):
+            known.fit(training, seed)
 
     def _anew(self, recommender: object, name: str) -> object:
         """Another recommender like `recommender`, which is fitted already or will be.
@@ -308,11 +335,13 @@ class Session:
             options = (settings.exact, settings.max_wait, settings.cache)
             made = made_from(spec, *options, JUDGES)
             if isinstance(made, Judge):
-                self._benches[spec] = Bench(made, spec)
+                self._benches[spec] = Bench(made, spec, self.executor.failures)
             else:
                 self._recommenders.setdefault(spec, made)
                 profiler = None if settings.profiler is None else self.texts(settings.profiler)
-                self._benches[spec] = Bench(LanguageJudge(self.texts(spec), profiler), spec)
+                self._benches[spec] = Bench(
+                    LanguageJudge(self.texts(spec), profiler), spec, self.executor.failures
+                )
         return self._benches[spec]
 
     def bench_of(self, judge: Judge | Bench) -> Bench:
@@ -323,7 +352,8 @@ class Session:
         if known is None or known.judge is not judge:
             name = getattr(judge, "name", None)
             named = name if isinstance(name, str) else type(judge).__name__
-            known = self._benches[id(judge)] = Bench(judge, f"fixture:{named}")
+            known = Bench(judge, f"fixture:{named}", self.executor.failures)
+            self._benches[id(judge)] = known
         return known
 
     def drifts(self) -> list[Drift]:

@@ -99,6 +99,7 @@ class Settings:
         cache: Folder of the answers.
         inconclusive: Whether an inconclusive verdict fails its test or skips it.
         max_wait: Seconds to wait for an endpoint that is busy or away.
+        timeout: Seconds that one call of an object of this process may take; None for any time.
         shrink: Calls for the smallest counterexample of each violated relation; 0 looks for none.
         error_limit: Largest share of users whose calls may fail.
         baseline: The record that this run is compared with, if any.
@@ -131,6 +132,7 @@ class Settings:
     cache: Path
     inconclusive: Literal["fail", "skip"]
     max_wait: float
+    timeout: float | None
     shrink: int
     error_limit: float
     baseline: Path | None
@@ -196,6 +198,7 @@ def resolve(config: pytest.Config) -> Settings:
         cache=Path(values["cache"] or default_cache()).expanduser(),
         inconclusive=(policy and policy.inconclusive) or values["inconclusive"],
         max_wait=values["max-wait"],
+        timeout=values["timeout"],
         shrink=values["shrink"],
         error_limit=values["error-limit"],
         baseline=None if values["baseline"] is None else Path(values["baseline"]).expanduser(),

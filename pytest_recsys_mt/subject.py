@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pytest_recsys_mt.calls import SCHEMA, Call, key_of, plain_request
+from pytest_recsys_mt.contract import COMPLETE, RECOMMEND, shown
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.llm.recommender import LLMRecommender, call_seed
 from pytest_recsys_mt.llm.sanitize import one_line, sanitize
+from pytest_recsys_mt.patience import Patience
+from pytest_recsys_mt.raised import traceback_of
 from pytest_recsys_mt.redaction import redact, shortened
 from pytest_recsys_mt.requests import (
     Completion,
@@ -26,9 +29,10 @@ from pytest_recsys_mt.requests import (
 )
 
 Answer = dict[str, Any]
-"""An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call,
-``{"not_applicable": reason}`` a request that the recommender cannot serve. Its ``usage`` are the
-tokens of the prompt and of the answer; None, which no failed call needs to say, is unknown."""
+"""An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call, with
+the ``traceback`` of users' code that raised, ``{"not_applicable": reason}`` a request that the
+recommender cannot serve. Its ``usage`` are the tokens of the prompt and of the answer; None, which no
+failed call needs to say, is unknown."""
 
 LOST: Answer = {"lost": True}
 """An attempt that gave no answer and may have been paid for. The call is perhaps attempted again: what
@@ -36,6 +40,8 @@ follows says nothing of this attempt."""
 
 REASON_LENGTH = 300
 """Characters of an error that are kept."""
+
+Asked = TypeVar("Asked")
 
 
 class Subject(Protocol):
@@ -87,7 +93,13 @@ class Subject(Protocol):
         ...
 
 
-def subject(recommender: object, name: str, prompt: str, fixture: str = "") -> Subject:
+def subject(
+    recommender: object,
+    name: str,
+    prompt: str,
+    fixture: str = "",
+    timeout: float | None = None,
+) -> Subject:
     """Wrap anything that has either protocol.
 
     Args:
@@ -95,16 +107,17 @@ def subject(recommender: object, name: str, prompt: str, fixture: str = "") -> S
         name: As reports and the record know it.
         prompt: The template for text models.
         fixture: What gave it, where several fixtures may give objects of one name; else empty.
+        timeout: Seconds that one call of a method may take; None for any time.
 
     Raises:
         RecommenderError: If it has neither protocol.
     """
     if isinstance(recommender, LLMRecommender):
-        return TextSubject(recommender, name, fixture)
+        return TextSubject(recommender, name, fixture, timeout)
     if isinstance(recommender, Recommender):
-        return RecommenderSubject(recommender, name, fixture)
+        return RecommenderSubject(recommender, name, fixture, timeout)
     if isinstance(recommender, TextModel):
-        return TextSubject(LLMRecommender(recommender, prompt), name, fixture)
+        return TextSubject(LLMRecommender(recommender, prompt), name, fixture, timeout)
     raise RecommenderError(
         f"{name}: {recommender!r} is no recommender; it needs a method recommend(requests) that "
         f"returns a Recommendation for each request, or complete(prompts) that returns a "
@@ -130,8 +143,11 @@ def identity_of(asked: object, name: str, fixture: str) -> dict[str, Any]:
 class RecommenderSubject:
     """A recommender that answers requests."""
 
-    def __init__(self, recommender: Recommender, name: str, fixture: str = "") -> None:
+    def __init__(
+        self, recommender: Recommender, name: str, fixture: str = "", timeout: float | None = None
+    ) -> None:
         self.name = name
+        self._patience = Patience(timeout)
         self.deterministic = bool(getattr(recommender, "deterministic", False))
         self.reads_text = bool(getattr(recommender, "reads_text", False))
         self.durable = False
@@ -182,19 +198,7 @@ class RecommenderSubject:
         if each is not None:
             yield from self._ask_each(each(requests), set(range(len(requests))))
             return
-        try:
-            answers = self._recommend(requests)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
-            if len(requests) == 1:
-                yield [(0, _failure(error))]
-                return
-            for position, request in enumerate(requests):
-                try:
-                    yield [(position, _plain_recommendation(self._recommend([request])[0]))]
-                except Exception as failure:  # noqa: BLE001 - likewise
-                    yield [(position, _failure(failure))]
-            return
-        yield list(enumerate(map(_plain_recommendation, answers)))
+        yield from _together_or_apart(self._recommend, requests)
 
     def _ask_each(
         self,
@@ -206,7 +210,7 @@ class RecommenderSubject:
                 waiting.difference_update(position for position, _ in arrived)
                 yield [(position, _plain_or_failure(answer)) for position, answer in arrived]
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
-            yield [(position, _failure(error)) for position in sorted(waiting)]
+            yield [(position, failure(error)) for position in sorted(waiting)]
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         """The answer, in our vocabulary."""
@@ -227,21 +231,23 @@ class RecommenderSubject:
             usage=None if usage is None else Usage(*usage),
         )
 
-    def _recommend(self, requests: Sequence[Request]) -> Sequence[Recommendation]:
-        answers = self._recommender.recommend(requests)
-        if len(answers) != len(requests):
-            raise RecommenderError(
-                f"{self.name} gave {len(answers)} answers to {len(requests)} requests; recommend() "
-                f"returns one Recommendation for each request, in their order"
-            )
-        return answers
+    def _recommend(self, requests: Sequence[Request]) -> list[Answer]:
+        answers = self._patience.call(self._recommender.recommend, requests)
+        return [*map(_plain_recommendation, RECOMMEND.held(answers, len(requests)))]
 
 
 class TextSubject:
     """A text model, asked through a prompt and understood through a parser."""
 
-    def __init__(self, recommender: LLMRecommender, name: str, fixture: str = "") -> None:
+    def __init__(
+        self,
+        recommender: LLMRecommender,
+        name: str,
+        fixture: str = "",
+        timeout: float | None = None,
+    ) -> None:
         self.name = name
+        self._patience = Patience(timeout)
         self.deterministic = recommender.deterministic
         self.reads_text = True
         self.live = True
@@ -327,34 +333,32 @@ class TextSubject:
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Put the calls, and yield each completion as it arrives where the model can tell."""
         prompts = [call.prompt for call in calls if call.prompt is not None]
-        model = self._recommender.model
-        each = getattr(model, "complete_each", None)
+        each = getattr(self._recommender.model, "complete_each", None)
+        if each is None:
+            yield from _together_or_apart(self._complete, prompts)
+            return
         waiting = set(range(len(calls)))
         try:
-            if each is not None:
-                for position, completion in each(prompts):
-                    if completion is None:
-                        yield [(position, LOST)]
-                        continue
-                    waiting.discard(position)
-                    yield [(position, plain_completion(completion))]
-                return
-            completions = model.complete(prompts)
-            if len(completions) != len(prompts):
-                raise ValueError(
-                    f"{self.name} gave {len(completions)} completions to {len(prompts)} prompts; "
-                    f"complete() returns one Completion for each prompt, in their order"
-                )
+            for position, completion in each(prompts):
+                if completion is None:
+                    yield [(position, LOST)]
+                    continue
+                waiting.discard(position)
+                yield [(position, plain_completion(completion))]
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
-            failed: Answer = {"error": describe_failure(error)}
+            failed = failure(error)
             if isinstance(error, RecommenderError):  # nothing was sent
                 failed["usage"] = [0, 0]
             yield [(position, failed) for position in sorted(waiting)]
-            return
-        yield list(enumerate(map(plain_completion, completions)))
+
+    def _complete(self, prompts: Sequence[Prompt]) -> list[Answer]:
+        completions = self._patience.call(self._recommender.model.complete, prompts)
+        return [*map(plain_completion, COMPLETE.held(completions, len(prompts)))]
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         """The answer, parsed."""
+        if "not_applicable" in answer:
+            raise NotApplicable(answer["not_applicable"])
         read = self._recommender.read(request, completion_of(answer))
         said = [answer.get(name) for name in ("model", "system_fingerprint")]
         return replace(read, version=" ".join(map(one_line, filter(None, said))) or None)
@@ -366,14 +370,41 @@ def _plain_message(message: Message) -> list[str]:
     return [message.role, message.content, *images]
 
 
-def _failure(error: Exception) -> Answer:
+def failure(error: Exception) -> Answer:
+    """The answer of a call that raised."""
     if isinstance(error, NotApplicable):
         return {"not_applicable": redact(one_line(str(error))) or "no reason given"}
-    return {"error": describe_failure(error)}
+    text = sanitize(traceback_of(error))
+    return {"error": describe_failure(error), **({"traceback": text} if text else {})}
+
+
+def _together_or_apart(
+    ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
+) -> Iterator[list[tuple[int, Answer]]]:
+    """Ask all as one batch; if that fails, one by one, so that each answers for itself."""
+    answers = _attempt(ask, asked)
+    if isinstance(answers, list):
+        yield list(enumerate(answers))
+    elif len(asked) == 1:
+        yield [(0, answers)]
+    else:
+        for position, one in enumerate(asked):
+            for ((_, answer),) in _together_or_apart(ask, [one]):
+                yield [(position, answer)]
+
+
+def _attempt(
+    ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
+) -> list[Answer] | Answer:
+    """The answers, or the failure of all of them."""
+    try:
+        return ask(asked)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the calls' failure
+        return failure(error)
 
 
 def _plain_or_failure(answer: Recommendation | NotApplicable) -> Answer:
-    return _failure(answer) if isinstance(answer, NotApplicable) else _plain_recommendation(answer)
+    return failure(answer) if isinstance(answer, NotApplicable) else _plain_recommendation(answer)
 
 
 def describe_failure(error: BaseException) -> str:
@@ -403,16 +434,18 @@ def _plain_usage(usage: object) -> list[int] | None:
 
 def _plain_recommendation(recommendation: Recommendation) -> Answer:
     if not isinstance(recommendation, Recommendation):
-        got = type(recommendation).__name__
-        return {"error": f"recommend() returns Recommendation objects, got {got}"}
+        return {"error": RECOMMEND.wrong(recommendation)}
     usage = _plain_usage(recommendation.usage)
     if recommendation.error is not None:
         said = shortened(one_line(str(recommendation.error)), REASON_LENGTH)
         return {"error": said, "usage": usage}
     wrong = [item for item in recommendation.items if not isinstance(item, str)]
     if wrong:
-        said = redact(f"item ids are strings as in the catalogue, got {wrong[0]!r}")
-        return {"error": said, "usage": usage}
+        return {
+            "error": f"recommend(requests) returned {shown(recommendation)}; item ids are strings as in "
+            f"the catalogue, got {shown(wrong[0])}: take the id of an item, item.id",
+            "usage": usage,
+        }
     text = recommendation.text
     return {
         "items": _all_without_keys(recommendation.items),
@@ -434,14 +467,14 @@ def completion_of(answer: Answer) -> Completion:
         finish_reason=answer.get("finish_reason"),
         model=answer.get("model"),
         system_fingerprint=answer.get("system_fingerprint"),
-        error=answer.get("error"),
+        error=answer.get("error", answer.get("not_applicable")),
     )
 
 
 def plain_completion(completion: Completion) -> Answer:
     """A completion as plain JSON data; a failed one is ``{"error": reason}``."""
-    if not isinstance(completion, Completion):
-        return {"error": f"complete() returns Completion objects, got {type(completion).__name__}"}
+    if not isinstance(completion, Completion) or not isinstance(completion.text, str | None):
+        return {"error": COMPLETE.wrong(completion)}
     usage = _plain_usage(completion.usage)
     finish = completion.finish_reason and redact(completion.finish_reason)
     if completion.text is None:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 
 from pytest_recsys_mt.arena.judging import Appraisal, Comparison, Judge, Judgement, Showing
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
+from pytest_recsys_mt.failures import Failures
 from pytest_recsys_mt.verdict import Verdict
 
 Question = TypeVar("Question", bound=Hashable)
@@ -19,6 +20,7 @@ class Bench:
     Args:
         judge: Compares lists.
         name: As reports and messages know it.
+        failures: Takes note of what the judge raises.
 
     Attributes:
         deterministic: Whether the judge declares that it always judges alike.
@@ -26,8 +28,9 @@ class Bench:
         verdicts: On the judge itself, by what was tested; see `promises`.
     """
 
-    def __init__(self, judge: Judge, name: str) -> None:
+    def __init__(self, judge: Judge, name: str, failures: Failures | None = None) -> None:
         self.name = name
+        self._failures = failures or Failures()
         self.deterministic = bool(getattr(judge, "deterministic", False))
         self.apart = bool(getattr(judge, "apart", False))
         self.verdicts: dict[Hashable, Verdict] = {}
@@ -39,7 +42,7 @@ class Bench:
         """The judgements, one a comparison, in their order.
 
         Raises:
-            RecommenderError: If the judge breaks its protocol.
+            RecommenderError: If the judge raises, or breaks its protocol.
         """
         self._ask(comparisons, self._judgements, self.judge.judge, Judgement, "judge")
         return [self._judgements[comparison] for comparison in comparisons]
@@ -49,7 +52,7 @@ class Bench:
 
         Raises:
             NotApplicable: If the judge gives no scores.
-            RecommenderError: If the judge breaks its protocol.
+            RecommenderError: If the judge raises, or breaks its protocol.
         """
         rate: Callable[[Sequence[Showing]], Sequence[Appraisal]] | None
         rate = getattr(self.judge, "rate", None)
@@ -72,7 +75,13 @@ class Bench:
         waiting = [each for each in dict.fromkeys(questions) if each not in known]
         if not waiting:
             return
-        answers = ask(waiting)
+        with self._failures.outside_calls(self.name, f"{verb}() of the judge {self.name}"):
+            answers = ask(waiting)
+        if not hasattr(type(answers), "__len__"):
+            raise RecommenderError(
+                f"{verb}() of the judge {self.name} returned {answers!r}; it returns a list with one "
+                f"{kind.__name__} for each question, in their order"
+            )
         if len(answers) != len(waiting):
             raise RecommenderError(
                 f"the judge {self.name} gave {len(answers)} answers to {len(waiting)} questions; "

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.datasets.loading import NAMES, load, unknown
+from pytest_recsys_mt.datasets.loading import NAMES, load, obtained, unknown
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
     from pytest_recsys_mt.datasets.mini import load_mini
 
-__all__ = ["NAMES", "Dataset", "load", "load_mini", "unknown"]
+__all__ = ["NAMES", "Dataset", "load", "load_mini", "obtained", "unknown"]
 
 
 def __getattr__(name: str) -> Any:

@@ -128,10 +128,26 @@ def load(source: str | Path, *, cache_dir: Path | None = None) -> Dataset:
 
 
 def _named(name: str, cache_dir: Path | None) -> Dataset:
-    if name == "mini":
+    folder = obtained(name, cache_dir)
+    if folder is None:
         from pytest_recsys_mt.datasets.mini import load_mini
 
         return load_mini()
+    return _folder(folder, name)
+
+
+def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
+    """The folder of a dataset of `NAMES`, downloaded where it is not there; None for the embedded one.
+
+    Args:
+        name: Of the dataset.
+        cache_dir: As of `load`.
+
+    Raises:
+        DataError: If it cannot be downloaded, or is to be had by hand only.
+    """
+    if name == "mini":
+        return None
     from pytest_recsys_mt.datasets import download
 
     if name in BY_HAND:
@@ -141,8 +157,8 @@ def _named(name: str, cache_dir: Path | None) -> Dataset:
                 f"dataset {name!r} is not downloaded for you: get its files from {BY_HAND[name]} and "
                 f"put them into {str(folder)!r}, or give the path of their folder"
             )
-        return _folder(folder, name)
-    return _folder(download.obtain(name, cache_dir or download.data_directory()), name)
+        return folder
+    return download.obtain(name, cache_dir or download.data_directory())
 
 
 def _folder(folder: Path, name: str) -> Dataset:

@@ -73,6 +73,7 @@ class Replies:
             options=len(self.questions[0].options) if self.questions else 0,
             failed=tuple(failed),
             label=self.label,
+            why=next((each.error for each in self.completions if each.error), ""),
         )
 
     @property

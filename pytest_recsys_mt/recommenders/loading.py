@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.redaction import redact
+from pytest_recsys_mt.raised import with_traceback
 from pytest_recsys_mt.requests import Recommender, TextModel
 
 _FILE_MODULE = "_recsys_mt_file_"
@@ -72,9 +72,8 @@ def from_module(
     try:
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
-        raise RecommenderError(
-            f"{spec!r}: importing {module!r} raised {type(error).__name__}: {redact(str(error))}"
-        ) from error
+        text = f"{spec!r}: importing {module!r} raised {type(error).__name__}: {error}"
+        raise RecommenderError(with_traceback(text, error)) from error
     return from_object(_attribute(loaded, name, module, spec, verbs), given, spec, verbs)
 
 
@@ -138,9 +137,8 @@ def _execute(file: Path, alias: str, spec: str) -> None:
         blueprint.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[alias]
-        raise RecommenderError(
-            f"{spec!r}: running {str(file)!r} raised {type(error).__name__}: {redact(str(error))}"
-        ) from error
+        text = f"{spec!r}: running {str(file)!r} raised {type(error).__name__}: {error}"
+        raise RecommenderError(with_traceback(text, error)) from error
 
 
 def _attribute(module: ModuleType, name: str, where: str, spec: str, verbs: Sequence[str]) -> Any:

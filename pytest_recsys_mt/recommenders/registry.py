@@ -15,12 +15,13 @@ from typing import Any
 
 from pytest_recsys_mt import parameters
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
+from pytest_recsys_mt.raised import with_traceback
 from pytest_recsys_mt.recommenders import loading
 from pytest_recsys_mt.recommenders.baselines import MostPop, Random
 from pytest_recsys_mt.recommenders.bm25 import BM25
 from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
-from pytest_recsys_mt.redaction import redact, shown
+from pytest_recsys_mt.redaction import shown
 from pytest_recsys_mt.requests import Recommender, TextModel
 
 ENTRY_POINTS = "pytest_recsys_mt.recommenders"
@@ -143,6 +144,12 @@ def resolve(
         return loading.from_object(found(), given, spec, verbs)
     if target.endswith(".py"):
         raise RecommenderError(f"{spec!r} names a file; say what in it: '{target}:NAME'")
+    file = Path(f"{target}.py")
+    if file.is_file():
+        raise RecommenderError(
+            f"{target!r} is no recommender, and there is a file {str(file)!r}; say what in it: "
+            f"'{file}:NAME'. (For an OpenAI model of that name write 'openai:{spec}'.)"
+        )
     near = _near(target)
     if near:
         raise RecommenderError(
@@ -235,10 +242,11 @@ def _load_entry_point(point: metadata.EntryPoint) -> Any:
     try:
         return point.load()
     except Exception as error:
-        raise RecommenderError(
+        text = (
             f"the recommender {point.name!r} of the entry point {point.value!r} cannot be loaded: "
-            f"{type(error).__name__}: {redact(str(error))}"
-        ) from error
+            f"{type(error).__name__}: {error}"
+        )
+        raise RecommenderError(with_traceback(text, error)) from error
 
 
 def _near(name: str) -> str | None:

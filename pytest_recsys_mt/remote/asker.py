@@ -40,7 +40,7 @@ class Asker:
                 os.chdir(folder)
             sys.path += [place for place in path if place not in sys.path and Path(place).exists()]
             made: Recipe = recipes.unpack(recipe)
-            known = subject(made.make(), made.name, made.prompt, made.fixture)
+            known = subject(made.make(), made.name, made.prompt, made.fixture, made.timeout)
             known.fit(training, made.seed)
             (wanted,) = recipes.unpack(call)
             # Answers are kept under the driver's keys, so they must be of the driver's model.

@@ -30,6 +30,7 @@ class Recipe:
         prompt: The template for text models.
         seed: Of the run.
         fixture: What gave it; empty for a spec.
+        timeout: Seconds that one call of a method may take; None for any time.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Recipe:
     prompt: str
     seed: int
     fixture: str = ""
+    timeout: float | None = None
 
 
 def itself(recommender: object) -> object:

@@ -89,6 +89,7 @@ def row_of(
         "joint": verdict.joint,
         "shrunk": None if shrunk is None else plain(shrunk),
         "reproduce": "",
+        "traceback": "",
     }
     if verdict.metric is not None:
         row.update(metric=verdict.metric, value=verdict.value, threshold=verdict.threshold)

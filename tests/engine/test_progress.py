@@ -3,6 +3,7 @@
 import io
 import os
 import pty
+import re
 import subprocess
 import sys
 import termios
@@ -80,6 +81,48 @@ def test_without_a_terminal_nothing_is_written(tmp_path: Path) -> None:
         printed = run(tmp_path, file.fileno())
     assert (tmp_path / "stderr").read_bytes() == b""
     assert "calls to models.py:Slow" not in printed
+
+
+WAITING = """
+import pathlib
+import time
+from pytest_recsys_mt import Recommendation
+
+class Shop:
+    deterministic = True
+
+    def recommend(self, requests):
+        while not pathlib.Path("go").exists():
+            time.sleep(0.05)
+        return [Recommendation(tuple(i.id for i in r.candidates[: r.k])) for r in requests]
+"""
+
+
+LATER = re.compile(rb"\| 0/200 \[(?!00:0[01])")
+"""No call is done, and more than a second has passed."""
+
+
+def test_the_line_moves_while_a_recommender_is_at_all_calls_at_once(tmp_path: Path) -> None:
+    for name, text in {**PROJECT, "models.py": WAITING}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
+    arguments = ["-m", "pytest", "-p", "no:cacheprovider", "--recsys-model=models.py:Shop"]
+    with subprocess.Popen(
+        [sys.executable, *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs
+    ) as started:
+        os.close(theirs)
+        shown = b""
+        # The recommender waits for the line to move.
+        while not LATER.search(shown) and (chunk := _read(ours)):
+            shown += chunk
+        (tmp_path / "go").touch()
+        while _read(ours):
+            pass
+    os.close(ours)
+    assert b"calls to models.py:Shop" in shown
+    assert LATER.search(shown)
+    assert started.returncode == 0
 
 
 def test_a_line_says_what_was_found_and_what_was_paid() -> None:

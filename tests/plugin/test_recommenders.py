@@ -104,37 +104,6 @@ def test_a_design_mark_changes_the_requests_of_a_test(run: Run, project: pytest.
     run("--recsys-model=mostpop").assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize(
-    ("recommend", "says"),
-    [
-        ("return []", "*0 answers to 40 requests*"),
-        ("return [['m001']] * len(requests)", "*Recommendation objects, got list*"),
-        ("return [Recommendation((1, 2))] * len(requests)", "*item ids are strings*got 1*"),
-    ],
-    ids=["too few", "no recommendation", "numbers for ids"],
-)
-def test_a_recommender_that_answers_wrongly_is_told_so(
-    project: pytest.Pytester, recommend: str, says: str
-) -> None:
-    project.makepyfile(TEST)
-    project.makepyfile(
-        wrong=f"""
-        from pytest_recsys_mt import Recommendation
-
-        class Wrong:
-            deterministic = True
-
-            def recommend(self, requests):
-                {recommend}
-        """
-    )
-    result = project.runpytest_inprocess("--recsys-model=wrong:Wrong", "--recsys-users=40")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        [f"*scale_ratings(2) ERROR*{says.removeprefix('*').replace('40', '*')}"]
-    )
-
-
 def test_an_object_that_is_no_recommender_says_what_it_lacks(project: pytest.Pytester) -> None:
     project.makeconftest(
         "import pytest\n@pytest.fixture\ndef recommender():\n    return object()\n"

@@ -19,6 +19,7 @@ EARLIER: Row = {
     "shrunk": None,
     "attempts": 1,
     "reproduce": "",
+    "traceback": "",
 }
 """What rows of earlier records lack."""
 

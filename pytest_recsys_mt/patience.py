@@ -1,0 +1,110 @@
+"""How long users' own code may take for one call, before it is left behind."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from pytest_recsys_mt.errors import RecommenderError
+
+HANGS = 3
+"""Calls in a row that gave no answer in time, after which a recommender is asked no more."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class NoAnswerError(RecommenderError):
+    """A call gave no answer in time; its traceback is where the call was then."""
+
+
+class Patience:
+    """Makes calls, each for so long at the most.
+
+    Python cannot end a thread. So a call that hangs is left behind in its own, which ends at the next
+    line of Python that it comes to, or with the process. One that holds the interpreter's lock, as
+    compiled code can, cannot be given up.
+
+    Args:
+        seconds: That a call may take; None makes each call in the thread of its caller, without limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._thread: _Calls | None = None
+        self._hangs = 0
+        self._where: TracebackType | None = None
+
+    def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What `function` returns.
+
+        Raises:
+            NoAnswerError: If it takes too long, or others took too long before it.
+        """
+        if self._seconds is None:
+            return function(*args, **kwargs)
+        late = f"gave no answer within {self._seconds:g} s (--recsys-timeout)"
+        if self._hangs >= HANGS:
+            text = f"{late} {HANGS} times in a row, so it is asked no more"
+            raise NoAnswerError(text).with_traceback(self._where)
+        self._thread = self._thread or _Calls()
+        answer = self._thread.begin(lambda: function(*args, **kwargs))
+        if wait([answer], self._seconds).done:
+            self._hangs = 0
+            return answer.result()
+        self._hangs += 1
+        self._where = self._thread.leave()
+        self._thread = None
+        raise NoAnswerError(late).with_traceback(self._where)
+
+
+class _Left(BaseException):
+    """Ends a call that nobody waits for."""
+
+
+class _Calls:
+    """A thread that makes one call after another, so that what belongs to a thread stays in one."""
+
+    def __init__(self) -> None:
+        self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = Thread(target=_make, args=(self._waiting,), name="recsys-mt", daemon=True)
+        self._thread.start()
+        weakref.finalize(self, self._waiting.put, None)
+
+    def begin(self, call: Callable[[], T]) -> Future[T]:
+        """Make a call once those before it are done."""
+        answer: Future[T] = Future()
+
+        def make() -> None:
+            try:
+                answer.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+                answer.set_exception(error)
+
+        self._waiting.put(make)
+        return answer
+
+    def leave(self) -> TracebackType | None:
+        """Leave the thread behind, and say where it is."""
+        ident = self._thread.ident or 0
+        frame, where = sys._current_frames().get(ident), None
+        while frame is not None:
+            where = TracebackType(where, frame, frame.f_lasti, frame.f_lineno or 0)
+            frame = frame.f_back
+        raise_in: Any = ctypes.pythonapi.PyThreadState_SetAsyncExc
+        raise_in(ctypes.c_ulong(ident), ctypes.py_object(_Left))
+        return where
+
+
+def _make(calls: SimpleQueue[Callable[[], None] | None]) -> None:
+    with suppress(_Left):
+        while (call := calls.get()) is not None:
+            call()

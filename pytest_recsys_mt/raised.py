@@ -1,0 +1,69 @@
+"""What users' own code raised, as they would see it without us: file, line and code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.redaction import redact
+
+HERE = Path(__file__).resolve().parent
+FOLDERS = (HERE, *(Path(HERE, name).resolve() for name in ("relations", "oracles", "suites")))
+NOT_OWN = (
+    *(f"{folder}{os.sep}" for folder in FOLDERS),
+    f"{Path(str(importlib.__file__)).parent}{os.sep}",
+    "<frozen importlib",
+    threading.__file__,
+)
+"""How the files of frames begin that are ours, or only lead from us to users' code."""
+
+MOST_LINES = 60
+MOST_COLUMNS = 500
+
+
+def traceback_of(error: BaseException) -> str:
+    """The traceback of `error`, and of what it came from, without our own frames, locals and keys.
+
+    Returns:
+        Lines of text; empty for what we raise of an answer, where no line of the user's did.
+    """
+    told = traceback.TracebackException.from_exception(error, compact=True)
+    own = [_strip(each) for each in _chain(told)]
+    if not any(own) and isinstance(error, RecsysError):
+        return ""
+    if not any(own) and not isinstance(error, SyntaxError):  # then it is ours that went wrong
+        told = traceback.TracebackException.from_exception(error, compact=True)
+    lines = [line[:MOST_COLUMNS] for line in redact("".join(told.format())).splitlines()]
+    if len(lines) > MOST_LINES:
+        half = MOST_LINES // 2
+        lines[half:-half] = ["  ..."]
+    return "\n".join(lines)
+
+
+def with_traceback(text: str, error: BaseException) -> str:
+    """`text`, and below it the traceback of the `error` that it tells of."""
+    return f"{redact(text)}\n{traceback_of(error)}".rstrip()
+
+
+def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
+    """`told` and what it came from."""
+    yield told
+    for each in (told.__cause__, told.__context__):
+        if each is not None:
+            yield from _chain(each)
+
+
+def _strip(told: traceback.TracebackException) -> bool:
+    """Leave out frames that are not the user's; says whether any is left."""
+    here = f"{Path.cwd()}{os.sep}"
+    own = [frame for frame in told.stack if not frame.filename.startswith(NOT_OWN)]
+    for frame in own:
+        frame.filename = frame.filename.removeprefix(here)
+    # Without a stack, a traceback is written without its heading.
+    told.stack = traceback.StackSummary.from_list(own) if own else None  # type: ignore[assignment]
+    return bool(own)

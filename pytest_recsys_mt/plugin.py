@@ -191,14 +191,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """See that the selected tests have what they use, and say to the controller, if there is one,
-    which of them ask a recommender.
+    """Say to the controller, if there is one, which tests ask a recommender, and see that they have
+    what they use: in this order, as making a recommender may end the process.
     """
+    say_collected(session)
     config = session.config
     stops = config.stash[SETTINGS].list or config.option.collectonly or session.testsfailed
     if not stops and any(map(asks, session.items)):
         _check_used(config, session)
-    say_collected(session)
 
 
 def _check_used(config: pytest.Config, session: pytest.Session) -> None:

@@ -24,7 +24,7 @@ JOINT = (
     "find out why they fail"
 )
 
-MANY_REASONS = 5
+MANY_REASONS = 12
 """Reasons for failures that are told one by one; an error may name its user."""
 
 Promise = Allowed

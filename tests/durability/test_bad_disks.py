@@ -42,6 +42,7 @@ class Shop(Project):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, None)
+        self.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python does not notice what is cut
         (folder / "shop.py").write_text(SHOP)
 
     def ask(self, *options: str, before: tuple[str, ...] = ()) -> tuple[int, str, dict[str, Any]]:

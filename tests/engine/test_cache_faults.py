@@ -81,6 +81,7 @@ def test_a_database_cut_off_is_an_error_that_says_what_to_do(tmp_path: Path) -> 
 LIMITED = """
 import resource, sys
 from pathlib import Path
+sys.dont_write_bytecode = True  # Python does not notice what is cut
 from pytest_recsys_mt.cache import AnswerCache
 from pytest_recsys_mt.errors import CacheError
 from tests.engine.test_cache_faults import CALLS, ANSWERS

@@ -147,7 +147,7 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
 
 def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
-    """See that the recommenders and the data that the selected tests use can be had.
+    """See that the recommenders, the data and the cache that the selected tests use can be had.
 
     Each is looked for once, before the first test, in place of by every test that needs it. The
     session keeps them for the tests.
@@ -171,6 +171,10 @@ def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
         session.dataset  # noqa: B018 - what it takes to have it is the check
     except RecsysError as error:
         raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
+    try:
+        session.cache  # noqa: B018 - likewise
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-cache={str(settings.cache)!r}: {error}") from error
 
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:

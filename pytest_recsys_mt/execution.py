@@ -112,6 +112,8 @@ class Executor:
         self.latest: dict[str, float] = {}
         self.failures = Failures()
         self._kept: set[bool] = set()
+        self._outcomes: dict[str, list[str]] = {}
+        self._ends: dict[str, str] = {}
 
     @property
     def replayable(self) -> bool:
@@ -262,6 +264,8 @@ class Executor:
             failed = "error" in answer or "lost" in answer
             if "error" in answer:
                 self.failures.add(subject.name, answer, call)
+            if "lost" not in answer:
+                self._outcomes.setdefault(subject.name, []).append(answer.get("error", ""))
             fact = self._note(subject, call, answer, "failed" if failed else "made")
             if "lost" not in answer:
                 self._answers[call.key] = answer
@@ -318,7 +322,14 @@ class Executor:
 
     def _ended(self, subject: Subject) -> str:
         """Why no more calls are put to `subject`; empty while they are."""
-        return self._unkeepable(subject) or ("" if self._budget is None else self._budget.reached)
+        reached = "" if self._budget is None else self._budget.reached
+        if self._unkeepable(subject) or not reached:
+            return self._unkeepable(subject)
+        outcomes = self._outcomes.get(subject.name, [])
+        failed = list(filter(None, outcomes))
+        if 2 * len(failed) > len(outcomes):
+            reached += f", mostly by calls that failed ({failed[-1]})"
+        return self._ends.setdefault(subject.name, reached)  # one reason for all that are not asked
 
     def _price(self, subject: Subject, call: Call) -> Price | None:
         if subject.name not in self._price_of:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, RecsysError
-from pytest_recsys_mt.subject import failure
+from pytest_recsys_mt.subject import FAILURES, failure
 
 Told = dict[str, str]
 """A failure as a test report carries it: ``key``, ``model``, ``error``, ``asked``, ``traceback``."""
@@ -95,7 +95,7 @@ class Failures:
             yield
         except (NotApplicable, RecsysError):
             raise
-        except Exception as error:
+        except FAILURES as error:
             told = failure(error)
             self.add(model, told)
             raise OwnCodeError(f"{what} raised {told['error']}") from error

@@ -251,7 +251,8 @@ class Recommendation:
     version: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.items, str) or not isinstance(self.items, Iterable):
+        unordered = isinstance(self.items, str | set | frozenset)
+        if unordered or not isinstance(self.items, Iterable):
             raise TypeError(
                 f"Recommendation(items) takes a sequence of item ids, best first, got {self.items!r}; "
                 f"an answer without items is Recommendation(())"

@@ -17,6 +17,7 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.drift import Drift, asked_again
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.execution import Executor
+from pytest_recsys_mt.failures import Told
 from pytest_recsys_mt.limits import Budget, account
 from pytest_recsys_mt.options import PROMPT
 from pytest_recsys_mt.parameters import resources
@@ -365,6 +366,11 @@ class Session:
             if runner.asked_apart:
                 runners.setdefault(id(runner.subject), runner)
         return [found for found in map(asked_again, runners.values()) if found is not None]
+
+    def raised(self, text: str, model: str) -> list[Told]:
+        """What users' code raised; see `Failures.named_in`."""
+        asked = "executor" in self.__dict__
+        return self.executor.failures.named_in(text, model) if asked else []
 
     def drain(self) -> dict[str, list[Any]]:
         """What became of the calls that nobody has counted yet; see `Executor.drain`."""

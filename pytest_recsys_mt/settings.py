@@ -195,7 +195,7 @@ def resolve(config: pytest.Config) -> Settings:
         exact=values["exact"],
         mode=values["mode"],
         executor=values["executor"],
-        cache=Path(values["cache"] or default_cache()).expanduser(),
+        cache=Path(values["cache"] or default_cache()).expanduser().absolute(),
         inconclusive=(policy and policy.inconclusive) or values["inconclusive"],
         max_wait=values["max-wait"],
         timeout=values["timeout"],

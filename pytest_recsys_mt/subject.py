@@ -38,6 +38,10 @@ LOST: Answer = {"lost": True}
 """An attempt that gave no answer and may have been paid for. The call is perhaps attempted again: what
 follows says nothing of this attempt."""
 
+FAILURES = (Exception, SystemExit, BaseExceptionGroup)
+"""What users' code may raise and only its call fails: not a Ctrl-C, nor what pytest itself raises to skip
+or to end."""
+
 REASON_LENGTH = 300
 """Characters of an error that are kept."""
 
@@ -209,7 +213,7 @@ class RecommenderSubject:
             for arrived in arrivals:
                 waiting.difference_update(position for position, _ in arrived)
                 yield [(position, _plain_or_failure(answer)) for position, answer in arrived]
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
+        except FAILURES as error:
             yield [(position, failure(error)) for position in sorted(waiting)]
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
@@ -345,7 +349,7 @@ class TextSubject:
                     continue
                 waiting.discard(position)
                 yield [(position, plain_completion(completion))]
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the call's failure
+        except FAILURES as error:
             failed = failure(error)
             if isinstance(error, RecommenderError):  # nothing was sent
                 failed["usage"] = [0, 0]
@@ -370,7 +374,7 @@ def _plain_message(message: Message) -> list[str]:
     return [message.role, message.content, *images]
 
 
-def failure(error: Exception) -> Answer:
+def failure(error: BaseException) -> Answer:
     """The answer of a call that raised."""
     if isinstance(error, NotApplicable):
         return {"not_applicable": redact(one_line(str(error))) or "no reason given"}
@@ -399,7 +403,7 @@ def _attempt(
     """The answers, or the failure of all of them."""
     try:
         return ask(asked)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told as the calls' failure
+    except FAILURES as error:
         return failure(error)
 
 
@@ -409,8 +413,11 @@ def _plain_or_failure(answer: Recommendation | NotApplicable) -> Answer:
 
 def describe_failure(error: BaseException) -> str:
     """One line that says what went wrong, short enough for a report, without keys."""
-    said = f"{type(error).__name__}: {one_line(str(error)) or 'no message'}"
-    return shortened(said, REASON_LENGTH)
+    try:
+        message = one_line(str(error)) or "no message"
+    except Exception as second:  # noqa: BLE001 - users' code as well
+        message = f"its message cannot be had, as str() of it raised {type(second).__name__}"
+    return shortened(f"{type(error).__name__}: {message}", REASON_LENGTH)
 
 
 def _without_keys(text: str) -> str:

@@ -62,5 +62,5 @@ def most(subject: Subject, call: Call, answer: Answer | None = None) -> tuple[in
     prompt, _ = prompt_tokens(subject, call)
     limit, text = most_output(call), (answer or {}).get("text")
     written = math.ceil(len(text) / CHARACTERS) if call.prompt and isinstance(text, str) else 0
-    known = call.prompt is not None and limit is not None and written <= limit
+    known = call.prompt is not None and limit is not None
     return prompt, max(limit or 0, written), known

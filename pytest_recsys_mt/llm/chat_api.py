@@ -135,9 +135,12 @@ def read(body: bytes) -> Completion:
     elif not text:
         hint = "; raise max_tokens" if finish == "length" else ""
         text, error = None, f"the model wrote nothing (finish_reason {finish!r}){hint}"
+    usage = _usage(answer.get("usage"))
+    if text and usage and not usage.completion_tokens:
+        usage = None  # a text takes tokens: nobody counted
     return Completion(
         text=text,
-        usage=_usage(answer.get("usage")),
+        usage=usage,
         finish_reason=finish,
         model=_text(answer.get("model")),
         system_fingerprint=_text(answer.get("system_fingerprint")),
@@ -234,4 +237,9 @@ def _usage(value: object) -> Usage | None:
     if not isinstance(value, Mapping):
         return None
     said = Usage.said(value.get("prompt_tokens"), value.get("completion_tokens"))
-    return said if said and said.prompt_tokens else None  # no prompt has no tokens: nobody counted
+    if said is None or not said.prompt_tokens:  # no prompt has no tokens: nobody counted
+        return None
+    # Some endpoints count what a model thought in the total alone.
+    total = Usage.said(value.get("total_tokens"), 0)
+    thought = 0 if total is None else total.prompt_tokens - said.prompt_tokens
+    return Usage(said.prompt_tokens, max(said.completion_tokens, thought))

@@ -67,8 +67,8 @@ def finish(
         ("--recsys-html", settings.html, partial(_draw, record)),
     ):
         try:
-            if path is not None:
-                write(path)
+            if path is not None:  # a recommender may have changed the folder
+                write(config.invocation_params.dir / path)
         except (OSError, ParseError) as error:
             record.unwritten.append(
                 f"{option}={str(path)!r} cannot be written: {error}; free some space, or name "

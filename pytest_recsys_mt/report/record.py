@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.drift import Drift
-from pytest_recsys_mt.execution import of_one_call
+from pytest_recsys_mt.execution import CallFact, of_one_call
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import Document, digest_of
 from pytest_recsys_mt.gate.comparison import addresses
@@ -210,6 +210,7 @@ class Record:
             "cached": states.count("cached"),
             "made": states.count("made"),
             "failed": states.count("failed"),
+            "failed_at_first": sum(_healed(facts) for facts in found.values()),
             "prompt_tokens": sum(fact.prompt_tokens for fact in paid),
             "completion_tokens": sum(fact.completion_tokens for fact in paid),
             "usd": _total([fact.usd for fact in paid]),
@@ -329,3 +330,8 @@ def _standing(rows: list[Row], alpha: float) -> list[str]:
         if row["status"] == "violated" != row["expected"]
         and (row["p_holm"] is None or row["p_holm"] <= alpha)
     ]
+
+
+def _healed(facts: Sequence[CallFact]) -> bool:
+    """Whether a call was answered only when it was sent again."""
+    return facts[-1].state == "made" and len(facts) > 1

@@ -86,7 +86,7 @@ def attach(
     if report.failed:
         if session is not None:
             text = "\n".join([report.longreprtext, *(row["reason"] for row in rows)])
-            report.recsys_mt["raised"] = session.executor.failures.named_in(text, model)
+            report.recsys_mt["raised"] = session.raised(text, model)
         for number, verdict in enumerate(trial.verdicts):
             found = trial.counterexamples.get(number)
             lines = [] if found is None else side_by_side(found)

@@ -95,6 +95,8 @@ def _spent(calls: dict[str, Any]) -> str:
         f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
         f"{calls['failed']} failed"
     )
+    if calls["failed_at_first"]:
+        text += f"; {calls['failed_at_first']} failed at first and were sent again"
     tokens = calls["prompt_tokens"] + calls["completion_tokens"]
     if tokens or (calls["unknown_cost"] and calls["usd_at_most"] is not None):
         text += f"; {tokens} tokens, {_cost(calls)}"

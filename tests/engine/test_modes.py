@@ -122,7 +122,7 @@ def test_each_call_is_put_once_and_a_second_run_asks_nothing(
     assert first["calls"] == {
         "planned": 72, "cached": 0, "made": 72, "failed": 0, "prompt_tokens": 0,
         "completion_tokens": 0, "usd": None, "usd_at_most": None, "unknown_cost": 72,
-        "cut_off": 0, "again": 0,
+        "failed_at_first": 0, "cut_off": 0, "again": 0,
     }  # fmt: skip
     second = project.run("Counting", *workers)
     assert project.asked() == []

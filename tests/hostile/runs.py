@@ -24,7 +24,7 @@ PRICE = 1000.0
 ANSWER = (PROMPT + COMPLETION) * PRICE / 1e6
 """USD that the server bills for an answer."""
 
-FLYING = 4
+FLYING = 8
 
 TEST = """\
 from pytest_recsys_mt import metamorphic
@@ -71,7 +71,7 @@ class Ended:
         return ""
 
 
-def run(server: HostileServer, folder: Path, *options: str, users: int = 20) -> Ended:
+def run(server: HostileServer, folder: Path, *options: str, users: int = 10) -> Ended:
     """Run the test above in `folder` against `server`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_order.py").write_text(TEST)

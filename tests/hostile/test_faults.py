@@ -12,7 +12,7 @@ from tests.hostile.server import HostileServer
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_alone(name: str, tmp_path: Path) -> None:
-    limit = 40 * ANSWER
+    limit = 20 * ANSWER
     with HostileServer({name: FAULTS[name]}, 1.0, BILLED) as server:
         ended = run(server, tmp_path, f"--recsys-max-usd={limit}")
     check(ended)

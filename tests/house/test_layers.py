@@ -85,7 +85,7 @@ LAYERS: dict[str, set[str]] = {
     "drift": {"answers", "calls", "errors", "llm", "oracles", "runner", "seeds"},
     "session": {
         "arena", "cache", "cases", "datasets", "drift", "errors", "given", "execution", "limits", "parameters", "prices", "progress",
-        "recommenders", "remote", "requests", "runner", "sampling", "seeds", "settings", "subject", "texts", "options",
+        "failures", "recommenders", "remote", "requests", "runner", "sampling", "seeds", "settings", "subject", "texts", "options",
     },
     "plan": {
         "calls", "metamorphic", "oracles", "prices", "recsys", "runner", "session", "subject",

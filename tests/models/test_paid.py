@@ -50,6 +50,10 @@ HANGS = Reply(None)
 SERVERS: dict[str, tuple[Reply, ...]] = {
     "says what it took": (says(TAKEN),),
     "takes more than it should": (says({"prompt_tokens": 50, "completion_tokens": 150}),),
+    "counts thoughts in the total alone": (
+        says({"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 30}),
+    ),
+    "counts no text": (says({"prompt_tokens": 10, "completion_tokens": 0}),),
     "no usage": (Reply({k: v for k, v in completion().items() if k != "usage"}),),
     "null": (says(None),),
     "empty": (says({}),),

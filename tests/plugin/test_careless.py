@@ -1,0 +1,122 @@
+"""What careless code does to a run: it leaves the folder, exits, and fails now and then."""
+
+import json
+
+import pytest
+
+SHOP = """
+import os, sys
+from pytest_recsys_mt import Recommendation
+
+class Odd(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+class Shop:
+    deterministic = True
+    asked = 0
+
+    def recommend(self, requests):
+        return [self.answer(request) for request in requests]
+
+    def answer(self, request):
+        best = sorted(film.id for film in request.candidates)
+        return Recommendation(tuple(best[: request.k]))
+
+class Leaves(Shop):
+    def answer(self, request):
+        os.chdir("/")
+        return super().answer(request)
+
+class FailsForSome(Shop):
+    def __init__(self):
+        self.users = []
+
+    def answer(self, request):
+        if request.user not in self.users:
+            self.users.append(request.user)
+        number = self.users.index(request.user)
+        if number == 3:
+            raise Odd
+        if number == 5:
+            sys.exit("a script in a library")
+        if number == 7:
+            raise BaseExceptionGroup("two", [KeyError("a"), GeneratorExit()])
+        return super().answer(request)
+
+class FailsAtFirst(Shop):
+    def answer(self, request):
+        self.asked += 1
+        if self.asked in (4, 9, 10):
+            raise KeyError("now and then")
+        return super().answer(request)
+
+class Unordered(Shop):
+    def answer(self, request):
+        return Recommendation({film.id for film in request.candidates})
+"""
+TEST = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings
+
+@metamorphic(scale_ratings(2))
+def test_scale(source, followup):
+    assert same_ranking(source, followup, similarity="overlap", margin=0.3)
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyfile(shop=SHOP, test_it=TEST)
+    return pytester
+
+
+def run(project: pytest.Pytester, name: str, *options: str) -> pytest.RunResult:
+    model = f"--recsys-model=shop.py:{name}"
+    return project.runpytest_subprocess(model, "--recsys-users=40", *options)
+
+
+def test_reports_stay_where_the_run_was_started(project: pytest.Pytester) -> None:
+    outputs = ("--recsys-json=out/r.json", "--recsys-html=out/r.html", "--junitxml=out/r.xml")
+    result = run(project, "Leaves", *outputs, "--recsys-cache=cache")
+    assert result.ret == 0
+    made = {path.name for path in (project.path / "out").iterdir()}
+    assert made == {"r.json", "r.html", "r.xml"}
+
+
+def test_whatever_is_raised_fails_its_own_call_alone(project: pytest.Pytester) -> None:
+    result = run(project, "FailsForSome", "--recsys-json=r.json")
+    assert "INTERNALERROR" not in result.stdout.str() + result.stderr.str()
+    (row,) = json.loads((project.path / "r.json").read_text())["results"]
+    assert (row["status"], row["errors"], row["users"]) == ("error", 3, 37)
+    for reason in (
+        "Odd: its message cannot be had, as str() of it raised ValueError",
+        "SystemExit: a script in a library",
+        "BaseExceptionGroup: two (2 sub-exceptions)",
+    ):
+        assert reason in row["reason"]
+    result.stdout.fnmatch_lines(["*in answer", '*sys.exit("a script in a library")'])
+
+
+def test_what_fails_at_first_is_said(project: pytest.Pytester) -> None:
+    result = run(project, "FailsAtFirst", "--recsys-json=r.json")
+    assert result.ret == 0
+    calls = json.loads((project.path / "r.json").read_text())["calls"]
+    assert calls["failed"] == 0
+    assert calls["failed_at_first"] > 0
+    result.stdout.fnmatch_lines([f"*{calls['failed_at_first']} failed at first and were sent*"])
+
+
+def test_a_set_has_no_order(project: pytest.Pytester) -> None:
+    result = run(project, "Unordered")
+    result.stdout.fnmatch_lines(["*takes a sequence of item ids, best first*"])
+
+
+@pytest.mark.parametrize("folder", ["shop.py", "nowhere/link"])
+def test_a_cache_that_cannot_be_is_a_usage_error(project: pytest.Pytester, folder: str) -> None:
+    (project.path / "nowhere").mkdir()
+    (project.path / "nowhere" / "link").symlink_to(project.path / "gone" / "far")
+    result = run(project, "Shop", f"--recsys-cache={folder}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --recsys-cache='*{folder}': *"])

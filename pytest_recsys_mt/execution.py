@@ -28,6 +28,8 @@ State = Literal["made", "cached", "failed"]
 Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
 """How calls are put: yields positions in the calls and their answers, as they arrive."""
 
+_UNREADABLE = "no answer came that could be read"
+
 RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
 """Where workers differ on a call, the state of the highest rank is what happened in the run."""
 
@@ -216,7 +218,7 @@ class Executor:
         with self._progress.batch(subject.name, len(calls)):
             if self._budget is None:
                 self._put_batch(subject, calls)
-                return self._ended(subject)
+                return self._end(subject)
             price = self._price(subject, calls[0])
             if price is None and self._budget.limits.usd is not None:
                 return (
@@ -227,7 +229,7 @@ class Executor:
                 room = self._budget.room(self._expect(subject, call) for call in calls)
                 batch, calls = calls[:room], calls[room:]
                 self._put_batch(subject, batch)
-            return self._ended(subject)
+            return self._end(subject)
 
     def _put_batch(self, subject: Subject, calls: Sequence[Call]) -> None:
         arrivals = self._ask(subject, calls)
@@ -264,8 +266,8 @@ class Executor:
             failed = "error" in answer or "lost" in answer
             if "error" in answer:
                 self.failures.add(subject.name, answer, call)
-            if "lost" not in answer:
-                self._outcomes.setdefault(subject.name, []).append(answer.get("error", ""))
+            reason = _UNREADABLE if "lost" in answer else answer.get("error", "")
+            self._outcomes.setdefault(subject.name, []).append(reason)
             fact = self._note(subject, call, answer, "failed" if failed else "made")
             if "lost" not in answer:
                 self._answers[call.key] = answer
@@ -322,14 +324,17 @@ class Executor:
 
     def _ended(self, subject: Subject) -> str:
         """Why no more calls are put to `subject`; empty while they are."""
-        reached = "" if self._budget is None else self._budget.reached
-        if self._unkeepable(subject) or not reached:
-            return self._unkeepable(subject)
-        outcomes = self._outcomes.get(subject.name, [])
+        return self._unkeepable(subject) or ("" if self._budget is None else self._budget.reached)
+
+    def _end(self, subject: Subject) -> str:
+        """As `_ended`, with what most calls failed of, once those in flight have ended."""
+        ended, outcomes = self._ended(subject), self._outcomes.get(subject.name, [])
         failed = list(filter(None, outcomes))
-        if 2 * len(failed) > len(outcomes):
-            reached += f", mostly by calls that failed ({failed[-1]})"
-        return self._ends.setdefault(subject.name, reached)  # one reason for all that are not asked
+        if ended and 2 * len(failed) > len(outcomes):
+            said = next((reason for reason in failed if reason != _UNREADABLE), _UNREADABLE)
+            ended += f", mostly by calls that failed ({said})"
+        # One reason for all that are not asked.
+        return ended and self._ends.setdefault(subject.name, ended)
 
     def _price(self, subject: Subject, call: Call) -> Price | None:
         if subject.name not in self._price_of:

@@ -41,3 +41,11 @@ def test_a_limit_holds_among_faults(tmp_path: Path) -> None:
         ended = run(server, tmp_path, f"--recsys-max-usd={limit}")
     check(ended)
     check_bill(server, limit)
+
+
+def test_a_limit_that_failures_reach_names_them(tmp_path: Path) -> None:
+    name = "frame: no HTTP"
+    with HostileServer({name: FAULTS[name]}, 1.0, BILLED) as server:
+        ended = run(server, tmp_path, f"--recsys-max-usd={10 * ANSWER}")
+    assert "is reached, mostly by calls that failed (" in ended.message
+    assert "sent what is no HTTP" in ended.message

@@ -123,7 +123,8 @@ class Billing:
         known = Usage.said(said.get("prompt_tokens"), said.get("completion_tokens"))
         if known is None or not known.prompt_tokens:
             return sum(MOST)
-        return max(known.prompt_tokens + known.completion_tokens, said.get("total_tokens", 0))
+        total = int(said.get("total_tokens", 0))
+        return max(known.prompt_tokens + known.completion_tokens, total)
 
 
 @pytest.fixture

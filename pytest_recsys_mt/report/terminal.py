@@ -95,8 +95,6 @@ def _spent(calls: dict[str, Any]) -> str:
         f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
         f"{calls['failed']} failed"
     )
-    if calls["failed_at_first"]:
-        text += f"; {calls['failed_at_first']} failed at first and were sent again"
     tokens = calls["prompt_tokens"] + calls["completion_tokens"]
     if tokens or (calls["unknown_cost"] and calls["usd_at_most"] is not None):
         text += f"; {tokens} tokens, {_cost(calls)}"
@@ -104,6 +102,8 @@ def _spent(calls: dict[str, Any]) -> str:
         text += f"; {calls['again']} asked again"
     if calls["cut_off"]:
         text += f"; {calls['cut_off']} answers cut off, by their most tokens or a filter"
+    if calls["failed_at_first"]:
+        text += f"; {calls['failed_at_first']} failed at first and were sent again"
     return text
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.bounds import Rate
+from pytest_recsys_mt.oracles.bounds import Mean, Rate
 from pytest_recsys_mt.oracles.choices import judged, obstacle
 from pytest_recsys_mt.verdict import Verdict
 
 
-class RateDifference:
+class RateDifference(Mean):
     """Bounds for the difference of the rates of two groups, each at half the error rate.
 
     They hold for any sizes and are wider than need be (Bonferroni over the exact bounds of both).

@@ -19,9 +19,9 @@ import numpy as np
 from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates import Aggregate
-from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted, replicates_of
 from pytest_recsys_mt.oracles.exposure import Answered
+from pytest_recsys_mt.oracles.jackknife import Jackknife
 from pytest_recsys_mt.oracles.kernel import Floats
 
 
@@ -98,7 +98,7 @@ def _effects(
         if any(answer.items or answer.entries for asked in one for answer in asked.answers)
     ]
     silent = counted(NO_ANSWER, len(sides[0][0]) - len(rows))
-    nobody = Effects(np.empty(0, np.intp), np.empty(0), None, reach, errors=silent)
+    nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, errors=silent)
     if not rows:
         return nobody
     value, without = 0.0, np.zeros(len(rows))
@@ -118,12 +118,11 @@ def _effects(
             value += sign / replicates * of_all
             without += sign / replicates * of_others
     effect = linearised(value, without)
-    reached = (min(reach[0], float(effect.min())), max(reach[1], float(effect.max())))
     return Effects(
         rows=np.array(rows, np.intp),
         effect=effect,
-        mean=mean_of(effect, *reached, exact=False),
         reach=reach,
+        mean=Jackknife(effect),
         errors=silent,
         obstacle=obstacle,
         note=note,

@@ -15,7 +15,7 @@ from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.bounds import Mean, Rate, mean_difference_of
+from pytest_recsys_mt.oracles.bounds import Mean, Rate
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects
 from pytest_recsys_mt.oracles.judge import Claim, Promise, judge_sample
 from pytest_recsys_mt.oracles.kernel import Floats
@@ -159,15 +159,16 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     return Effects(
         rows=np.array(rows, np.intp),
         effect=effect,
-        mean=_mean_of(effect, reach) if rows else None,
         reach=reach,
+        mean=_mean_of(effect, reach),
         not_applicable=unscored,
         errors=silent,
         note=f"{left_out} recommended items without {score.name} left out" if left_out else "",
     )
 
 
-def _mean_of(values: Floats, reach: tuple[float, float]) -> Mean:
-    if reach == (0.0, 1.0) and np.isin(values, (0.0, 1.0)).all():
+def _mean_of(values: Floats, reach: tuple[float, float]) -> Mean | None:
+    """Exact bounds of a share, which are narrower than bets where all users are asked at once."""
+    if len(values) and reach == (0.0, 1.0) and np.isin(values, (0.0, 1.0)).all():
         return Rate(int(values.sum()), len(values))
-    return mean_difference_of(values, *reach)
+    return None

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.kernel import Floats
 
 PRIOR = 5
@@ -81,7 +82,15 @@ def _stakes(gains: Floats, worst: float | Floats) -> tuple[Floats, Floats]:
     return stakes, stakes * (mean - stakes * square / 2)
 
 
-class Bets:
+def p_of_any(gains: Floats, worst: Floats) -> float:
+    """P-value of the hypothesis that all the means are 0 or less: see `log_capital_of_any`."""
+    if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
+        return 0.0
+    capital = log_capital_of_any(gains, np.maximum(worst, _NOTHING))
+    return math.exp(-max(0.0, float(capital.max())))
+
+
+class Bets(Mean):
     """What is known of the mean effect of all users from those asked so far; a `bounds.Mean`.
 
     Bounds and p-values hold at every number of users at once. The set of means that are not refuted may
@@ -123,12 +132,9 @@ class Bets:
 
     def p_within(self, value: float) -> float:
         """See `bounds.Mean`; one bettor bets on the side of 0 that promises more."""
-        gains = np.stack([self._least - value, -value - self._most]) / self._scale
-        worst = np.array([[value - self.low], [self.high + value]]) / self._scale
-        if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
-            return 0.0
-        capital = log_capital_of_any(gains, np.maximum(worst, _NOTHING))
-        return math.exp(-max(0.0, float(capital.max())))
+        gains = np.stack([self._least - value, -value - self._most])
+        worst = np.array([[value - self.low], [self.high + value]])
+        return p_of_any(gains / self._scale, worst / self._scale)
 
     def _above(self, values: Floats) -> Floats:
         """The largest log capital of bets that the mean is above each of `values`."""

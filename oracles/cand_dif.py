@@ -17,8 +17,8 @@ from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregate_effects import linearised
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
+from pytest_recsys_mt.oracles.jackknife import Jackknife
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.metrics import NOTHING_HELD_OUT, Metric, metric_named
@@ -95,7 +95,6 @@ def _effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
     nobody = Effects(
         rows=np.empty(0, np.intp),
         effect=np.empty(0),
-        mean=None,
         reach=(-1.0, 1.0),
         not_applicable=counted(NOTHING_HELD_OUT, without_target),
         errors=counted(NO_ANSWER, silent),
@@ -122,8 +121,8 @@ def _effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
     return Effects(
         rows=np.array(rows, np.intp),
         effect=effect,
-        mean=mean_of(effect, -reach, reach, exact=False),
         reach=(-reach, reach),
+        mean=Jackknife(effect),
         not_applicable=nobody.not_applicable,
         errors=nobody.errors,
         obstacle="" if whole else "without one of the users the accuracy is 1; ask more users",

@@ -8,7 +8,8 @@ from typing import Any, Literal
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.bounds import Mean
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.oracles.judge import Claim, decide, p_value
+from pytest_recsys_mt.verdict import Verdict
 
 Promise = Literal["above", "at most"]
 """What is promised of a mean: that it is above the limit, or no more than it."""
@@ -33,18 +34,15 @@ def judged(
         **fields: Further fields of the verdict.
     """
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)
-    status: Status = "inconclusive"
-    if promise == "above":
-        status = "holds" if low > limit else "violated" if high <= limit else status
-        p_value = mean.p_at_least(limit)
-    else:
-        status = "holds" if high <= limit else "violated" if low > limit else status
-        p_value = mean.p_at_most(limit)
+    claim = Claim(oracle, "at least" if promise == "above" else "at most", limit)
+    status = decide(mean, claim, context.alpha)
     reason = fields.pop("reason", "")
     if status == "inconclusive":
         bounds = f"the bounds [{low:.3f}, {high:.3f}] hold the limit {limit:g}; ask more questions"
         reason = "; ".join(filter(None, (reason, bounds)))
-    return Verdict(status, oracle, interval=(low, high), p_value=p_value, reason=reason, **fields)
+    return Verdict(
+        status, oracle, interval=(low, high), p_value=p_value(mean, claim), reason=reason, **fields
+    )
 
 
 def obstacle(
@@ -73,9 +71,10 @@ def obstacle(
     return None
 
 
-def broken(source: Choices, *followups: Choices) -> int:
-    """How many questions were answered as they are, and failed when changed."""
-    return len({name for each in followups for name in each.failed} & {*source.questions})
+def broken(source: Choices, *followups: Choices) -> list[int]:
+    """Places of the questions that were answered as they are, and failed when changed."""
+    failed = {name for each in followups for name in each.failed}
+    return [place for place, name in enumerate(source.questions) if name in failed]
 
 
 def paired(oracle: str, source: Choices, followup: Choices) -> list[tuple[int, int]]:

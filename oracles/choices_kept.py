@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.bounds import Between, Rate, mean_difference_of, with_unmeasured
+from pytest_recsys_mt.oracles.betting import Bets
+from pytest_recsys_mt.oracles.bounds import Rate
 from pytest_recsys_mt.oracles.choices import broken, judged, obstacle, paired
 from pytest_recsys_mt.oracles.effect import MOST_HOLES, follow_ups_failed
 from pytest_recsys_mt.verdict import Example, Verdict
@@ -57,9 +59,11 @@ def accuracy_kept(
         "answered_otherwise": float(np.mean(otherwise)),
         "followup_missed": followup.missed,
     }
-    failed, reach = broken(source, followup), (-1.0, 1.0)
-    mean = mean_difference_of(before - after, *reach)
-    mean = with_unmeasured(mean, before - after, failed, reach)
+    places = broken(source, followup)
+    failed = len(places)
+    order = [one for one, _ in pairs]
+    unknown = [bisect(order, place) for place in places]
+    mean = Bets(before - after, -1.0, 1.0, unknown)
     return context.report(
         judged(
             "accuracy_kept",
@@ -129,10 +133,9 @@ def same_choices(
         "questions_changed": len(changed),
     }
     first = places[0]
-    failed = broken(source, *followups)
+    failed = len(broken(source, *followups))
     users = len(common) + failed
-    ends = (Rate(len(changed), users), Rate(len(changed) + failed, users))
-    mean = Between(len(changed) / len(common), *ends)
+    mean = Rate(len(changed), len(common), failed)
     verdict = judged(
         "same_choices",
         mean,

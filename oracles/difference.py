@@ -9,12 +9,7 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects
-from pytest_recsys_mt.oracles.kernel import Floats
-
-Bounds = Callable[[Floats, float, float], Mean]
-"""From differences and their range to what is known of their mean."""
 
 
 class Unscored(Exception):  # noqa: N818 - not an error of the program: such users are counted
@@ -25,7 +20,6 @@ def paired_differences(
     pairs: Pairs,
     number: Callable[[Asked, Asked], float],
     reach: float,
-    bounds: Bounds,
 ) -> Effects:
     """One difference a user.
 
@@ -36,7 +30,6 @@ def paired_differences(
         number: The difference of one user, from source and follow-up. It raises `NotApplicable`
             for users it is not about, and `Unscored` for users whose answers have no number.
         reach: The largest difference there can be, either way.
-        bounds: Of the mean difference.
 
     Returns:
         The differences; users without any recommendation are counted as errors.
@@ -58,7 +51,6 @@ def paired_differences(
     return Effects(
         rows=np.array(rows, np.intp),
         effect=effect,
-        mean=bounds(effect, -reach, reach) if rows else None,
         reach=(-reach, reach),
         not_applicable=not_applicable,
         errors=errors,

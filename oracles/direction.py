@@ -9,7 +9,6 @@ from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.oracles.aggregate_effects import aggregate_difference
 from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.bounds import mean_difference_of
 from pytest_recsys_mt.oracles.difference import Unscored, paired_differences
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
@@ -97,7 +96,7 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
 
     sources = chain(pairs.source, *pairs.broken.values())
     reach = max((width(score.span(asked, context)) for asked in sources), default=0.0)
-    effects = paired_differences(pairs, difference, reach, mean_difference_of)
+    effects = paired_differences(pairs, difference, reach)
     if left_out:
         note = f"{left_out} recommended items without {score.name} left out"
         return dataclasses.replace(effects, note=note)

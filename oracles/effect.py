@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Asked, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.bounds import Mean, mean_of
+from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.kernel import PAD, Floats
 from pytest_recsys_mt.oracles.similarities import Similarity
 from pytest_recsys_mt.oracles.slots import offered
@@ -36,8 +36,8 @@ class Effects:
     Attributes:
         rows: Which of the users handed in were scored, ``(n,)``.
         effect: Their effects, in the unit of the margin, ``(n,)``.
-        mean: What they say of all users' mean effect; None where no user was scored.
         reach: The smallest and the largest effect there can be.
+        mean: What they say of all users' mean effect, where that is not for bets to say.
         floor: Agreement of each user's replicates with each other, ``(n,)``, where that is a
             similarity.
         agreement: Agreement of each user's source and follow-up, ``(n,)``, likewise.
@@ -51,12 +51,13 @@ class Effects:
             bounds what a user who was not measured would add to it.
         unmeasured: Why the follow-ups of further users kept failing although their source was
             answered, with how many.
+        unknown: Before which of the users scored each of those stands, rising.
     """
 
     rows: NDArray[np.intp]
     effect: Floats
-    mean: Mean | None
     reach: tuple[float, float]
+    mean: Mean | None = None
     floor: Floats | None = None
     agreement: Floats | None = None
     not_applicable: Mapping[str, int] = field(default_factory=dict)
@@ -67,6 +68,7 @@ class Effects:
     holes: float = 0.0
     joint: bool = False
     unmeasured: Mapping[str, int] = field(default_factory=dict)
+    unknown: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,6 @@ def similarity_effects(
     return Effects(
         rows=rows,
         effect=effect,
-        mean=mean_of(effect, low, 1.0, context.deterministic) if len(rows) else None,
         reach=(low, 1.0),
         floor=floor,
         agreement=agreement,

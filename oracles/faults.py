@@ -8,7 +8,6 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.bounds import Rate
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
 from pytest_recsys_mt.oracles.judge import Claim, judge_sample
 from pytest_recsys_mt.oracles.short_lists import short_list
@@ -29,7 +28,7 @@ def no_repeats(answers: Answers, margin: float = 0.05) -> Verdict:
 
     Returns:
         ``holds`` if the share of users with a repeat in any answer is below the margin,
-        ``violated`` if it is above, by the bounds of Clopper and Pearson.
+        ``violated`` if it is above.
 
     Raises:
         OracleError: If an argument is none of these.
@@ -49,7 +48,7 @@ def only_candidates(answers: Answers, margin: float = 0.05) -> Verdict:
 
     Returns:
         ``holds`` if the share of users with another item in any answer is below the margin,
-        ``violated`` if it is above, by the bounds of Clopper and Pearson.
+        ``violated`` if it is above.
 
     Raises:
         OracleError: If an argument is none of these.
@@ -66,7 +65,7 @@ def complete_list(answers: Answers, margin: float = 0.05) -> Verdict:
 
     Returns:
         ``holds`` if the share of users with a shorter answer is below the margin, ``violated`` if
-        it is above, by the bounds of Clopper and Pearson.
+        it is above.
 
     Raises:
         OracleError: If an argument is none of these.
@@ -97,7 +96,7 @@ def _judge(
     def measure(sample: Sample, context: Context) -> Effects:
         return _fault_rate(sample, context, faulty, silence_counts)
 
-    claim = Claim(oracle, "at most", share(oracle, "margin", margin), exact=True)
+    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
     verdict = judge_sample(answers, claim, measure)
     return answers.context.report(verdict)
 
@@ -125,7 +124,6 @@ def _fault_rate(
     return Effects(
         rows=np.array(rows, np.intp),
         effect=effect,
-        mean=Rate(int(effect.sum()), users) if users else None,
         reach=(0.0, 1.0),
         errors=counted(NO_ANSWER, len(sample.asked) - users),
         shown=shown,

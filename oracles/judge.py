@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
-from pytest_recsys_mt.oracles.bounds import Mean, with_unmeasured
+from pytest_recsys_mt.oracles.betting import Bets
+from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.effect import MOST_HOLES, Effects, follow_ups_failed
 from pytest_recsys_mt.oracles.examples import pick
 from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.oracles.looks import Look, Looks, Repeated, enough_to_show
 from pytest_recsys_mt.oracles.power import outlook
 from pytest_recsys_mt.oracles.together import Anew, confirmed, twice, with_age
 from pytest_recsys_mt.oracles.versions import with_versions
@@ -27,6 +28,12 @@ JOINT = (
 MANY_REASONS = 12
 """Reasons for failures that are told one by one; an error may name its user."""
 
+FIRST_STEP = 20
+"""Users asked by every verdict."""
+
+LEAST_STEP = 5
+"""Users by which it grows at least: each step waits for its answers."""
+
 Promise = Allowed
 """What is promised of the mean effect."""
 
@@ -39,22 +46,19 @@ class Claim:
         oracle: Its name, with its similarity or score.
         promise: See `Promise`.
         margin: In the unit of the effects.
-        exact: Whether the effects are shares of faulty answers, whose error rate is kept for
-            certain (see `looks.Looks.level`).
-        whole: Whether all users are asked at once, however clear the verdict may be earlier, because
-            the mean itself is wanted: an early stop leaves it too far from the margin.
+        whole: Whether all users are asked, however clear the verdict may be earlier, because the
+            mean itself is wanted: an early stop leaves it too far from the margin.
     """
 
     oracle: str
     promise: Promise
     margin: float
-    exact: bool = False
     whole: bool = False
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen at one look.
+    """What was seen of the users asked so far.
 
     Attributes:
         effects: Of the users scored.
@@ -72,7 +76,7 @@ class Seen:
 def judge_pair(
     source: Answers, followup: Answers, claim: Claim, measure: Callable[[Pairs, Context], Effects]
 ) -> Verdict:
-    """Judge a claim about two sides of answers, look by look.
+    """Judge a claim about two sides of answers, step by step.
 
     Args:
         source: Answers to the original requests.
@@ -111,7 +115,9 @@ def compare(
         effects = with_age(with_versions(measure(pairs, context), pairs), pairs)
         if pairs.broken:
             unmeasured = {reason: len(users) for reason, users in pairs.broken.items()}
-            effects = dataclasses.replace(effects, unmeasured=unmeasured)
+            effects = dataclasses.replace(
+                effects, unmeasured=unmeasured, unknown=_places_of_broken(effects, pairs)
+            )
         return Seen(effects, pairs, pairs.source, pairs.followup)
 
     looked: list[tuple[Seen, int, Pairs]] = []
@@ -122,7 +128,7 @@ def compare(
         return looked[-1][0]
 
     relation = followup.label or source.label
-    verdict = look_by_look(claim, relation, context, source.applicable(followup), see)
+    verdict = step_by_step(claim, relation, context, source.applicable(followup), see)
     latest, users, before = looked[-1]
 
     def anew() -> Anew | None:
@@ -132,9 +138,8 @@ def compare(
             pairs, changed = twice(before, pairs)
         if pairs is None or (context.deterministic and not changed):
             return None
-        (look,) = Looks(users, exact=claim.exact, single=True)
         together = seen(pairs, noisy)
-        found = verdict_of(claim, relation, together, noisy, look)
+        found = verdict_of(claim, relation, together, noisy)
         return Anew(found, _per_user(together), changed)
 
     verdict = confirmed(
@@ -146,7 +151,7 @@ def compare(
 def judge_sample(
     answers: Answers, claim: Claim, measure: Callable[[Sample, Context], Effects]
 ) -> Verdict:
-    """Judge a claim about the answers of one side, look by look.
+    """Judge a claim about the answers of one side, step by step.
 
     Args:
         answers: Of either side.
@@ -166,16 +171,15 @@ def judge_sample(
         sides = ((), sample.asked) if answers.label else (sample.asked, ())
         return Seen(measure(sample, context), sample, *sides)
 
-    return look_by_look(claim, answers.label, context, answers.applicable(), see)
+    return step_by_step(claim, answers.label, context, answers.applicable(), see)
 
 
-def look_by_look(
+def step_by_step(
     claim: Claim, relation: str, context: Context, users: int, see: Callable[[int], Seen]
 ) -> Verdict:
-    """Look at more and more users until the verdict is clear, or all have been seen.
+    """Ask more and more users until the verdict is clear, or all have been asked.
 
-    A deterministic recommender is looked at once: it is asked a single time a side, and its bounds
-    need most of the users anyway. So is any in a run that is compared with another one.
+    What is violated is asked further, until it stands among all that the run may find violated.
 
     Args:
         claim: What to judge.
@@ -184,55 +188,77 @@ def look_by_look(
         users: That can be asked.
         see: Asks so many of them in all, always the same first ones.
     """
-    single = context.deterministic or context.whole or claim.whole
-    *early, last = Looks(users, exact=claim.exact, single=single)
-    before: Verdict | None = None
-    for look in early:
-        seen = see(look.users)
-        verdict = verdict_of(claim, relation, seen, context, look)
-        if seen.tally.unasked:
-            return _cut_short(before, verdict)
-        # Failures so far may be bad luck; they are final once no number of successes mends them.
-        hopeless = verdict.status == "error" and verdict.errors > context.error_limit * users
-        if hopeless or seen.effects.obstacle or verdict.status in ("holds", "violated"):
-            return verdict
-        before = verdict
-    seen = see(last.users)
-    verdict = verdict_of(claim, relation, seen, context, last)
-    return _cut_short(before, verdict) if seen.tally.unasked else verdict
+    asked, looks = 0, 0
+    while True:
+        asked = users if context.whole or claim.whole else next_step(asked, users)
+        looks += 1
+        seen = see(asked)
+        if asked >= users or seen.tally.unasked or _is_settled(claim, seen, context, users):
+            verdict = verdict_of(claim, relation, seen, context)
+            return dataclasses.replace(verdict, looks=looks)
 
 
-def _cut_short(before: Verdict | None, verdict: Verdict) -> Verdict:
-    """The verdict of a look at which not all users were asked: with the numbers of the one before.
+def next_step(asked: int, users: int) -> int:
+    """How many users are asked next, in all: a few at first, then a tenth more at a time.
 
-    Bounds are for the numbers of users that were declared, which this look has not reached.
+    Args:
+        asked: So far.
+        users: That can be asked.
     """
-    if before is None:
-        return verdict
-    return dataclasses.replace(before, status="inconclusive", reason=verdict.reason)
+    return min(users, max(FIRST_STEP, asked + max(LEAST_STEP, asked // 10)))
 
 
-def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: Look) -> Verdict:
-    """The verdict of one look, whether or not it is the last.
+def _is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
+    """Whether further users would change nothing of the verdict."""
+    effects, errors = seen.effects, _errors_of(seen)
+    # Failures so far may be bad luck; they are final once no number of successes mends them.
+    if too_many_failed(errors, len(effects.rows), context):
+        return errors.total() > context.error_limit * users
+    if effects.obstacle or not len(effects.rows):
+        return bool(effects.obstacle)
+    mean = _mean_of(effects)
+    status = decide(mean, claim, context.alpha)
+    if status == "violated":
+        return p_value(mean, claim) <= context.alpha / context.family
+    return status == "holds"
+
+
+def _errors_of(seen: Seen) -> Counter[str]:
+    """Why users' calls failed, with how many."""
+    unmeasured = Counter(seen.effects.unmeasured)
+    return Counter(seen.tally.errors) + Counter(seen.effects.errors) + unmeasured
+
+
+def _mean_of(effects: Effects) -> Mean:
+    return effects.mean or Bets(effects.effect, *effects.reach, effects.unknown)
+
+
+def _places_of_broken(effects: Effects, pairs: Pairs) -> tuple[int, ...]:
+    """Before which of the users scored each user stands whose follow-up failed."""
+    order = {user: place for place, user in enumerate(pairs.order)}
+    scored = [order[pairs.source[row].user] for row in effects.rows]
+    failed = [order[asked.user] for users in pairs.broken.values() for asked in users]
+    return tuple(bisect(scored, place) for place in sorted(failed))
+
+
+def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Verdict:
+    """The verdict on what was seen, whether or not more can be.
 
     Args:
         claim: What to judge.
         relation: The transformation, by its name.
         seen: All users asked so far.
         context: The error rates and limits.
-        look: Which look this is.
     """
     effects, tally = seen.effects, seen.tally
     not_applicable = Counter(tally.not_applicable) + Counter(effects.not_applicable)
-    errors = Counter(tally.errors) + Counter(effects.errors)
-    failures = [f"failed: {counted(errors)}"] if errors else []
-    unasked = counted(tally.unasked)
+    failed = Counter(tally.errors) + Counter(effects.errors)
+    failures = [f"failed: {counted(failed)}"] if failed else []
     users, others = len(effects.rows), sum(effects.unmeasured.values())
     if others:
         told = follow_ups_failed(others, users + others)
         failures.append(f"{told} ({counted(effects.unmeasured)})")
-        errors += Counter(effects.unmeasured)
-    failed = errors.total()
+    errors = _errors_of(seen)
 
     def verdict(status: Status, reason: str = "", **numbers: object) -> Verdict:
         return Verdict(
@@ -244,27 +270,22 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             joint=effects.joint,
             users=users,
             not_applicable=not_applicable.total(),
-            errors=failed,
-            looks=look.index + 1,
+            errors=errors.total(),
             reason="; ".join(part for part in (reason, *failures, effects.note) if part),
             **numbers,  # type: ignore[arg-type]
         )
 
-    if unasked and effects.mean is None:
-        return verdict("inconclusive", f"{NOT_ASKED}{unasked}")
-    if not unasked and (reason := too_many_failed(errors, users, context)):
+    unasked = f"{NOT_ASKED}{counted(tally.unasked)}" if tally.unasked else ""
+    too_many = too_many_failed(errors, users, context)
+    if unasked and (too_many or not users):
+        return verdict("inconclusive", unasked)
+    if too_many:
         failures = []
-        return verdict("error", reason)
-    if effects.mean is None:
+        return verdict("error", too_many)
+    if not users:
         return verdict("not-applicable", counted(not_applicable) or "there is no user to ask")
-    alpha = context.alpha
-    # Two ways to break a promise share the error rate.
-    share = alpha / 2 if claim.promise == "within" else alpha
-    known = with_unmeasured(effects.mean, effects.effect, others, effects.reach)
-    mean, answered = (Repeated(each, look, share) for each in (known, effects.mean))
-    all_at_once = look.index == 0 and look.last and not unasked and not effects.obstacle
-    per_user = _per_user(seen) if all_at_once else {}
     # Values of an aggregate are pseudo-values, which have no bounds: those seen are within reach.
+    per_user = _per_user(seen)
     ends = (*effects.reach, *per_user.values())
     shown = {
         "floor": _average(effects.floor),
@@ -273,16 +294,13 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             effects, excess(claim, effects.effect), seen.source, seen.followup, context
         ),
         "reach": None if effects.obstacle else (min(ends), max(ends)),
-        "per_user": per_user,
+        "per_user": {} if effects.obstacle else per_user,
     }
-    if unasked:
-        return verdict("inconclusive", f"{NOT_ASKED}{unasked}", **shown)
-    if users < 2:
-        return verdict("inconclusive", "one user cannot stand for all; ask at least 2", **shown)
     if effects.obstacle:
-        return verdict("inconclusive", effects.obstacle, **shown)
+        return verdict("inconclusive", unasked or effects.obstacle, **shown)
     if others and effects.joint:
-        return verdict("inconclusive", JOINT, **shown)
+        return verdict("inconclusive", unasked or JOINT, **shown)
+    alpha, mean = context.alpha, _mean_of(effects)
     numbers = {
         "estimate": mean.estimate,
         "interval": (mean.lower(alpha), mean.upper(alpha)),
@@ -300,14 +318,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
         )
     status = decide(mean, claim, alpha)
     reason = ""
-    needed = users_needed(status, claim, mean.estimate, effects.reach[1], alpha)
-    if users < needed:
-        status = "inconclusive"
-        reason = (
-            f"nothing moved enough, but {users} users may all have missed the few that react most; "
-            f"ask {needed - users} more users"
-        )
-    elif status == "holds" and effects.holes > MOST_HOLES:
+    if status == "holds" and effects.holes > MOST_HOLES:
         status = "inconclusive"
         reason = (
             f"{effects.holes:.0%} of the compared places are empty or name what was not offered, and "
@@ -315,49 +326,36 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             f'much for "holds"; ask for fewer items (--recsys-k), or see why answers are short '
             f"(complete_list, only_candidates)"
         )
-    elif status == "inconclusive" and look.last and decide(answered, claim, alpha) == status:
-        value = _nearest_limit(mean, claim)
-        reason = outlook(effects.mean, effects.effect, effects.reach, value, look.level(alpha))
+    elif status == "inconclusive":
+        reason = unasked
+        # Where the users that were not measured stand in the way, no further ones are the remedy.
+        if not unasked and not (
+            others and decide(_mean_of(_measured(effects)), claim, alpha) != status
+        ):
+            reason = outlook(effects, claim.promise, _nearest_limit(mean, claim), alpha)
     return verdict(status, reason, **numbers)
 
 
-def users_needed(status: Status, claim: Claim, estimate: float, reach: float, alpha: float) -> int:
-    """The fewest users from whom a status can be claimed.
-
-    Args:
-        status: As decided by the bounds.
-        claim: The promise and its margin.
-        estimate: The mean effect of the users seen; below 0, it leaves more room.
-        reach: The largest effect there can be.
-        alpha: The error rate of each claim.
-    """
-    nothing_happens = status == ("violated" if claim.promise == "at least" else "holds")
-    if not nothing_happens or claim.margin <= 0:
-        return 2
-    seen = min(estimate, 0.0)
-    return enough_to_show(claim.margin - seen, reach - seen, alpha)
+def _measured(effects: Effects) -> Effects:
+    return dataclasses.replace(effects, unknown=())
 
 
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
     """Which side of the margin the mean effect is on, at error rate `alpha` a claim.
 
-    "Violated" at ``alpha`` is a test of the promise; "holds" is a test of its opposite (Schuirmann
-    1987 for "within": two one-sided tests). Between them nothing is claimed.
+    "Violated" at `alpha` is a test of the promise; "holds" is a test of its opposite (Schuirmann
+    1987 for "within": two one-sided tests). Between them nothing is claimed. Where users say both, the
+    stronger of the two claims is made.
 
     Args:
         mean: What is known of the mean effect.
         claim: The promise and its margin.
         alpha: The error rate of each claim.
     """
-    margin = claim.margin
-    if claim.promise == "at most":
-        holds, violated = mean.upper(alpha) < margin, mean.lower(alpha) > margin
-    elif claim.promise == "at least":
-        holds, violated = mean.lower(alpha) >= margin, mean.upper(alpha) < margin
-    else:
-        holds = mean.lower(alpha) > -margin and mean.upper(alpha) < margin
-        violated = mean.lower(alpha / 2) > margin or mean.upper(alpha / 2) < -margin
-    return "violated" if violated else "holds" if holds else "inconclusive"
+    against, for_ = p_value(mean, claim), p_value_of_opposite(mean, claim)
+    if min(against, for_) > alpha:
+        return "inconclusive"
+    return "violated" if against < for_ else "holds"
 
 
 def p_value(mean: Mean, claim: Claim) -> float:
@@ -371,7 +369,21 @@ def p_value(mean: Mean, claim: Claim) -> float:
         return mean.p_at_most(claim.margin)
     if claim.promise == "at least":
         return mean.p_at_least(claim.margin)
-    return min(1.0, 2 * min(mean.p_at_most(claim.margin), mean.p_at_least(-claim.margin)))
+    return mean.p_within(claim.margin)
+
+
+def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
+    """P-value of the hypothesis that the promise does not hold.
+
+    Args:
+        mean: What is known of the mean effect.
+        claim: The promise and its margin.
+    """
+    if claim.promise == "at most":
+        return mean.p_at_least(claim.margin)
+    if claim.promise == "at least":
+        return mean.p_at_most(claim.margin)
+    return max(mean.p_at_least(claim.margin), mean.p_at_most(-claim.margin))
 
 
 def excess(claim: Claim, effect: Floats) -> Floats:

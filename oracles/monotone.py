@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
+import numpy as np
+
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative, one_side
+from pytest_recsys_mt.oracles.betting import p_of_any
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judge import Claim, compare
 from pytest_recsys_mt.oracles.scores import Score
@@ -27,9 +30,10 @@ def monotone(
 
     Errors: ``holds`` says that *every* step is shown to lose less than the margin at error rate
     alpha; that all are claimed together needs no correction (the intersection-union test of Berger
-    1982, Technometrics 24(4)). ``violated`` says that *some* step loses more; the p-values of m
-    steps are multiplied by m (Bonferroni), so that a series in which no step loses more is called
-    violated with probability alpha at most.
+    1982, Technometrics 24(4)). ``violated`` says that *some* step loses more: one bettor bets, user by
+    user, on the step that has lost most so far, so that a series in which no step loses more is called
+    violated with probability alpha at most. Of aggregates, and where follow-ups failed, the p-values of
+    m steps are multiplied by m instead (Bonferroni).
 
     Args:
         sides: Answers to the requests of each step, in the order of the series, at least two.
@@ -63,8 +67,7 @@ def monotone(
 def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Verdict:
     counted = [step for step in steps if step.status != "not-applicable"] or list(steps)
     worst = max(counted, key=_badness)
-    p_values = [step.p_value for step in counted if step.p_value is not None]
-    p_value = min(1.0, len(counted) * min(p_values)) if p_values else None
+    p_value = _p_of_any(counted)
     status: Status
     if any(step.status == "error" for step in counted):
         status = "error"
@@ -85,6 +88,22 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         users=min(step.users for step in counted),
         reason="; ".join(told),
     )
+
+
+def _p_of_any(steps: Sequence[Verdict]) -> float | None:
+    """P-value of the hypothesis that no step loses more than the margin."""
+    p_values = [step.p_value for step in steps if step.p_value is not None]
+    if len(p_values) < len(steps) or any(step.joint or step.errors for step in steps):
+        return min(1.0, len(steps) * min(p_values)) if p_values else None
+    users = dict.fromkeys(user for step in steps for user in step.per_user)
+    gains, worst = [], []
+    for step in steps:
+        (low, high), margin = step.reach or (0.0, 0.0), step.margin or 0.0
+        scale = (high - low) or 1.0
+        # Nothing is won or lost on a user whom the step did not ask.
+        gains.append([(step.per_user.get(user, margin) - margin) / scale for user in users])
+        worst.append([(margin - low) / scale])
+    return p_of_any(np.array(gains), np.array(worst))
 
 
 def _badness(step: Verdict) -> tuple[bool, float]:

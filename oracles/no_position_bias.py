@@ -11,6 +11,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
 from pytest_recsys_mt.oracles.judge import Claim, judge_sample
 from pytest_recsys_mt.oracles.kernel import Floats, Integers
@@ -81,8 +82,8 @@ class _Found:
         return Effects(
             rows=np.array(self.rows, np.intp),
             effect=self.values - self.values.mean() if len(self.rows) else self.values,
-            mean=mean,
             reach=(-1.0, 1.0),
+            mean=mean,
             not_applicable=self.not_applicable,
             errors=counted(NO_ANSWER, self.silent),
             obstacle="all held-out items stand in one group of places; shuffle the candidates"
@@ -92,7 +93,7 @@ class _Found:
         )
 
 
-class _LargestEffect:
+class _LargestEffect(Mean):
     """Bounds of the effects of all groups together; a `bounds.Mean`.
 
     Each is bounded by Welch's t with a user of accuracy 0 and one of accuracy 1 added to either side

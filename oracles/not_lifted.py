@@ -5,7 +5,6 @@ from __future__ import annotations
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.difference import paired_differences
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
@@ -39,9 +38,7 @@ def not_lifted(source: Answers, followup: Answers, margin: float = 0.05) -> Verd
 
 
 def _lifts(pairs: Pairs, context: Context) -> Effects:
-    return paired_differences(
-        pairs, _lift, 1.0, lambda x, low, high: mean_of(x, low, high, context.deterministic)
-    )
+    return paired_differences(pairs, _lift, 1.0)
 
 
 def _lift(source: Asked, followup: Asked) -> float:

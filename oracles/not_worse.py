@@ -5,7 +5,6 @@ from __future__ import annotations
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.difference import paired_differences
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
@@ -57,9 +56,7 @@ def metric_losses(pairs: Pairs, context: Context, metric: Metric) -> Effects:
     def loss(source: Asked, followup: Asked) -> float:
         return mean_metric(source, metric) - mean_metric(followup, metric)
 
-    return paired_differences(
-        pairs, loss, 1.0, lambda x, low, high: mean_of(x, low, high, context.deterministic)
-    )
+    return paired_differences(pairs, loss, 1.0)
 
 
 def mean_metric(asked: Asked, metric: Metric) -> float:

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.bounds import Certain
+from pytest_recsys_mt.oracles.bounds import Certain, Mean
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, encode
 from pytest_recsys_mt.oracles.judge import Claim, Seen, counted, verdict_of
 from pytest_recsys_mt.oracles.kernel import PAD, Floats
-from pytest_recsys_mt.oracles.looks import Looks
 from pytest_recsys_mt.oracles.similarities import Similarity, similarity_named
 from pytest_recsys_mt.verdict import Verdict
 
@@ -65,9 +64,8 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     pairs = source.pair(followup)
     effects = _run_effects(pairs, context, function)
     relation = followup.label or source.label
-    (look,) = Looks(len(pairs.source), single=True)
     seen = Seen(effects, pairs, pairs.source, pairs.followup)
-    verdict = verdict_of(claim, relation, seen, context, look)
+    verdict = verdict_of(claim, relation, seen, context)
     if verdict.estimate is None or not isinstance(effects.mean, TwoSamples):
         return context.report(verdict)
     t, p = effects.mean.test()
@@ -106,7 +104,7 @@ def t_from_summary(
     return TwoSamples((mean1, mean2), (sd1, sd2), (n1, n2)).test()
 
 
-class TwoSamples:
+class TwoSamples(Mean):
     """The difference of two means by the pooled t distribution, from summaries.
 
     Args:
@@ -179,7 +177,6 @@ def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effe
     effects = Effects(
         rows=rows,
         effect=np.zeros(len(rows)),
-        mean=None,
         reach=(-1.0, 1.0),
         errors={reason: len(users) for reason, users in pairs.broken.items()}
         | ({NO_ANSWER: silent} if (silent := len(pairs.source) - len(rows)) else {}),

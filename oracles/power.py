@@ -6,119 +6,126 @@ import math
 
 import numpy as np
 
-from pytest_recsys_mt.oracles.bounds import Mean, Rate
-from pytest_recsys_mt.oracles.drawn import Gaffke, unseen_share
+from pytest_recsys_mt.oracles.betting import log_capital
+from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.verdict import Allowed
 
 POWER = 0.8
 """Probability with which the effect or the number of users named leads to a clear verdict."""
 
-_MOST = 20_000
-_PLANNING_DRAWS = 1_999
+MOST = 10_000
+"""Users beyond which it is not said how many more would do."""
+
+_RUNS = 50  # Of users drawn from those seen.
+_NEAR = 1_000
+_SEED = 20_051  # Of the draws alone: a verdict is a function of the answers.
+_HALVINGS = 12
 
 
-def outlook(
-    mean: Mean, effect: Floats, reach: tuple[float, float], value: float, alpha: float
-) -> str:
+def outlook(effects: Effects, promise: Allowed, value: float, alpha: float) -> str:
     """How far a sample is from settling on which side of `value` its mean lies, in words.
 
     Args:
-        mean: The bounds used.
-        effect: One a user, ``(n,)``.
-        reach: The smallest and the largest effect there can be.
-        value: The margin that neither bound is clear of.
-        alpha: Error rate of each bound.
+        effects: Of the users seen.
+        promise: That was made.
+        value: The margin that the mean was not told from.
+        alpha: Error rate of each claim.
     """
-    more = further_users(mean, effect, reach, value, alpha)
-    smallest = smallest_visible(mean, effect, reach, value, alpha)
-    users = len(effect)
+    more = further_users(effects, value, alpha)
+    users = len(effects.rows)
     need = (
-        f"the mean is so near {value:g} that {_MOST:,} users like these would not settle it"
+        f"the mean is so near {value:g} that {MOST:,} users like these would not settle it"
         if more is None
         else f"about {more} more {'user' if more == 1 else 'users'} like these would settle it"
     )
+    above = promise != "at least"
+    extreme = extreme_visible(effects, value, alpha, above=above)
+    side = "above" if above else "below"
     seen = (
-        f"{users} users are too few to show any mean above {value:g}"
-        if smallest is None
-        else f"with {users} users a mean of {smallest:.3g} or more could be told from {value:g}"
+        f"{users} users are too few to show any mean {side} {value:g}"
+        if extreme is None
+        else f"with {users} users a mean of {extreme:.3g} or {'more' if above else 'less'} could be "
+        f"told from {value:g}"
     )
     return f"{need}; {seen}"
 
 
-def further_users(
-    mean: Mean, effect: Floats, reach: tuple[float, float], value: float, alpha: float
-) -> int | None:
+def further_users(effects: Effects, value: float, alpha: float) -> int | None:
     """How many users beyond these would clear `value` with probability `POWER`.
 
-    The mean and the spread are taken as they are in the sample. A distribution-free bound needs room
-    for effects that no user has shown yet too: their share is at most ``1 - alpha**(1/n)``.
+    The capital of the better bet grows on through users drawn from those seen.
 
     Args:
-        mean: The bounds used.
-        effect: One a user, ``(n,)``.
-        reach: The smallest and the largest effect there can be.
+        effects: Of the users seen.
         value: The margin to be clear of.
-        alpha: Error rate of each bound.
+        alpha: Error rate of each claim.
 
     Returns:
-        At least 1, or None where 20,000 users would not do.
+        At least 1, or None where `MOST` users would not do.
     """
-    distance = abs(mean.estimate - value)
-    spread = float(effect.std()) * (_z(alpha) + _z(1 - POWER))
-    unseen = 0.0
-    if isinstance(mean, Gaffke | Rate):
-        unseen = reach[1] - mean.estimate if mean.estimate < value else mean.estimate - reach[0]
-
-    def short(users: int) -> bool:
-        return spread / math.sqrt(users) + unseen * unseen_share(users, alpha) >= distance
-
-    if short(_MOST):
+    effect, rng = effects.effect, np.random.default_rng(_SEED)
+    if abs(float(effect.mean()) - value) < 1e-12:
         return None
-    few, many = 1, _MOST
-    while few < many:
-        middle = (few + many) // 2
-        few, many = (middle + 1, many) if short(middle) else (few, middle)
-    return max(1, many - len(effect))
+    above = bool(effect.mean() > value)
+    for most in (_NEAR, MOST):
+        later = rng.choice(effect, size=(_RUNS, most))
+        reached = _reached(
+            np.concatenate([np.tile(effect, (_RUNS, 1)), later], 1), effects, value, alpha, above
+        )
+        needed = float(np.quantile(reached, POWER, method="higher"))
+        if math.isfinite(needed):
+            return max(1, int(needed) - len(effect))
+    return None
 
 
-def smallest_visible(
-    mean: Mean, effect: Floats, reach: tuple[float, float], value: float, alpha: float
-) -> float | None:
-    """The smallest mean effect that this many users show to be above `value`.
+def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool) -> float | None:
+    """The mean nearest to `value` that this many users show to be above or below it.
 
     Args:
-        mean: The bounds used.
-        effect: One a user, ``(n,)``.
-        reach: The smallest and the largest effect there can be.
-        value: The margin to be above.
-        alpha: Error rate of each bound.
+        effects: Of the users seen.
+        value: The margin to be clear of.
+        alpha: Error rate of each claim.
+        above: Whether means above are meant.
 
     Returns:
-        Where effects vary, the one seen with probability `POWER` at the spread of the sample. For
-        a distribution-free bound, where the spread under another effect is unknown, the effect of the
-        fewest users changing as far as can be. None where no effect would do.
+        The one seen with probability `POWER`: where effects vary, at the spread of the sample; where
+        all are alike, with a share of the users as far off as can be. None where no mean would do.
     """
-    users = len(effect)
-    if not isinstance(mean, Gaffke | Rate):
-        error = float(effect.std(ddof=1)) / math.sqrt(users)
-        smallest = value + (_z(alpha) + _z(1 - POWER)) * error
-        return smallest if smallest <= reach[1] else None
+    effect, rng = effects.effect, np.random.default_rng(_SEED)
+    low, high = effects.reach
+    far = high if above else low
+    drawn = rng.choice(effect, size=(_RUNS, len(effect)))
+    chance = rng.random(drawn.shape)
+    varied = float(effect.std()) > 1e-9
 
-    def seen(changed: int) -> bool:
-        effects = np.zeros(users)
-        effects[:changed] = reach[1]
-        return Gaffke(effects, reach[0], reach[1], _PLANNING_DRAWS).lower(alpha) > value
+    def moved(part: float) -> Floats:
+        """The sample with its mean moved by a part of the way to the far end."""
+        if varied:
+            return np.clip(drawn + part * (far - float(effect.mean())), low, high)
+        return np.where(chance < part, far, drawn)
 
-    if not seen(users):
+    def mean(part: float) -> float:
+        return float(effect.mean()) + part * (far - float(effect.mean()))
+
+    def seen(part: float) -> bool:
+        shown = np.isfinite(_reached(moved(part), effects, value, alpha, above)).mean() >= POWER
+        return bool(shown) and (mean(part) > value) is above
+
+    few, many = 0.0, 1.0
+    if not seen(many):
         return None
-    few, many = 0, users
-    while few < many:
-        middle = (few + many) // 2
-        few, many = (few, middle) if seen(middle) else (middle + 1, many)
-    return many / users * reach[1]
+    for _ in range(_HALVINGS):
+        middle = (few + many) / 2
+        few, many = (few, middle) if seen(middle) else (middle, many)
+    return mean(many)
 
 
-def _z(tail: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(1 - tail))
+def _reached(drawn: Floats, effects: Effects, value: float, alpha: float, above: bool) -> Floats:
+    """After how many users each row proves its side of `value`; infinity where it does not."""
+    low, high = effects.reach
+    scale = (high - low) or 1.0
+    gains, worst = (drawn - value, value - low) if above else (value - drawn, high - value)
+    capital = log_capital(gains / scale, max(worst / scale, 1e-12))
+    enough = capital >= -math.log(alpha)
+    return np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, np.inf)

@@ -7,7 +7,6 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share, two_sides
-from pytest_recsys_mt.oracles.bounds import mean_of
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted, encode, replicates_of
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
 from pytest_recsys_mt.verdict import Verdict
@@ -33,7 +32,7 @@ def same_answer(source: Answers, followup: Answers, margin: float = 0.05) -> Ver
         OracleError: If an argument is none of these, or a stochastic recommender was asked with
             other seeds.
     """
-    claim = Claim("same_answer", "at most", share("same_answer", "margin", margin), exact=True)
+    claim = Claim("same_answer", "at most", share("same_answer", "margin", margin))
     two_sides("same_answer", source, followup)
     if not (followup.same_seed or source.same_seed or source.context.deterministic):
         raise OracleError(
@@ -63,7 +62,6 @@ def _changed_shares(pairs: Pairs, context: Context) -> Effects:
     return Effects(
         rows=np.array(rows, np.intp),
         effect=effect,
-        mean=mean_of(effect, 0.0, 1.0, exact=True) if rows else None,
         reach=(0.0, 1.0),
         floor=np.ones(len(rows)),
         agreement=1 - effect,

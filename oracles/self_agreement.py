@@ -6,7 +6,7 @@ import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.bounds import Certain, Mean, mean_of
+from pytest_recsys_mt.oracles.bounds import Certain
 from pytest_recsys_mt.oracles.effect import (
     NO_ANSWER,
     ONE_REPLICATE,
@@ -65,14 +65,11 @@ def _agreements(sample: Sample, context: Context, similarity: Similarity) -> Eff
     agreement = agreement_within(encoded.source, similarity)
     alone = encoded.source.shape[1] == 1
     certain = alone and context.deterministic
-    mean: Mean | None = None
-    if len(rows):
-        mean = Certain(1.0) if certain else mean_of(agreement, 0.0, 1.0, exact=False)
     return Effects(
         rows=rows,
         effect=agreement,
-        mean=mean,
         reach=(0.0, 1.0),
+        mean=Certain(1.0) if certain and len(rows) else None,
         agreement=agreement,
         errors=counted(NO_ANSWER, len(sample.asked) - len(rows)),
         obstacle=ONE_REPLICATE if alone and not certain else "",

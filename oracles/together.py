@@ -19,7 +19,7 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
-from pytest_recsys_mt.oracles.bounds import mean_of
+from pytest_recsys_mt.oracles.betting import Bets
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.verdict import Allowed, Verdict
 
@@ -115,7 +115,7 @@ def confirmed(
     drops = math.copysign(1.0, verdict.estimate) * np.array(
         [before[user] - again.effects[user] for user in before if user in again.effects]
     )
-    if other.status == difference or mean_of(drops, -2.0, 2.0, exact=False).lower(GONE) <= 0:
+    if other.status == difference or Bets(drops, -2.0, 2.0).p_at_most(0.0) > GONE:
         return verdict
     low, high = other.interval
     reason = (

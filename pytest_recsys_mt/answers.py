@@ -47,8 +47,10 @@ class Context:
         error_limit: Largest share of users whose calls may fail.
         deterministic: Whether the recommender declares that it always answers alike; then there is
             one replicate a side.
+        family: How many promises the run can find violated; those that are get asked on until they
+            stand among so many.
         items: The catalogue by item id.
-        whole: Whether all users are asked at one look, as a comparison with another run needs.
+        whole: Whether all users are asked at once, as a comparison with another run needs.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
         users: Users of the training interactions; 0 where that is not known.
         report: Told of every verdict made; returns it, tied to the test it was made in.
@@ -57,6 +59,7 @@ class Context:
     alpha: float = 0.05
     error_limit: float = 0.05
     deterministic: bool = False
+    family: int = 1
     whole: bool = False
     items: Mapping[str, Item] = field(default_factory=dict)
     popularity: Mapping[str, int] = field(default_factory=dict)
@@ -93,6 +96,7 @@ class Pairs:
         errors: Why further users' calls failed, with how many; not those of `broken`.
         unasked: Why further users were not asked although they could have been, with how many.
         broken: Answers of the source of users whose follow-up kept failing, by the reason.
+        order: All users asked, in the order drawn, whatever became of them.
         apart: Seconds between the asking of source and follow-up, the most of any user: 0 where
             both sides were asked together, infinity where the time is not known.
     """
@@ -103,6 +107,7 @@ class Pairs:
     errors: Mapping[str, int] = field(default_factory=dict)
     unasked: Mapping[str, int] = field(default_factory=dict)
     broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict, kw_only=True)
+    order: tuple[str, ...] = field(default=(), kw_only=True)
     apart: float = field(default=0.0, kw_only=True)
 
 

@@ -12,7 +12,7 @@ from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.calls import AGAIN
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.llm.sanitize import one_line
-from pytest_recsys_mt.oracles.bounds import mean_of
+from pytest_recsys_mt.oracles.betting import Bets
 from pytest_recsys_mt.oracles.effect import similarity_effects
 from pytest_recsys_mt.oracles.rbo import rbo
 from pytest_recsys_mt.oracles.together import lasting
@@ -74,7 +74,7 @@ def asked_again(runner: Runner) -> Drift | None:
     if effects.obstacle or len(effects.rows) < 2:
         return None
     changed = int((effects.effect > 0).sum()) if context.deterministic else None
-    mean = mean_of(effects.effect, *effects.reach, exact=False)
+    mean = Bets(effects.effect, *effects.reach)
     known = [time for outcome in chosen.values() for time in outcome.times if time is not None]
     found: Drift = {
         "model": runner.subject.name,
@@ -82,7 +82,7 @@ def asked_again(runner: Runner) -> Drift | None:
         "changed": changed,
         "effect": float(effects.effect.mean()),
         "seconds": round((runner.latest or latest) - min(known), 1) if known else None,
-        "drifted": bool(changed if changed is not None else mean.lower(ALPHA) > MARGIN),
+        "drifted": bool(changed if changed is not None else mean.p_at_most(MARGIN) <= ALPHA),
     }
     return {**found, "reason": _reason(found) if found["drifted"] else ""}
 

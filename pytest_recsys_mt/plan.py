@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_recsys_mt import tokens
 from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.metamorphic import AnyTransformation
-from pytest_recsys_mt.oracles.looks import Looks
+from pytest_recsys_mt.oracles.judge import next_step
 from pytest_recsys_mt.prices import Price, Prices
 from pytest_recsys_mt.recsys import Recsys
 from pytest_recsys_mt.runner import Runner
@@ -47,8 +47,8 @@ class PlannedTest:
     def first_look(self) -> list[tuple[int, Call]]:
         """The calls of the first look, which every test takes, with the positions of their cases."""
         users = self._source.applicable(self._followup)
-        first, *_ = Looks(users, single=self.subject.deterministic or self.runner.settings.whole)
-        return self._source.calls(self._followup, first.users)
+        first = users if self.runner.settings.whole else next_step(0, users)
+        return self._source.calls(self._followup, first)
 
 
 @dataclass(frozen=True)

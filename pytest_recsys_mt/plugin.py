@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -197,7 +198,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     say_collected(session)
     config = session.config
     stops = config.stash[SETTINGS].list or config.option.collectonly or session.testsfailed
-    if not stops and any(map(asks, session.items)):
+    asking = sum(map(asks, session.items))
+    if not stops and asking:
+        config.stash[SETTINGS] = replace(config.stash[SETTINGS], family=asking)
         _check_used(config, session)
 
 

@@ -203,6 +203,7 @@ class Runner:
             alpha=self.settings.alpha,
             error_limit=self.settings.error_limit,
             deterministic=self.subject.deterministic,
+            family=self.settings.family,
             whole=self.settings.whole,
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
@@ -379,10 +380,11 @@ class RunAnswers:
         positions = self._served()[:users]
         self._ask(positions)
         outcomes = [self._outcomes[position] for position in positions]
+        answered = outcomes[: _first_unasked(outcomes)]
         return Sample(
-            asked=tuple(outcome.asked for outcome in outcomes if outcome.asked is not None),
+            asked=tuple(outcome.asked for outcome in answered if outcome.asked is not None),
             not_applicable=self._requests[1] + _reasons(outcomes),
-            errors=Counter(outcome.error for outcome in outcomes if outcome.error),
+            errors=Counter(outcome.error for outcome in answered if outcome.error),
             unasked=Counter(outcome.unasked for outcome in outcomes if outcome.unasked),
         )
 
@@ -437,28 +439,38 @@ class RunAnswers:
         theirs: Mapping[int, Outcome],
     ) -> Pairs:
         """What became of the users at `positions`, on both sides."""
+        both = [(ours[position], theirs[position]) for position in positions]
+        # What was answered beyond a limit is no sample: users count in the order drawn, or not at all.
+        answered = min(_first_unasked(side) for side in zip(*both, strict=True)) if both else 0
+        unasked = Counter(one.unasked or two.unasked for one, two in both[answered:])
+        del unasked[""]
         source, other = [], []
         broken: dict[str, list[Asked]] = {}
-        errors, unasked = Counter[str](), Counter[str]()
+        errors = Counter[str]()
         reasons = self._requests[1] + partner._requests[1]
         apart = 0.0
-        for position in positions:
-            one, two = ours[position], theirs[position]
+        for one, two in both[:answered]:
             if one.asked is not None and two.asked is not None:
                 source.append(one.asked)
                 other.append(two.asked)
                 apart = max(apart, _apart(one.times, two.times))
             elif one.not_applicable or two.not_applicable:
                 reasons[one.not_applicable or two.not_applicable] += 1
-            elif one.unasked or two.unasked:
-                unasked[one.unasked or two.unasked] += 1
             elif one.asked is not None:
                 broken.setdefault(two.error, []).append(one.asked)
             else:
                 errors[one.error] += 1
         self._runner.asked_apart |= bool(apart)
+        order = tuple(self._runner.cases[position].request.user for position in positions)
         return Pairs(
-            tuple(source), tuple(other), reasons, errors, unasked, broken=broken, apart=apart
+            tuple(source),
+            tuple(other),
+            reasons,
+            errors,
+            unasked,
+            broken=broken,
+            order=order,
+            apart=apart,
         )
 
     def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
@@ -518,6 +530,11 @@ def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> 
         return 0.0
     known = [time for time in times if time is not None]
     return max(known) - min(known) if len(known) == len(times) else math.inf
+
+
+def _first_unasked(outcomes: Sequence[Outcome]) -> int:
+    """How many of `outcomes` come before the first that was not asked."""
+    return next((n for n, outcome in enumerate(outcomes) if outcome.unasked), len(outcomes))
 
 
 def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:

@@ -102,6 +102,7 @@ class Settings:
         timeout: Seconds that one call of an object of this process may take; None for any time.
         shrink: Calls for the smallest counterexample of each violated relation; 0 looks for none.
         error_limit: Largest share of users whose calls may fail.
+        family: How many tests may find something violated; known once they are collected.
         baseline: The record that this run is compared with, if any.
         policy: What a release has to keep, if a file says so.
         json: Where the record goes, if anywhere.
@@ -144,10 +145,11 @@ class Settings:
     batch: Path | None
     limits: Limits
     prices: Path | None
+    family: int = 1
 
     @property
     def whole(self) -> bool:
-        """Whether every verdict asks all users at once, so that another run can be compared."""
+        """Whether every verdict asks all users at once, so that it can be compared with another run's."""
         return self.baseline is not None or self.policy is not None
 
 

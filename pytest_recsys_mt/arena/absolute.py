@@ -17,9 +17,8 @@ from pytest_recsys_mt.arena.outcomes import outcomes
 from pytest_recsys_mt.arena.preference import untrusted
 from pytest_recsys_mt.arena.promises import UNREAD
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.bounds import mean_difference_of
 from pytest_recsys_mt.oracles.effect import Effects
-from pytest_recsys_mt.oracles.judge import Claim, Seen, look_by_look
+from pytest_recsys_mt.oracles.judge import Claim, Seen, step_by_step
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.verdict import Verdict
 
@@ -59,7 +58,7 @@ def not_scored_lower(
         return Seen(scores.effects, pairs, pairs.source, pairs.followup)
 
     relation = f"{aspect} score against {arena.names[1]}"
-    verdict = look_by_look(claim, relation, context, arena.users, see)
+    verdict = step_by_step(claim, relation, context, arena.users, see)
     scores, pairs = seen[-1]
     if len(scores.rows):
         compared = outcomes(arena, pairs, aspect).preference
@@ -132,7 +131,6 @@ def _scores(arena: Arena, pairs: Pairs, aspect: str) -> _Scores:
     effects = Effects(
         rows=np.array(rows, np.intp),
         effect=difference,
-        mean=mean_difference_of(difference, -1.0, 1.0) if rows else None,
         reach=(-1.0, 1.0),
         errors=errors,
     )

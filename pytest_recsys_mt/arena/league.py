@@ -15,10 +15,10 @@ from pytest_recsys_mt.answers import Answers, Asked, Context
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.bench import Bench
 from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, genres_of
-from pytest_recsys_mt.arena.outcomes import Open, outcomes
+from pytest_recsys_mt.arena.outcomes import outcomes
 from pytest_recsys_mt.arena.preference import untrusted
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.bounds import mean_difference_of
+from pytest_recsys_mt.oracles.betting import Bets
 from pytest_recsys_mt.oracles.bradley_terry import bradley_terry
 from pytest_recsys_mt.oracles.intra_list_diversity import intra_list_diversity
 from pytest_recsys_mt.oracles.kernel import Floats
@@ -175,14 +175,14 @@ def _judged(table: _Table, names: Sequence[str], aspect: str, context: Context) 
     ]
     means = {}
     for (one, other), values in table.preference.items():
-        means[one, other] = Open(mean_difference_of(values, -1.0, 1.0))
-        means[other, one] = Open(mean_difference_of(-values, -1.0, 1.0))
+        means[one, other] = Bets(values, -1.0, 1.0)
+        means[other, one] = Bets(-values, -1.0, 1.0)
     p_values, strengths, refuted = [], [], []
     for circle in circles:
         steps = [means[circle[at], circle[(at + 1) % 3]] for at in range(3)]
         p_values.append(max(step.p_at_most(0.0) for step in steps))
         strengths.append(min(step.estimate for step in steps))
-        refuted.append(min(step.upper(alpha / 3) for step in steps) < 0)
+        refuted.append(min(step.p_at_least(0.0) for step in steps) <= alpha / 3)
     p = min(1.0, len(circles) * min(p_values))
     strongest = circles[int(np.argmax(strengths))]
     told = " over ".join((*strongest, strongest[0]))

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import Judgement, Winner
-from pytest_recsys_mt.oracles.bounds import Mean, mean_difference_of
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.kernel import Floats
 
@@ -63,44 +62,11 @@ class Outcomes:
         return Effects(
             rows=self.rows,
             effect=self.preference,
-            mean=Open(mean_difference_of(self.preference, -1.0, 1.0)) if len(self.rows) else None,
             reach=(-1.0, 1.0),
             errors=self.errors,
             obstacle=obstacle,
             note=note,
         )
-
-
-class Open:
-    """Bounds that a value must pass: to lie on one is not to be clear of it.
-
-    Preferences are few different numbers, so that a bound may well be exactly 0, the value between
-    two recommenders.
-    """
-
-    def __init__(self, mean: Mean) -> None:
-        self._mean = mean
-
-    @property
-    def estimate(self) -> float:
-        """See `bounds.Mean`."""
-        return self._mean.estimate
-
-    def lower(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
-        return float(np.nextafter(self._mean.lower(alpha), -np.inf))
-
-    def upper(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
-        return float(np.nextafter(self._mean.upper(alpha), np.inf))
-
-    def p_at_most(self, value: float) -> float:
-        """See `bounds.Mean`."""
-        return self._mean.p_at_most(value)
-
-    def p_at_least(self, value: float) -> float:
-        """See `bounds.Mean`."""
-        return self._mean.p_at_least(value)
 
 
 def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:

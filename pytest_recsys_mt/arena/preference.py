@@ -11,7 +11,7 @@ from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
 from pytest_recsys_mt.arena.promises import faults
 from pytest_recsys_mt.arena.published import table
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.judge import Claim, Seen, look_by_look
+from pytest_recsys_mt.oracles.judge import Claim, Seen, step_by_step
 from pytest_recsys_mt.oracles.q_score import q_in_words, q_interval, q_score
 from pytest_recsys_mt.verdict import Verdict
 
@@ -25,7 +25,7 @@ def preferred(
     """The judge prefers the recommender under test.
 
     The effect of a user is the mean over both orders of 1 for a win, 0 for a tie, -1 for a loss. Users
-    are judged look by look, and no further once the verdict is clear at the declared error rates.
+    are judged step by step, and no further once the verdict is clear at the declared error rates.
 
     Args:
         arena: The two recommenders and the judge.
@@ -84,7 +84,7 @@ def _compared(
 
     relation = f"{aspect} against {arena.names[1]}"
     users = arena.users
-    verdict = look_by_look(claim, relation, context, users, see)
+    verdict = step_by_step(claim, relation, context, users, see)
     asked, found = looks[-1]
     if len(found.rows):
         verdict = dataclasses.replace(

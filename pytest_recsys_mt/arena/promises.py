@@ -22,9 +22,8 @@ from pytest_recsys_mt.arena.judging import OVERALL, Comparison
 from pytest_recsys_mt.arena.outcomes import POINTS
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.bounds import mean_difference_of
 from pytest_recsys_mt.oracles.effect import Effects
-from pytest_recsys_mt.oracles.judge import Claim, Promise, Seen, look_by_look
+from pytest_recsys_mt.oracles.judge import Claim, Promise, Seen, step_by_step
 from pytest_recsys_mt.oracles.similarities import choices
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.seeds import generator
@@ -298,7 +297,7 @@ def _kept(arena: Arena, name: str, margin: float) -> Verdict:
             effects = _effects(arena, name, promise, pairs, context)
             return Seen(effects, pairs, pairs.source, pairs.followup)
 
-        verdict = look_by_look(claim, name, context, arena.users, see)
+        verdict = step_by_step(claim, name, context, arena.users, see)
         arena.bench.verdicts[key] = _told(verdict, promise)
     return arena.bench.verdicts[key]
 
@@ -336,7 +335,6 @@ def _effects(
     return Effects(
         rows=np.array(rows, np.intp),
         effect=effect,
-        mean=mean_difference_of(effect, *promise.reach) if rows else None,
         reach=promise.reach,
         floor=np.array([_floor(each) for each in points]) if told else None,
         agreement=np.array([_turned_agreement(each) for each in points]) if told else None,

@@ -13,6 +13,9 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.comparison import Row, addresses
 from pytest_recsys_mt.llm.sanitize import one_line
 
+READABLE = ("recsys-mt/1", "recsys-mt/2")
+"""Schemas of records that are read."""
+
 MATTERS = ("users", "history", "candidates", "k", "replicates", "rated_above", "prompt", "exact")
 """Settings that the values of users depend on."""
 
@@ -33,7 +36,7 @@ def read(path: Path) -> Document:
         ) from error
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or found.get("schema") != "recsys-mt/1":
+    if not isinstance(found, dict) or found.get("schema") not in READABLE:
         raise PolicyError("it is no record; name a file that --recsys-json wrote")
     gate, digests = found.get("gate"), found.get("digests")
     if not isinstance(gate, dict) or "incomplete" not in gate or not isinstance(digests, dict):

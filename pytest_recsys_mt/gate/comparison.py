@@ -21,7 +21,9 @@ import numpy as np
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.metamorphic import slug
-from pytest_recsys_mt.oracles.bounds import Mean, mean_difference_of
+from pytest_recsys_mt.oracles.betting import Bets
+from pytest_recsys_mt.oracles.bounds import Mean
+from pytest_recsys_mt.oracles.jackknife import Jackknife
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.verdict import holm
 
@@ -32,7 +34,9 @@ Change = Literal["regressed", "improved", "unchanged", "suspicious", "inconclusi
 ``suspicious``: so much better that a leak is likelier than a better model. ``unchanged``: not worse
 by the margin or more. ``inconclusive``: none of these can be claimed. ``ungated``: not compared."""
 
-SEVERAL_LOOKS = "users were asked in several looks; with a recsys.toml or --recsys-baseline all are asked at once"
+SEVERAL_LOOKS = (
+    "users were asked in several looks, and records of that version have no values of users then"
+)
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,8 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
         reason = f"recsys.toml: {rule.reason}"
     if reason or old is None:
         return replace(named, reason=reason)
-    users = sorted(old["per_user"].keys() & new["per_user"].keys())
+    # In the order drawn: whoever stopped first, the users of both are a beginning of that order.
+    users = [user for user in new["per_user"] if user in old["per_user"]]
     joint = old.get("joint", False) or new.get("joint", False)
     if joint and old["per_user"].keys() != new["per_user"].keys():
         told = f"{len(old['per_user'])} then, {len(new['per_user'])} now, {len(users)} of them the same"
@@ -196,7 +201,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     named = replace(named, users=len(users), margin=margin, suspicious=limit)
     if np.array_equal(then, now):
         return replace(named, change="unchanged", worse=0.0, interval=(0.0, 0.0))
-    sides = _Side(now, new["reach"]), _Side(then, old["reach"])
+    sides = _Side(now, new["reach"], joint), _Side(then, old["reach"], joint)
     if new["allowed"] == "within":
         return _Claim(named, _Farther(*sides), margin)
     sign = -1 if new["allowed"] == "at least" else 1
@@ -254,13 +259,17 @@ def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: 
 
 @dataclass(frozen=True)
 class _Side:
-    """The values of the users of one run, and the smallest and the largest of them there can be."""
+    """The values of the users of one run, and the smallest and the largest of them there can be.
+
+    `joint` says whether they are the pseudo-values of a number of all users together.
+    """
 
     values: Floats
     reach: Sequence[float]
+    joint: bool
 
 
-class _Farther:
+class _Farther(Mean):
     """How much farther from 0 one mean is than another, as a `Mean`.
 
     Which side of 0 they are on is not known. Since ``|x| = max(x, -x)``, the new mean is farther out
@@ -297,12 +306,14 @@ class _Farther:
 def _mean(sign: int, new: _Side, other: int, old: _Side) -> Mean:
     """The mean of ``sign * new - other * old`` over users."""
     effects = sign * new.values - other * old.values
+    if not new.joint:
+        after, before = (
+            sorted(factor * end for end in side.reach)
+            for factor, side in ((sign, new), (other, old))
+        )
+        return Bets(effects, after[0] - before[1], after[1] - before[0])
     # Of an aggregate all values shift a little where one user's answer changes, and the record keeps
     # six digits: what differs by less than those is the same shift.
     digits = 2e-5 * max(abs(new.values).max(), abs(old.values).max())
     middle = np.median(effects)
-    effects = np.where(abs(effects - middle) <= digits, middle, effects)
-    after, before = (
-        sorted(factor * end for end in side.reach) for factor, side in ((sign, new), (other, old))
-    )
-    return mean_difference_of(effects, after[0] - before[1], after[1] - before[0])
+    return Jackknife(np.where(abs(effects - middle) <= digits, middle, effects))

@@ -27,7 +27,7 @@ from pytest_recsys_mt.verdict import NOT_ASKED, Verdict, benjamini_hochberg, hol
 if TYPE_CHECKING:
     from pytest_recsys_mt.counterexample import Counterexample
 
-SCHEMA = "recsys-mt/1"
+SCHEMA = "recsys-mt/2"
 
 Row = dict[str, Any]
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.gate.baseline import READABLE
 from pytest_recsys_mt.llm.sanitize import sanitize
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCHEMA = "recsys-mt/1"
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -63,10 +63,10 @@ def read_record(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise DataError(f"{str(path)!r} is no JSON: {error}") from error
     found = document.get("schema") if isinstance(document, dict) else None
-    if found != SCHEMA:
+    if found not in READABLE:
         raise DataError(
-            f"{str(path)!r} is no record of the schema {SCHEMA!r} (its schema is {found!r}); name a "
-            f"file that --recsys-json wrote"
+            f"{str(path)!r} is no record of the schema {' or '.join(READABLE)} (its schema is {found!r}); "
+            f"name a file that --recsys-json wrote"
         )
     return dict(document)
 

@@ -151,7 +151,7 @@ class Bets(Mean):
         return np.where(worst <= 0, sure, np.maximum(won, 0.0))
 
     def _hull(self, won: Callable[[Floats], Floats], end: float, alpha: float) -> float:
-        """The value nearest to `end` that is not refuted, between it and the mean of the sample."""
+        """The end of what is refuted from `end` on, between it and the mean of the sample."""
         enough = -math.log(alpha)
         if won(np.array([end]))[0] < enough:
             return end
@@ -161,4 +161,4 @@ class Bets(Mean):
             open_ = np.flatnonzero(won(values) < enough)
             first = int(open_[0]) if len(open_) else len(values) - 1
             end, inside = values[first - 1] if first else end, values[first]
-        return float(inside)
+        return float(end)

@@ -31,8 +31,9 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
     points = []
     for place, answers in sides.items():
         context = answers.context
-        mean = score_values(answers.sample(), context, named).mean
-        if mean is not None:
+        values = score_values(answers.sample(), context, named)
+        if len(values.rows):
+            mean = values.of_all
             points.append(
                 (place, mean.estimate, mean.lower(context.alpha), mean.upper(context.alpha))
             )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Asked, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.betting import Bets
 from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.kernel import PAD, Floats
 from pytest_recsys_mt.oracles.similarities import Similarity
@@ -69,6 +70,11 @@ class Effects:
     joint: bool = False
     unmeasured: Mapping[str, int] = field(default_factory=dict)
     unknown: tuple[int, ...] = ()
+
+    @property
+    def of_all(self) -> Mean:
+        """What they say of all users' mean effect; of one user scored at least."""
+        return self.mean or Bets(self.effect, *self.reach, self.unknown)
 
 
 @dataclass(frozen=True)

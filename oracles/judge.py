@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
-from pytest_recsys_mt.oracles.betting import Bets
 from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.effect import MOST_HOLES, Effects, follow_ups_failed
 from pytest_recsys_mt.oracles.examples import pick
@@ -216,7 +215,7 @@ def _is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
         return errors.total() > context.error_limit * users
     if effects.obstacle or not len(effects.rows):
         return bool(effects.obstacle)
-    mean = _mean_of(effects)
+    mean = effects.of_all
     status = decide(mean, claim, context.alpha)
     if status == "violated":
         return p_value(mean, claim) <= context.alpha / context.family
@@ -227,10 +226,6 @@ def _errors_of(seen: Seen) -> Counter[str]:
     """Why users' calls failed, with how many."""
     unmeasured = Counter(seen.effects.unmeasured)
     return Counter(seen.tally.errors) + Counter(seen.effects.errors) + unmeasured
-
-
-def _mean_of(effects: Effects) -> Mean:
-    return effects.mean or Bets(effects.effect, *effects.reach, effects.unknown)
 
 
 def _places_of_broken(effects: Effects, pairs: Pairs) -> tuple[int, ...]:
@@ -300,7 +295,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         return verdict("inconclusive", unasked or effects.obstacle, **shown)
     if others and effects.joint:
         return verdict("inconclusive", unasked or JOINT, **shown)
-    alpha, mean = context.alpha, _mean_of(effects)
+    alpha, mean = context.alpha, effects.of_all
     numbers = {
         "estimate": mean.estimate,
         "interval": (mean.lower(alpha), mean.upper(alpha)),
@@ -329,15 +324,10 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     elif status == "inconclusive":
         reason = unasked
         # Where the users that were not measured stand in the way, no further ones are the remedy.
-        if not unasked and not (
-            others and decide(_mean_of(_measured(effects)), claim, alpha) != status
-        ):
+        measured = dataclasses.replace(effects, unknown=())
+        if not unasked and decide(measured.of_all, claim, alpha) == status:
             reason = outlook(effects, claim.promise, _nearest_limit(mean, claim), alpha)
     return verdict(status, reason, **numbers)
-
-
-def _measured(effects: Effects) -> Effects:
-    return dataclasses.replace(effects, unknown=())
 
 
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:

@@ -128,11 +128,11 @@ class _LargestEffect(Mean):
         return float((self._effects + self._quantiles(alpha) * self._errors).max())
 
     def p_at_most(self, value: float) -> float:
-        """P-value of the hypothesis that all effects are at most `value`."""
+        """P-value of the hypothesis that any effect is at most `value`."""
         return self._adjusted((value - self._effects) / self._errors)
 
     def p_at_least(self, value: float) -> float:
-        """P-value of the hypothesis that all effects are at least `value`."""
+        """P-value of the hypothesis that any effect is at least `value`."""
         return self._adjusted((self._effects - value) / self._errors)
 
     def _quantiles(self, alpha: float) -> Floats:
@@ -143,7 +143,7 @@ class _LargestEffect(Mean):
     def _adjusted(self, t: Floats) -> float:
         from scipy.special import stdtr
 
-        return float(min(1.0, self._groups * stdtr(self._freedoms, t).min()))
+        return float(min(1.0, self._groups * stdtr(self._freedoms, t).max()))
 
 
 def _moments(values: Floats) -> tuple[float, float, int]:

@@ -17,7 +17,7 @@ POWER = 0.8
 MOST = 10_000
 """Users beyond which it is not said how many more would do."""
 
-_RUNS = 50  # Of users drawn from those seen.
+_RUNS = 40  # Of users drawn from those seen.
 _NEAR = 1_000
 _SEED = 20_051  # Of the draws alone: a verdict is a function of the answers.
 _HALVINGS = 12
@@ -43,7 +43,7 @@ def outlook(effects: Effects, promise: Allowed, value: float, alpha: float) -> s
     extreme = extreme_visible(effects, value, alpha, above=above)
     side = "above" if above else "below"
     seen = (
-        f"{users} users are too few to show any mean {side} {value:g}"
+        f"{users} {'user is' if users == 1 else 'users are'} too few to show any mean {side} {value:g}"
         if extreme is None
         else f"with {users} users a mean of {extreme:.3g} or {'more' if above else 'less'} could be "
         f"told from {value:g}"
@@ -68,11 +68,11 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
     if abs(float(effect.mean()) - value) < 1e-12:
         return None
     above = bool(effect.mean() > value)
+    runs = 1 if np.ptp(effect) == 0 else _RUNS
     for most in (_NEAR, MOST):
-        later = rng.choice(effect, size=(_RUNS, most))
-        reached = _reached(
-            np.concatenate([np.tile(effect, (_RUNS, 1)), later], 1), effects, value, alpha, above
-        )
+        later = rng.choice(effect, size=(runs, most))
+        drawn = np.concatenate([np.tile(effect, (runs, 1)), later], 1)
+        reached = _reached(drawn, effects, value, alpha, above)
         needed = float(np.quantile(reached, POWER, method="higher"))
         if math.isfinite(needed):
             return max(1, int(needed) - len(effect))

@@ -189,7 +189,13 @@ OPTIONS = (
         "N",
     ),
     Option("data", "mini", some_text, "dataset, by name or path (default: mini)", "NAME|PATH"),
-    Option("users", 100, whole(2), "users to sample (default: 100)", "N"),
+    Option(
+        "users",
+        200,
+        whole(2),
+        "users to sample, asked only as far as a verdict needs them (default: 200)",
+        "N",
+    ),
     Option("history", 20, whole(1), "history items in a request (default: 20)", "M"),
     Option(
         "candidates",

@@ -91,7 +91,7 @@ def test_a_judge_without_a_preference_is_seldom_given_one() -> None:
 
 def test_a_slight_preference_is_found_and_never_turned_round() -> None:
     verdicts = [preferred(arena_of(Drawn(seed, lean=0.4))) for seed in range(40)]
-    assert sum(verdict.status == "holds" for verdict in verdicts) >= 36
+    assert sum(verdict.status == "holds" for verdict in verdicts) >= 32
     assert not any(verdict.status == "violated" for verdict in verdicts)
 
 
@@ -263,7 +263,7 @@ def test_it_can_be_planned_and_shrunk(pytester: pytest.Pytester) -> None:
     planned = pytester.runpytest_inprocess(*common, "--recsys-plan")
     assert planned.ret == 0
     planned.stdout.fnmatch_lines(
-        ["asks in its body: at most 100 calls*", "of the arena at most 2100 questions to the judge"]
+        ["asks in its body: at most 200 calls*", "of the arena at most 4200 questions to the judge"]
     )
     shrunk = pytester.runpytest_inprocess(*common, "--recsys-shrink=20", "--recsys-users=20")
     shrunk.assert_outcomes(failed=2, deselected=17)

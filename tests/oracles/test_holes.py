@@ -40,9 +40,9 @@ def judged(
     offers: tuple[str, str] = (CANDIDATES, CANDIDATES),
     k: int = K,
 ) -> Verdict:
-    """The verdict where all of 60 users of a deterministic recommender answer alike."""
+    """The verdict where all of 70 users of a deterministic recommender answer alike."""
     one, two = (
-        FakeAnswers(ask([[list(answer)]] * 60, k, list(offer)), DETERMINISTIC, label)
+        FakeAnswers(ask([[list(answer)]] * 70, k, list(offer)), DETERMINISTIC, label)
         for answer, offer, label in zip((source, followup), offers, ("", "changed"), strict=True)
     )
     return oracle(one, two, similarity)
@@ -89,7 +89,7 @@ def test_an_honest_recommender_keeps_its_order_among_more_candidates(
     old = [item for item in order if item in CANDIDATES]
     verdict = judged(old[:k], order[:k], same_order, similarity, (CANDIDATES, CANDIDATES + MORE), k)
     if set(order[:k]).isdisjoint(CANDIDATES):  # the new ones take all places
-        assert (verdict.status, verdict.reason) == ("not-applicable", f"{NOTHING_SHARED} (60)")
+        assert (verdict.status, verdict.reason) == ("not-applicable", f"{NOTHING_SHARED} (70)")
     else:
         assert (verdict.estimate, verdict.status) == (0, "holds")
 
@@ -99,8 +99,8 @@ def test_an_honest_recommender_keeps_its_order_among_fewer_candidates(
     order: list[str], k: int, longer: int, similarity: str
 ) -> None:
     few = [item for item in order if item in "abcd"]
-    source = FakeAnswers(ask([[order[:longer]]] * 60, longer, CANDIDATES), DETERMINISTIC)
-    followup = FakeAnswers(ask([[few[:k]]] * 60, k, "abcd"), DETERMINISTIC, "fewer")
+    source = FakeAnswers(ask([[order[:longer]]] * 70, longer, CANDIDATES), DETERMINISTIC)
+    followup = FakeAnswers(ask([[few[:k]]] * 70, k, "abcd"), DETERMINISTIC, "fewer")
     verdict = same_order(source, followup, similarity)
     assert verdict.estimate == 0 or verdict.status == "not-applicable"
 
@@ -133,7 +133,7 @@ def test_an_open_question_offers_the_catalogue_without_the_history() -> None:
         request = Request("u", watched, Scale(), None, 4)
         asked = [
             Asked(request.replace(user=f"u{n}"), (Recommendation(tuple(answer)),))
-            for n in range(60)
+            for n in range(70)
         ]
         return FakeAnswers(asked, context, label)
 
@@ -194,9 +194,9 @@ def test_the_same_answer_of_one_item_shows_nothing() -> None:
 
 def test_self_agreement_counts_what_is_missing() -> None:
     full, cut = list("abcde"), list("abc")
-    verdict = self_agreement(FakeAnswers(ask([[full, cut]] * 60)), threshold=0.9)
+    verdict = self_agreement(FakeAnswers(ask([[full, cut]] * 70)), threshold=0.9)
     assert verdict.status == "violated"
-    short = self_agreement(FakeAnswers(ask([[cut[:2], cut[:2]]] * 60)))
+    short = self_agreement(FakeAnswers(ask([[cut[:2], cut[:2]]] * 70)))
     assert (short.status, short.value) == ("inconclusive", 1)
     assert "60% of the compared places" in short.reason
-    assert self_agreement(FakeAnswers(ask([[cut, cut]] * 60))).status == "holds"
+    assert self_agreement(FakeAnswers(ask([[cut, cut]] * 70))).status == "holds"

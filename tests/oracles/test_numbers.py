@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt import oracles
 from pytest_recsys_mt.answers import Answers, Context, Sample
-from pytest_recsys_mt.oracles.bounds import mean_difference_of, mean_of
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.judge import Claim, Promise, Seen, verdict_of
-from pytest_recsys_mt.oracles.looks import Looks
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask
@@ -61,7 +59,7 @@ def check(verdict: Verdict, alpha: float) -> None:
         assert low - 1e-9 <= value <= high + 1e-9
     if verdict.status in ("holds", "violated"):
         assert verdict.interval is not None
-        assert verdict.users >= 2
+        assert verdict.users >= 1
         assert value is not None
         assert verdict.p_value is not None
     else:
@@ -69,7 +67,7 @@ def check(verdict: Verdict, alpha: float) -> None:
         assert not verdict
     assert not re.search(r"\b(nan|inf|None)\b", verdict.summary)
     assert min(verdict.users, verdict.not_applicable, verdict.errors) >= 0
-    assert 1 <= verdict.looks <= 5
+    assert 1 <= verdict.looks <= 45
 
 
 @st.composite
@@ -125,20 +123,10 @@ PROMISES: list[Promise] = ["at most", "at least", "within"]
 @given(effects, st.sampled_from(PROMISES), st.data())
 def test_no_effects_do_either(values: list[float], promise: Promise, data: st.DataObject) -> None:
     array = np.array(values)
-    bounds = data.draw(st.sampled_from([mean_of, mean_difference_of]))
-    mean = (
-        mean_of(array, -1.0, 1.0, False)
-        if bounds is mean_of
-        else mean_difference_of(array, -1.0, 1.0)
-    )
     asked = ask([[["a"]]] * len(values))
     seen = Seen(
-        Effects(np.arange(len(values)), array, mean, (-1.0, 1.0)), Sample(tuple(asked)), asked, ()
+        Effects(np.arange(len(values)), array, (-1.0, 1.0)), Sample(tuple(asked)), asked, ()
     )
-    exact = data.draw(st.booleans())
-    look = data.draw(st.sampled_from(list(Looks(len(values), exact=exact))))
-    claim = Claim("any", promise, data.draw(st.sampled_from([0.01, 0.05, 0.5])), exact)
+    claim = Claim("any", promise, data.draw(st.sampled_from([0.01, 0.05, 0.5])))
     context = Context(alpha=data.draw(st.sampled_from([1e-6, 0.05, 0.49])))
-    verdict = verdict_of(claim, "", seen, context, look)
-    if look.last:
-        check(verdict, context.alpha)
+    check(verdict_of(claim, "", seen, context), context.alpha)

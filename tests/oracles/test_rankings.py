@@ -55,7 +55,8 @@ def test_a_clear_effect_behind_noise_is_violated(similarity: str) -> None:
     verdict = same_ranking(*noisy(100, 1.5, seed=2), similarity=similarity)
     assert verdict.status == "violated"
     assert verdict.p_value is not None
-    assert verdict.p_value < 1e-6
+    assert verdict.p_value < 0.05
+    assert verdict.users < 100
 
 
 def test_no_effect_is_rarely_called_a_violation() -> None:
@@ -67,17 +68,17 @@ def test_a_calmer_followup_is_no_effect() -> None:
     rng = np.random.default_rng(3)
     taste = rng.normal(size=(100, 20))
     hot, cold = (plackett_luce(taste, 2, t, rng, 10) for t in (0.4, 0.1))
-    verdict = same_ranking(*sides(hot, cold, k=10))
+    verdict = same_ranking(*sides(hot, cold, k=10), margin=0.15)
     assert verdict.status == "holds"
 
 
 @pytest.mark.parametrize(
     ("users", "margin", "status"),
     [
-        (58, 0.05, "inconclusive"),
-        (59, 0.05, "holds"),
-        (148, 0.02, "inconclusive"),
-        (149, 0.02, "holds"),
+        (61, 0.05, "inconclusive"),
+        (62, 0.05, "holds"),
+        (156, 0.02, "inconclusive"),
+        (157, 0.02, "holds"),
     ],
 )
 def test_a_deterministic_recommender_that_never_moves(
@@ -96,20 +97,20 @@ def test_a_deterministic_recommender_of_which_every_user_moves_is_violated() -> 
     assert verdict.estimate == 1
 
 
-def test_one_user_of_a_hundred_moving_is_within_the_margin() -> None:
-    followup = [ONE] * 99 + [OTHER]
-    verdict = same_ranking(*sides([ONE] * 100, followup, DETERMINISTIC))
+def test_one_user_of_very_many_moving_is_within_the_margin() -> None:
+    followup = [OTHER] + [ONE] * 199
+    verdict = same_ranking(*sides([ONE] * 200, followup, DETERMINISTIC))
     assert verdict.status == "holds"
-    assert verdict.estimate == pytest.approx(0.01)
+    assert verdict.estimate == pytest.approx(1 / verdict.users)
     assert verdict.interval is not None
-    assert verdict.interval[1] == pytest.approx(0.0466, abs=0.002)  # Clopper and Pearson's
+    assert 0.0235 < verdict.interval[1] < 0.05  # Clopper and Pearson's for all of them
 
 
-def test_replicates_that_never_differ_are_judged_without_a_t_test() -> None:
+def test_replicates_that_never_differ_are_certain_of_nothing() -> None:
     verdict = same_ranking(*sides([TWICE] * 100, [TWICE] * 100))
-    assert (verdict.status, verdict.users, verdict.looks) == ("holds", 80, 4)
-    bound = 1 - 0.016931 ** (1 / 80)  # the nominal level of Pocock's five looks
-    assert verdict.interval == pytest.approx((-bound, bound), abs=1e-5)
+    assert (verdict.status, verdict.users) == ("holds", 66)
+    assert verdict.interval is not None
+    assert -0.05 < verdict.interval[0] < 0 < verdict.interval[1] < 0.05
 
 
 def test_a_recommender_that_answers_everybody_alike_breaks_a_change_that_matters() -> None:
@@ -150,14 +151,15 @@ def test_failed_calls_above_the_limit_are_an_error_and_named() -> None:
     assert verdict.status == "error"
     assert verdict.errors == 6
     assert "timeout (6)" in verdict.reason
-    assert "6.0%" in verdict.reason
+    assert "% of the users failed, the limit is 5.0%" in verdict.reason
 
 
 def test_failed_calls_below_the_limit_are_named_and_not_scored() -> None:
     source, followup = sides([ONE] * 96, [ONE] * 96, DETERMINISTIC, errors={"timeout": 4})
     verdict = same_ranking(source, followup)
     assert verdict.status == "holds"
-    assert (verdict.users, verdict.errors) == (96, 4)
+    assert verdict.errors == 4
+    assert verdict.users < 96
     assert "timeout (4)" in verdict.reason
 
 
@@ -171,7 +173,7 @@ def test_no_applicable_user_is_told_with_the_reasons() -> None:
 def test_a_single_user_settles_nothing() -> None:
     verdict = same_ranking(*sides([TWICE], [TWICE]))
     assert verdict.status == "inconclusive"
-    assert "at least 2" in verdict.reason
+    assert "about 61 more users like these would settle it; 1 user is too few" in verdict.reason
 
 
 def test_empty_answers() -> None:
@@ -202,8 +204,8 @@ def test_order_is_judged_among_the_items_offered_both_times() -> None:
     context = DETERMINISTIC
 
     def order(answer: str) -> Verdict:
-        source = FakeAnswers(ask([[list("abcde")]] * 60, candidates=old), context)
-        followup = FakeAnswers(ask([[list(answer)]] * 60, candidates=new), context, "more")
+        source = FakeAnswers(ask([[list("abcde")]] * 70, candidates=old), context)
+        followup = FakeAnswers(ask([[list(answer)]] * 70, candidates=new), context, "more")
         return same_order(source, followup)
 
     assert order("xaybc").status == "holds"
@@ -334,14 +336,14 @@ def test_names_of_items_do_not_change_a_verdict(names: str, seed: int) -> None:
 
 def test_labels_of_items_without_a_year() -> None:
     context = Context(deterministic=True, items={"a": Item("a", "Alien")})
-    verdict = same_ranking(*sides([[["a"]]] * 60, [[["a"]]] * 60, context))
+    verdict = same_ranking(*sides([[["a"]]] * 70, [[["a"]]] * 70, context))
     assert verdict.examples[0].source == ("Alien",)
 
 
 def test_items_of_no_catalogue_are_shown_as_the_answer_writes_them() -> None:
     name = f"{UNKNOWN_PREFIX}harbourofglass"
     entries = (Entry("Harbour of Glass (2016)", "unknown", name), Entry("no", "duplicate", name))
-    source, followup = sides([[["a"]]] * 60, [[[name, name]]] * 60, Context(deterministic=True))
+    source, followup = sides([[["a"]]] * 70, [[[name, name]]] * 70, Context(deterministic=True))
     followup.asked = [
         dataclasses.replace(one, answers=(Recommendation((name, name), entries),))
         for one in followup.asked

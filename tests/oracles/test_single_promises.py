@@ -25,8 +25,8 @@ LAST = [["a", "b", "c", "e", "d"]]
 
 def test_equal_seeds_must_give_equal_answers() -> None:
     rng = np.random.default_rng(0)
-    lists = plackett_luce(rng.normal(size=(60, 20)), 2, 0.5, rng, 5)
-    again = plackett_luce(rng.normal(size=(60, 20)), 2, 0.5, rng, 5)
+    lists = plackett_luce(rng.normal(size=(70, 20)), 2, 0.5, rng, 5)
+    again = plackett_luce(rng.normal(size=(70, 20)), 2, 0.5, rng, 5)
     verdict = same_answer(*sides(lists, lists, same_seed=True))
     assert verdict
     assert (verdict.floor, verdict.agreement) == (1, 1)
@@ -44,8 +44,8 @@ def test_one_replicate_that_differs_is_half_a_user_and_is_shown() -> None:
 
 def test_other_seeds_prove_nothing_unless_the_recommender_is_deterministic() -> None:
     with pytest.raises(OracleError, match=r"changed\(1\) was asked with other seeds"):
-        same_answer(*sides([ONE] * 60, [ONE] * 60))
-    assert same_answer(*sides([ONE] * 60, [ONE] * 60, DETERMINISTIC))
+        same_answer(*sides([ONE] * 70, [ONE] * 70))
+    assert same_answer(*sides([ONE] * 70, [ONE] * 70, DETERMINISTIC))
 
 
 def test_every_answer_needs_its_counterpart() -> None:
@@ -80,15 +80,15 @@ def lifted(
 
 def test_an_item_that_rises_by_its_title_is_lifted() -> None:
     first = [["e", "a", "b", "c", "d"]]
-    verdict = not_lifted(*lifted([ONE] * 60, [first] * 60))
+    verdict = not_lifted(*lifted([ONE] * 70, [first] * 70))
     assert verdict.status == "violated"
     assert verdict.estimate == pytest.approx(0.8)
-    assert not_lifted(*lifted([ONE] * 60, [ONE] * 60))
-    assert not_lifted(*lifted([first] * 60, [ONE] * 60)).status == "holds"  # it may fall
+    assert not_lifted(*lifted([ONE] * 70, [ONE] * 70))
+    assert not_lifted(*lifted([first] * 70, [ONE] * 70)).status == "holds"  # it may fall
 
 
 def test_entering_the_list_is_a_rise() -> None:
-    verdict = not_lifted(*lifted([ONE] * 60, [[["f"]]] * 60, "f"))
+    verdict = not_lifted(*lifted([ONE] * 70, [[["f"]]] * 70, "f"))
     assert verdict.estimate == 1
 
 

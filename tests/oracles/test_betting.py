@@ -1,0 +1,134 @@
+"""Bets: whom they believe, and that what is shown agrees with what decides."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_recsys_mt.oracles.betting import Bets, log_capital, log_capital_of_any, p_of_any
+from pytest_recsys_mt.oracles.judge import Claim, decide, p_value, p_value_of_opposite
+from pytest_recsys_mt.oracles.kernel import Floats
+
+ALPHA = 0.05
+LOW, HIGH = -0.5, 1.0
+RANGE = HIGH - LOW
+
+
+def drawn(mean: float, deviation: float, users: int = 200, seed: int = 0) -> Floats:
+    return np.clip(np.random.default_rng(seed).normal(mean, deviation, users), LOW, HIGH)
+
+
+def test_the_capital_is_what_a_loop_over_users_makes_of_it() -> None:
+    """The formulas of the paper, one user at a time."""
+    gains = (drawn(0.1, 0.2, 30) - 0.05) / RANGE
+    worst = (0.05 - LOW) / RANGE
+    capital, seen = 1.0, []
+    total, squares = 5 / 30, 5 * (1 / 30**2 + 0.08**2)
+    for users, gain in enumerate(gains, 5):
+        mean, square = total / users, squares / users
+        stake = min(max(mean / square, 0.0), 0.95 / worst)
+        capital *= 1 + stake * gain
+        seen.append(capital)
+        total, squares = total + gain, squares + gain**2
+    assert np.exp(log_capital(gains, worst)) == pytest.approx(seen)
+
+
+def test_no_user_is_bet_on_with_what_that_user_or_a_later_one_says() -> None:
+    gains = (drawn(0.1, 0.3, 50) - 0.05) / RANGE
+    other = gains.copy()
+    other[20:] = 0.3
+    one, two = log_capital(gains, 0.4), log_capital(other, 0.4)
+    assert one[:20] == pytest.approx(two[:20])
+    # The stake on user 20 is the same, so that the two steps differ as the gains do.
+    step = np.expm1(one[20] - one[19]) / gains[20]
+    assert step == pytest.approx(np.expm1(two[20] - two[19]) / 0.3)
+
+
+@pytest.mark.parametrize("margin", [0.02, 0.05, 0.3])
+def test_where_nothing_moves_little_more_users_are_needed_than_by_any_test(margin: float) -> None:
+    least = math.log(ALPHA) / math.log1p(-margin)
+    users = next(n for n in range(1, 500) if Bets(np.zeros(n), 0, 1).p_at_least(margin) <= ALPHA)
+    assert least <= users <= 1.1 * least + 1
+
+
+@given(
+    st.lists(
+        st.sampled_from([-0.5, 0.0, 0.0, 0.1, 1.0]) | st.floats(-0.5, 1), min_size=1, max_size=90
+    ),
+    st.sampled_from([0.01, 0.05, 0.3]),
+)
+@settings(max_examples=60, deadline=None)
+def test_bounds_are_ends_of_what_is_not_refuted(effects: list[float], alpha: float) -> None:
+    bets = Bets(np.array(effects), LOW, HIGH)
+    low, high = bets.lower(alpha), bets.upper(alpha)
+    assert LOW <= low <= high <= HIGH
+    for outside in np.linspace(LOW, low, 7)[:-1] if low > LOW else []:
+        assert bets.p_at_most(float(outside)) <= alpha + 1e-9
+    for outside in np.linspace(high, HIGH, 7)[1:] if high < HIGH else []:
+        assert bets.p_at_least(float(outside)) <= alpha + 1e-9
+
+
+def test_a_value_that_cannot_be_is_refuted_and_one_at_the_end_by_a_single_user() -> None:
+    assert Bets(np.zeros(5), 0, 1).p_at_most(-0.1) == 0
+    assert Bets(np.zeros(5), 0, 1).p_at_most(0.0) == 1
+    assert Bets(np.array([0, 0, 0.1]), 0, 1).p_at_most(0.0) == 0
+    assert Bets(np.ones(5), 0, 1).p_at_least(1.0) == 1
+
+
+@pytest.mark.parametrize("unknown", [(0,), (3, 3), (0, 9, 20)])
+def test_users_who_are_not_known_count_against_either_claim(unknown: tuple[int, ...]) -> None:
+    effects = drawn(0.1, 0.15, 20)
+    bets = Bets(effects, LOW, HIGH, unknown)
+    assert bets.estimate == effects.mean()
+    least, most = (np.insert(effects, list(unknown), end) for end in (LOW, HIGH))
+    for value in (-0.2, 0.05, 0.3):
+        assert bets.p_at_most(value) == Bets(least, LOW, HIGH).p_at_most(value)
+        assert bets.p_at_least(value) == Bets(most, LOW, HIGH).p_at_least(value)
+        for filled in product((LOW, 0.1, HIGH), repeat=len(unknown)):
+            other = Bets(np.insert(effects, list(unknown), filled), LOW, HIGH)
+            assert other.p_at_most(value) <= bets.p_at_most(value) + 1e-12
+
+
+def test_either_side_of_a_two_sided_promise_costs_hardly_more_than_alone() -> None:
+    cost = []
+    for sign, seed in product((1, -1), range(40)):
+        effects = np.clip(sign * np.random.default_rng(seed).normal(0.12, 0.2, 200), -1, 1)
+        bets = Bets(effects, -1, 1)
+        alone = bets.p_at_most(0.05) if sign > 0 else bets.p_at_least(-0.05)
+        cost.append(bets.p_within(0.05) / alone)
+    assert np.median(cost) < 1.5  # by two tests it would be 2
+
+
+def test_one_of_several_ways_is_found_though_the_others_lose() -> None:
+    rng = np.random.default_rng(2)
+    ways = [rng.normal(mean, 0.1, 200) / RANGE for mean in (-0.05, -0.2, 0.05, -0.1)]
+    gains, worst = np.array(ways), np.full((4, 1), 0.4)
+    assert log_capital_of_any(gains, worst)[-1] > 0.8 * log_capital(gains[2], 0.4)[-1]
+    assert p_of_any(gains, worst) < ALPHA
+    assert p_of_any(gains[:2], worst[:2]) > ALPHA
+
+
+def test_the_stronger_of_two_claims_is_made_where_users_say_both() -> None:
+    effects = np.concatenate([np.full(20, 0.6), np.full(700, -0.1)])
+    mean, claim = Bets(effects, LOW, HIGH), Claim("", "at most", 0.05)
+    both = p_value(mean, claim), p_value_of_opposite(mean, claim)
+    assert max(both) <= ALPHA
+    assert decide(mean, claim, ALPHA) == ("violated" if both[0] < both[1] else "holds")
+
+
+@pytest.mark.parametrize(
+    ("promise", "mean", "status"),
+    [
+        ("at most", 0.0, "holds"), ("at most", 0.15, "violated"),
+        ("at least", 0.15, "holds"), ("at least", -0.1, "violated"),
+        ("within", 0.0, "holds"), ("within", 0.15, "violated"), ("within", -0.15, "violated"),
+    ],
+)  # fmt: skip
+def test_each_promise_is_decided_on_its_side(promise: str, mean: float, status: str) -> None:
+    claim = Claim("", promise, 0.06)  # type: ignore[arg-type]
+    assert decide(Bets(drawn(mean, 0.12), LOW, HIGH), claim, ALPHA) == status

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles import list_scores, popularity_scores, slot_scores, validity_scores
-from pytest_recsys_mt.oracles.metrics import METRICS, NOTHING_HELD_OUT, Metric, metric_named
+from pytest_recsys_mt.oracles.metrics import METRICS, NOTHING_HELD_OUT, Metric, auc, metric_named
 from pytest_recsys_mt.oracles.similarities import choices
+from pytest_recsys_mt.oracles.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
 
 
@@ -68,6 +69,13 @@ def _accuracy(
     return metric.of(answer, asked), 0
 
 
+def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
+    value = auc(answer.items, offer_of(asked, context), asked.relevant)
+    if value is None:
+        raise NotApplicable(NOTHING_HELD_OUT)
+    return value, 0
+
+
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
     """The mean score of a user's answers, and how many items were left out of them.
 
@@ -98,9 +106,11 @@ SCORES: Mapping[str, Score] = MappingProxyType(
         name: Score(name, of, span)
         for name, (of, span) in {**popularity_scores.SCORES, **validity_scores.SCORES}.items()
     }
+    | {"auc": Score("auc", _auc, lambda asked, context: (0.0, 1.0))}
 )
 """Scores without a depth; the accuracy metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores too.
 
+* ``auc``: share of the other candidates that stand behind the held-out one; see `metrics.auc`.
 * ``log_popularity``: mean natural logarithm of popularity over an answer's items. Differences of it
   do not depend on how many interactions there are in all.
 * ``log_popularity_difference``, ``absolute_log_popularity_difference``, ``popularity_lift``,

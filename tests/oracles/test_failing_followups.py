@@ -104,7 +104,7 @@ def test_a_strong_violation_stands_whatever_three_more_would_have_answered() -> 
 
 
 def test_a_violation_that_three_could_have_undone_does_not_stand() -> None:
-    followup, margin = some(9), 0.055
+    followup, margin = some(8), 0.045
     for broken, status in ((0, "violated"), (3, "inconclusive")):
         verdict = run(same_ranking, [ONE] * 77, followup, broken, margin=margin, context=ALL)
         assert verdict.status == status
@@ -120,7 +120,7 @@ def test_a_promise_of_change_is_bounded_the_other_way_round() -> None:
     assert run(different_ranking, [ONE] * 77, [ONE] * 77, 3).status == "inconclusive"
     assert run(different_ranking, [ONE] * 77, [ONE] * 77, 3, margin=0.3).status == "violated"
     for broken, status in ((0, "holds"), (3, "inconclusive")):
-        verdict = run(different_ranking, [ONE] * 77, some(12), broken, margin=0.085, context=ALL)
+        verdict = run(different_ranking, [ONE] * 77, some(8), broken, margin=0.045, context=ALL)
         assert verdict.status == status
 
 

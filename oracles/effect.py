@@ -49,6 +49,7 @@ class Effects:
         holes: The share of the compared places that name no item that was offered.
         joint: Whether the mean is a number of all users together (an aggregate), so that nothing
             bounds what a user who was not measured would add to it.
+        approximate: Whether the bounds of `mean` have no proof, so that they must be called so.
         unmeasured: Why the follow-ups of further users kept failing although their source was
             answered, with how many.
     """
@@ -66,6 +67,7 @@ class Effects:
     note: str = ""
     holes: float = 0.0
     joint: bool = False
+    approximate: bool = False
     unmeasured: Mapping[str, int] = field(default_factory=dict)
 
 

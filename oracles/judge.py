@@ -242,6 +242,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context, look: 
             margin=claim.margin,
             allowed=claim.promise,
             joint=effects.joint,
+            approximate=effects.approximate,
             users=users,
             not_applicable=not_applicable.total(),
             errors=failed,

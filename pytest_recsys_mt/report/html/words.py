@@ -194,6 +194,8 @@ def _bounds(row: Row, alpha: float | None) -> str:
     sure = (
         "At the declared error rate" if alpha is None else f"With {100 * (1 - alpha):g}% confidence"
     )
+    if row.get("approximate"):
+        sure = f"Approximately, {sure[0].lower()}{sure[1:]}"
     one_sided = {
         ("violated", "at most"): f"at least {low}",
         ("violated", "at least"): f"at most {high}",

@@ -334,4 +334,7 @@ def test_bounds_without_a_proof_are_marked_in_the_table_and_in_the_record(
     result.stdout.re_match_lines([r"much_is_shown +holds +~0\.\d+ \[0\.\d+, ?0\.\d+\] .*"])
     result.stdout.fnmatch_lines(["~ approximate: bounds whose error rate is not proven"])
     rows = record_of(project.path / "record.json")["results"]
-    assert [row["approximate"] for row in rows] == [True, False]
+    assert {row["oracle"]: row["approximate"] for row in rows} == {
+        "at_least:item_coverage": True,
+        "complete_list": False,
+    }

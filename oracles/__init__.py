@@ -41,6 +41,7 @@ from pytest_recsys_mt.oracles.jaccard import jaccard
 from pytest_recsys_mt.oracles.jain import jain
 from pytest_recsys_mt.oracles.kendall import kendall
 from pytest_recsys_mt.oracles.log_popularity_difference import log_popularity_difference
+from pytest_recsys_mt.oracles.low_churn import low_churn
 from pytest_recsys_mt.oracles.monotone import monotone
 from pytest_recsys_mt.oracles.no_position_bias import no_position_bias
 from pytest_recsys_mt.oracles.not_behind import ahead_when_cold, not_behind
@@ -76,6 +77,7 @@ from pytest_recsys_mt.oracles.serendipity import serendipity, unexpectedness
 from pytest_recsys_mt.oracles.short_lists import short_list
 from pytest_recsys_mt.oracles.sign_flips import sign_flip_test
 from pytest_recsys_mt.oracles.slots import Slot, slots_of
+from pytest_recsys_mt.oracles.within_noise import within_noise
 
 __all__ = [
     "AGGREGATES",
@@ -127,6 +129,7 @@ __all__ = [
     "kendall",
     "log_popularity_difference",
     "long_tail",
+    "low_churn",
     "monotone",
     "no_position_bias",
     "no_repeats",
@@ -172,4 +175,5 @@ __all__ = [
     "t_from_summary",
     "unexpectedness",
     "within",
+    "within_noise",
 ]

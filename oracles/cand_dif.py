@@ -15,10 +15,9 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.aggregate_effects import linearised
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
-from pytest_recsys_mt.oracles.jackknife import Jackknife
+from pytest_recsys_mt.oracles.jackknife import Jackknife, linearised
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.metrics import NOTHING_HELD_OUT, Metric, metric_named
@@ -63,8 +62,8 @@ def cand_dif_within(
         margin: The largest `cand_dif` either way, above 0.
 
     Returns:
-        ``holds`` if `cand_dif` is within the margin, ``violated`` if it is beyond, by the jackknife
-        over users; both accuracies and their plain difference stand in the reason. Not applicable
+        ``holds`` if `cand_dif` is within the margin, ``violated`` if it is beyond, by the
+        approximate bounds of the jackknife over users; both accuracies and their plain difference stand in the reason. Not applicable
         where an accuracy is 1, inconclusive where it is 1 without one of the users.
 
     Raises:
@@ -75,10 +74,11 @@ def cand_dif_within(
     if not_negative(oracle, "margin", margin) == 0:
         raise OracleError(f"{oracle}: no number is shown to be 0 exactly; margin must be above 0")
     claim = Claim(oracle, "within", float(margin), whole=True)
-    return judge_pair(source, followup, claim, partial(_effects, metric=named))
+    return judge_pair(source, followup, claim, partial(cand_dif_effects, metric=named))
 
 
-def _effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
+def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
+    """What each user adds to `cand_dif` of the two sides, by the jackknife."""
     rows: list[int] = []
     random_place: list[float] = []
     first_place: list[float] = []
@@ -117,17 +117,19 @@ def _effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
     whole = len(finite) == len(rows)
     effect = linearised(value, np.array(finite) if whole else np.full(len(rows), value))
     # A user in whom the sides differ by 1 moves it by that many times as much.
-    reach = max(1 / (1 - max(before, after)), float(np.abs(effect).max()))
+    one = 1 / (1 - max(before, after))
+    reach = max(one, float(np.abs(effect).max()))
     return Effects(
         rows=np.array(rows, np.intp),
         effect=effect,
         reach=(-reach, reach),
-        mean=Jackknife(effect),
+        mean=Jackknife(effect, -math.inf, math.inf, one),
         not_applicable=nobody.not_applicable,
         errors=nobody.errors,
         obstacle="" if whole else "without one of the users the accuracy is 1; ask more users",
         note=note,
         joint=True,
+        approximate=True,
     )
 
 

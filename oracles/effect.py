@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
@@ -14,7 +14,7 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.betting import Bets
 from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.kernel import PAD, Floats
-from pytest_recsys_mt.oracles.similarities import Similarity
+from pytest_recsys_mt.oracles.similarities import Similarity, least_effect
 from pytest_recsys_mt.oracles.slots import offered
 
 MOST_HOLES = 0.5
@@ -50,6 +50,7 @@ class Effects:
         holes: The share of the compared places that name no item that was offered.
         joint: Whether the mean is a number of all users together (an aggregate), so that nothing
             bounds what a user who was not measured would add to it.
+        approximate: Whether the bounds of `mean` have no proof, so that they must be called so.
         unmeasured: Why the follow-ups of further users kept failing although their source was
             answered, with how many.
         unknown: Before which of the users scored each of those stands, rising.
@@ -68,6 +69,7 @@ class Effects:
     note: str = ""
     holes: float = 0.0
     joint: bool = False
+    approximate: bool = False
     unmeasured: Mapping[str, int] = field(default_factory=dict)
     unknown: tuple[int, ...] = ()
 
@@ -100,15 +102,59 @@ class Encoded:
     holes: float
 
 
-def similarity_effects(
-    pairs: Pairs, context: Context, similarity: Similarity, *, shared_only: bool = False
-) -> Effects:
-    """The effect of each user: noise floor minus agreement of source and follow-up.
+@dataclass(frozen=True)
+class Moved:
+    """How far the answers of each user moved, all ``(n,)``.
+
+    Attributes:
+        effect: In the unit of the margin.
+        floor: Agreement of the user's replicates with each other.
+        agreement: Agreement of source and follow-up.
+        least: The smallest effect there can be; None for that of the similarity.
+        obstacle: Why no verdict can be had from these answers.
+    """
+
+    effect: Floats
+    floor: Floats
+    agreement: Floats
+    least: float | None = None
+    obstacle: str = ""
+
+
+Measure = Callable[[NDArray[np.int32], NDArray[np.int32], Similarity], Moved]
+"""From the encoded answers of source and follow-up, ``(n, replicates, k)``, to how far they moved."""
+
+
+def beyond_noise(
+    source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
+) -> Moved:
+    """The noise floor less the agreement of source and follow-up.
 
     With B and B' the mean similarity between replicates of the source and of the follow-up, and M
-    that between source and follow-up, ``D = (B + B') / 2 - M``. It is 0 on average where both
-    answers come from one distribution, also where one side is calmer (the energy distance of
-    Szekely and Rizzo 2013, J. Stat. Plan. Inference 143).
+    that between source and follow-up, ``D = (B + B') / 2 - M``. Its mean is half the squared energy
+    distance of the two distributions of answers (Szekely and Rizzo 2013, J. Stat. Plan. Inference
+    143): 0 where they are one, and for the `similarities.METRICS` positive where they differ, also
+    where one side is merely calmer. For Kendall and Fagin it may be 0 or less though they differ.
+
+    Args:
+        source: Encoded answers.
+        followup: Encoded answers.
+        similarity: In [0, 1].
+    """
+    floor = agreement_within(source, similarity) / 2 + agreement_within(followup, similarity) / 2
+    agreement = agreement_between(source, followup, similarity)
+    return Moved(floor - agreement, floor, agreement)
+
+
+def similarity_effects(
+    pairs: Pairs,
+    context: Context,
+    similarity: Similarity,
+    *,
+    shared_only: bool = False,
+    measure: Measure = beyond_noise,
+) -> Effects:
+    """The effect of each user: how far the lists moved.
 
     Lists are compared as `encode` makes them: over all places that are due, of which those that an
     answer leaves empty agree with nothing but the same place left empty.
@@ -118,6 +164,7 @@ def similarity_effects(
         context: Whether the recommender is deterministic; then one answer a side has floor 1.
         similarity: In [0, 1].
         shared_only: Leave out what one request offered and the other did not; see `encode`.
+        measure: How far the lists of a user moved.
 
     Returns:
         One effect a user with any answer; users whose lists share no place are not applicable.
@@ -130,22 +177,23 @@ def similarity_effects(
     comparable = np.all([(side[:, :, 0] > PAD).any(axis=1) for side in sides], axis=0)
     rows = encoded.rows[comparable]
     source, followup = (side[comparable] for side in sides)
-    alone = 1 in (source.shape[1], followup.shape[1])
-    obstacle = ONE_REPLICATE if alone and not context.deterministic else ""
+    replicates = (source.shape[1], followup.shape[1])
+    obstacle = ONE_REPLICATE if 1 in replicates and not context.deterministic else ""
 
-    agreement = agreement_between(source, followup, similarity)
-    floor = agreement_within(source, similarity) / 2 + agreement_within(followup, similarity) / 2
-    effect = floor - agreement
-    low = 0.0 if source.shape[1] == followup.shape[1] == 1 else -1.0
+    moved = measure(source, followup, similarity)
+    least = moved.least
+    if least is None:
+        least = -1.0 if shared_only else least_effect(similarity)
+    reach = (0.0 if replicates == (1, 1) else least, 1.0)
     return Effects(
         rows=rows,
-        effect=effect,
-        reach=(low, 1.0),
-        floor=floor,
-        agreement=agreement,
+        effect=moved.effect,
+        reach=reach,
+        floor=moved.floor,
+        agreement=moved.agreement,
         not_applicable=counted(NOTHING_SHARED, len(encoded.rows) - len(rows)),
         errors=counted(NO_ANSWER, len(pairs.source) - len(encoded.rows)),
-        obstacle=obstacle,
+        obstacle=obstacle or moved.obstacle,
         holes=encoded.holes,
     )
 

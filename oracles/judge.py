@@ -263,6 +263,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
             margin=claim.margin,
             allowed=claim.promise,
             joint=effects.joint,
+            approximate=effects.approximate,
             users=users,
             not_applicable=not_applicable.total(),
             errors=errors.total(),

@@ -40,8 +40,8 @@ def no_position_bias(
     Returns:
         A verdict with the largest effect, the bounds of all groups' effects, and the p-value of
         `position_test`. ``holds`` if every group's effect is within the margin (two one-sided
-        tests, at alpha over the number of groups); ``violated`` if it is not, the permutation test
-        rejects at alpha, and the largest effect is beyond the margin. So where places do not matter
+        tests, at alpha over the number of groups, by bounds that are approximate); ``violated`` if it
+        is not, the exact permutation test rejects at alpha, and the largest effect is beyond the margin. So where places do not matter
         at all, ``violated`` comes at most with probability alpha. Users without a held-out item
         among their candidates are not applicable.
 
@@ -78,7 +78,7 @@ class _Found:
 
     def effects(self, groups: int) -> Effects:
         alone = len(np.unique(self.places)) < 2
-        mean = _LargestEffect(self.values, self.places, groups) if len(self.rows) else None
+        mean = GroupEffects(self.values, self.places, groups) if len(self.rows) else None
         return Effects(
             rows=np.array(self.rows, np.intp),
             effect=self.values - self.values.mean() if len(self.rows) else self.values,
@@ -90,15 +90,21 @@ class _Found:
             if alone
             else "",
             note=self.told,
+            approximate=True,
         )
 
 
-class _LargestEffect(Mean):
-    """Bounds of the effects of all groups together; a `bounds.Mean`.
+class GroupEffects(Mean):
+    """Bounds below and above the effects of all groups together; a `bounds.Mean`.
 
-    Each is bounded by Welch's t with a user of accuracy 0 and one of accuracy 1 added to either side
+    They are approximate (`benchmarks/aggregates.py` measures them): each is bounded by Welch's t with a user of accuracy 0 and one of accuracy 1 added to either side
     (Agresti and Caffo 2000, The American Statistician 54(4), for shares), since a group in which all
     users are alike is not certain to be so; and at the error rate over the number of groups.
+
+    Args:
+        values: Of the metric, one a user, in [0, 1], ``(n,)``.
+        places: In which group of places each user's item stood, ``(n,)``.
+        groups: How many there are.
     """
 
     def __init__(self, values: Floats, places: Integers, groups: int) -> None:
@@ -134,6 +140,10 @@ class _LargestEffect(Mean):
     def p_at_least(self, value: float) -> float:
         """P-value of the hypothesis that any effect is at least `value`."""
         return self._adjusted((self._effects - value) / self._errors)
+
+    def p_within(self, value: float) -> float:
+        """See `bounds.Mean`; 1, for the test of that is `position_test`."""
+        return 1.0
 
     def _quantiles(self, alpha: float) -> Floats:
         from scipy.special import stdtrit

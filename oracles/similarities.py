@@ -31,6 +31,28 @@ SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
     }
 )
 
+METRICS: frozenset[Similarity] = frozenset({rbo, overlap, jaccard, average_overlap})
+"""Similarities s of lists of one length of which 1 - s is a metric of negative type: a squared distance
+in some Euclidean space. Overlap and Jaccard are known to be; extrapolated RBO and average overlap mix
+overlaps of the first places. Kendall on the union and Fagin's K^(p) break the triangle inequality."""
+
+
+def least_effect(similarity: Similarity) -> float:
+    """The smallest that "agreement within sides less agreement between them" can be.
+
+    With a distance d = 1 - s that keeps the triangle inequality, two answers of one side are no further
+    apart than both are from any answer of the other: ``mean d(s, s') <= 2 mean d(s, f)``. So agreement
+    between sides exceeds neither side's own by more than 1/2. It holds for any number of answers of
+    one depth; of a similarity without a proof, agreements are only known to lie between 0 and 1.
+
+    Args:
+        similarity: In [0, 1].
+
+    Returns:
+        -1/2 for `METRICS`, -1 for any other.
+    """
+    return -0.5 if similarity in METRICS else -1.0
+
 
 def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) -> Similarity:
     """The similarity of that name.

@@ -81,6 +81,8 @@ class Verdict:
             early end of several chooses its users, so that no other run can be held against them.
         reach: The smallest and the largest value of a user there can be, those seen among them.
         joint: Whether the mean is a number of all users together, as an aggregate is.
+        approximate: Whether no proof keeps the bounds, and claims made of them, to the declared error
+            rate; how far they keep to it is measured (`docs/statistics.md`).
     """
 
     status: Status
@@ -107,6 +109,7 @@ class Verdict:
     reach: tuple[float, float] | None = None
     allowed: Allowed | None = None
     joint: bool = False
+    approximate: bool = False
     ledger: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
@@ -125,6 +128,8 @@ class Verdict:
         if self.estimate is not None and self.interval is not None and self.margin is not None:
             low, high = self.interval
             parts.append(f"D={self.estimate:.4f} [{low:.4f}, {high:.4f}], margin {self.margin:g}")
+        if self.approximate and self.interval is not None:
+            parts.append("approximate")
         if self.p_value is not None:
             parts.append(f"p={self.p_value:.2g}")
         if self.floor is not None:

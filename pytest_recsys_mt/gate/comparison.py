@@ -11,6 +11,7 @@ Holm's correction over all comparisons that gate. The bounds shown are at the le
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -316,4 +317,6 @@ def _mean(sign: int, new: _Side, other: int, old: _Side) -> Mean:
     # six digits: what differs by less than those is the same shift.
     digits = 2e-5 * max(abs(new.values).max(), abs(old.values).max())
     middle = np.median(effects)
-    return Jackknife(np.where(abs(effects - middle) <= digits, middle, effects))
+    effects = np.where(abs(effects - middle) <= digits, middle, effects)
+    one = max(digits, float(abs(effects - effects.mean()).max()))
+    return Jackknife(effects, -math.inf, math.inf, one)

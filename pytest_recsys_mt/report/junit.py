@@ -73,7 +73,10 @@ def sentence(row: Row) -> str:
     told = [f"{row['relation'] or 'unchanged'} {row['status']} ({row['oracle'] or 'no verdict'})"]
     if value is not None and row["interval"] is not None:
         low, high = row["interval"]
-        told.append(f"{metric or 'effect'} {value:.3f} [{low:.3f}, {high:.3f}], limit {limit:g}")
+        bounds = "approximate bounds " if row.get("approximate") else ""
+        told.append(
+            f"{metric or 'effect'} {value:.3f} {bounds}[{low:.3f}, {high:.3f}], limit {limit:g}"
+        )
         told.append(f"{row['users']} users")
     if row["reason"]:
         told.append(row["reason"])

@@ -87,6 +87,7 @@ def row_of(
         "reach": None if verdict.reach is None else list(verdict.reach),
         "per_user": dict(verdict.per_user),
         "joint": verdict.joint,
+        "approximate": verdict.approximate,
         "shrunk": None if shrunk is None else plain(shrunk),
         "reproduce": "",
         "traceback": "",

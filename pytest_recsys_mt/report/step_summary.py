@@ -86,8 +86,10 @@ def _row(row: Mapping[str, Any]) -> str:
         return f"| {cell(name_of_row(row))} | {word} | {cell(row['reason'])[:300]} | | | |"
     low, high = row["interval"]
     shown = "" if limit is None else f"{limit:g}"
+    approximate = " (approximate)" if row.get("approximate") else ""
     return (
-        f"| {cell(name_of_row(row))} | {word} | {value:.3f} | {low:.3f} to {high:.3f} | {shown} | "
+        f"| {cell(name_of_row(row))} | {word} | {value:.3f} | {low:.3f} to {high:.3f}{approximate} | "
+        f"{shown} | "
         f"{row['users']} |"
     )
 

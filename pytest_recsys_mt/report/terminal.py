@@ -36,6 +36,8 @@ HEADER = (
     f"{'users':>5}"
 )
 
+APPROXIMATE = "~"
+
 
 def summarise(reporter: Any, record: Record) -> None:
     """Write the tables, the calls and what the run says as a whole."""
@@ -47,6 +49,7 @@ def summarise(reporter: Any, record: Record) -> None:
         title = f"recsys-mt: {suite}, {model or 'no model'} on {settings.data}"
         reporter.write_sep("=", shorten(title, 74))
         reporter.write_line(HEADER)
+        marked = False
         for row, alike in _gathered(list(rows)):
             word = WORDS[row["status"]]
             if row["expected"] == "violated":
@@ -57,6 +60,9 @@ def summarise(reporter: Any, record: Record) -> None:
             reporter.write_line(f" {_numbers(row)}")
             if row["attempts"] > 1:
                 reporter.write_line(f"  the last of {row['attempts']} attempts")
+            marked = marked or _approximate(row)
+        if marked:
+            reporter.write_line(f"{APPROXIMATE} approximate: bounds whose error rate is not proven")
     document = record.document()
     calls = document["calls"]
     for line in textwrap.wrap(_spent(calls), 79, subsequent_indent="    "):
@@ -135,12 +141,17 @@ def _gathered(rows: list[Row]) -> Iterator[tuple[Row, int]]:
             yield members[0], len(members)
 
 
+def _approximate(row: Row) -> bool:
+    return bool(row.get("approximate")) and row["interval"] is not None
+
+
 def _numbers(row: Row) -> str:
     estimate = row["estimate"] if row.get("metric") is None else row["value"]
     if estimate is None or row["interval"] is None:
         return shorten(row["reason"], 80 - NAME - 10)
     low, high = row["interval"]
-    effect = f"{estimate:.3f} [{low:.3f}, {high:.3f}]"
+    mark = APPROXIMATE if _approximate(row) else ""
+    effect = f"{mark}{estimate:.3f} [{low:.3f}, {high:.3f}]"
     effect = effect if len(effect) <= 22 else effect.replace(", ", ",")
     limit = row["margin"] if row.get("metric") is None else row["threshold"]
     margin = "" if limit is None else f"{limit:.3g}"

@@ -1,7 +1,7 @@
 """What a recommender may make of the history, and what it may not."""
 
 from pytest_recsys_mt import metamorphic, thresholds
-from pytest_recsys_mt.oracles import different_ranking, monotone, same_ranking
+from pytest_recsys_mt.oracles import different_ranking, low_churn, monotone, same_ranking
 from pytest_recsys_mt.relations import (
     drop_history,
     duplicate_history,
@@ -13,6 +13,7 @@ from pytest_recsys_mt.relations import (
 )
 
 MARGIN = thresholds(__file__, "margin")
+HIT = thresholds(__file__, "hit")
 
 
 @metamorphic(reorder_history, duplicate_history, rename_user)
@@ -23,6 +24,7 @@ def test_same_taste_same_answer(source, followup):
 @metamorphic(noisy_profile(1), drop_history(1))
 def test_one_film_changes_little(source, followup):
     assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["one_item"])
+    assert low_churn(source, followup, "rbo", beyond=HIT["beyond"], margin=HIT["one_item"])
 
 
 @metamorphic(swap_history)

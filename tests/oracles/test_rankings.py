@@ -64,7 +64,7 @@ def test_no_effect_is_rarely_called_a_violation() -> None:
     assert statuses.count("violated") <= 1
 
 
-def test_a_calmer_followup_is_no_effect() -> None:
+def test_a_followup_that_is_a_little_calmer_stays_within_the_margin() -> None:
     rng = np.random.default_rng(3)
     taste = rng.normal(size=(100, 20))
     hot, cold = (plackett_luce(taste, 2, t, rng, 10) for t in (0.4, 0.1))

@@ -314,3 +314,27 @@ def test_an_error_before_any_verdict_is_told_without_its_module(project: pytest.
     )  # fmt: skip
     (row,) = record_of(path)["results"]
     assert row["reason"].startswith("MissingAnswerError: ")
+
+
+def test_bounds_without_a_proof_are_marked_in_the_table_and_in_the_record(
+    run: Run, project: pytest.Pytester
+) -> None:
+    project.makepyfile(
+        test_it="""
+        from pytest_recsys_mt.oracles import at_least, complete_list
+
+        def test_much_is_shown(recsys):
+            assert at_least(recsys.run(), "item_coverage", 0.01)
+
+        def test_answers(recsys):
+            assert complete_list(recsys.run(), margin=0.2)
+        """
+    )
+    result = run("--recsys-model=toys:Faithful", "--recsys-json=record.json", "--recsys-users=60")
+    result.stdout.re_match_lines([r"much_is_shown +holds +~0\.\d+ \[0\.\d+, ?0\.\d+\] .*"])
+    result.stdout.fnmatch_lines(["~ approximate: bounds whose error rate is not proven"])
+    rows = record_of(project.path / "record.json")["results"]
+    assert {row["oracle"]: row["approximate"] for row in rows} == {
+        "at_least:item_coverage": True,
+        "complete_list": False,
+    }

@@ -67,7 +67,7 @@ def value_of(card: Card) -> str:
     if row.get("interval") is None:
         return text
     low, high = (words.number(bound, percent) for bound in row["interval"])
-    return f"{text} [{low}, {high}]"
+    return f"{text} [{low}, {high}]{' approximate' if row.get('approximate') else ''}"
 
 
 def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:

@@ -151,7 +151,8 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         facts.append((effect.name if metric else "effect", words.number(value, effect.percent)))
     if row.get("interval") is not None:
         low, high = (words.number(bound, effect.percent) for bound in row["interval"])
-        facts.append(("interval", f"{low} to {high}"))
+        approximate = " (approximate)" if row.get("approximate") else ""
+        facts.append(("interval", f"{low} to {high}{approximate}"))
     if words.limit_of(row):
         facts.append(("threshold" if metric else "margin", words.limit_of(row)))
     for name, key in (("noise floor", "floor"), ("agreement", "agreement")):

@@ -75,6 +75,8 @@ EFFECTS = {
     "same_set": AGREEMENT,
     "same_order": AGREEMENT,
     "different_ranking": AGREEMENT,
+    "within_noise": AGREEMENT,
+    "low_churn": Effect("share of users whose answer changed, beyond chance", percent=True),
     "same_answer": Effect("share of answers that differ", percent=True),
     "no_repeats": Effect("share of users with an item named twice", percent=True),
     "only_candidates": Effect("share of users with an item that was not offered", percent=True),
@@ -192,6 +194,8 @@ def _bounds(row: Row, alpha: float | None) -> str:
     sure = (
         "At the declared error rate" if alpha is None else f"With {100 * (1 - alpha):g}% confidence"
     )
+    if row.get("approximate"):
+        sure = f"Approximately, {sure[0].lower()}{sure[1:]}"
     one_sided = {
         ("violated", "at most"): f"at least {low}",
         ("violated", "at least"): f"at most {high}",

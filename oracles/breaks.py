@@ -27,18 +27,18 @@ STAKES = np.array([0.125, 0.25, 0.5, 0.95])
 _NOTHING = 1e-9
 
 
-def log_growth(gains: Floats, worst: float) -> Floats:
+def log_growth(gains: Floats, worst: float | Floats) -> Floats:
     """Logarithm of what one night makes of a capital of 1, at each of `STAKES`.
 
     Args:
         gains: Of a unit stake on each user of the night, ``(..., users)``.
-        worst: The most that a unit stake can lose, known before the night.
+        worst: The most that a unit stake can lose, known before the night; ``(...)``.
 
     Returns:
         ``(len(STAKES), ...)``.
     """
-    stakes = STAKES / max(worst, _NOTHING)
-    return np.stack([np.log1p(stake * gains).sum(axis=-1) for stake in stakes])
+    shares = gains / np.maximum(np.asarray(worst)[..., None], _NOTHING)
+    return np.stack([np.log1p(stake * shares).sum(axis=-1) for stake in STAKES])
 
 
 def log_evidence(growth: Floats) -> Floats:

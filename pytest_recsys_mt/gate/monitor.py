@@ -115,7 +115,7 @@ def records(paths: Sequence[Path]) -> list[tuple[str, Document]]:
             found.append((one_line(str(path)), record_in(path)))
         except PolicyError as error:
             raise PolicyError(f"{str(path)!r} cannot be monitored: {error}") from error
-    return sorted(found, key=lambda each: str(each[1].get("time", {}).get("started", "")))
+    return sorted(found, key=lambda each: str(_fact(each[1], "time", "started")))
 
 
 def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: bool) -> list[Finding]:
@@ -152,7 +152,7 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
     """The verdicts that can be monitored; one on other terms than on the night before begins anew."""
     found: dict[Key, Series] = {}
     for place, (name, document) in enumerate(nights):
-        asked = document.get("calls", {}).get("made") != 0
+        asked = _fact(document, "calls", "made") != 0
         for key, row in _keyed(document["results"]):
             terms, margin = _terms(document, row), row.get("margin")
             series = found.get(key)
@@ -176,6 +176,12 @@ def can_be_monitored(row: Row) -> bool:
         and not row.get("joint")
         and row["oracle"].partition(":")[0] != CHOSEN
     )
+
+
+def _fact(document: Document, part: str, name: str) -> Any:
+    """A fact of a record that a comparison does not need, so that nobody has seen whether it is there."""
+    facts = document.get(part)
+    return facts.get(name) if isinstance(facts, dict) else None
 
 
 def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:

@@ -15,7 +15,7 @@ from pytest_recsys_mt.commands import main
 from pytest_recsys_mt.gate.monitor import monitor
 from pytest_recsys_mt.oracles.breaks import log_evidence
 from tests.gate.conftest import Run
-from tests.gate.nights import MARGIN, drawn, night, row, write
+from tests.gate.nights import HIGH, LOW, MARGIN, drawn, night, row, write
 
 Told = pytest.CaptureFixture[str]
 Night = dict[str, Any]
@@ -107,6 +107,16 @@ def test_an_alarm_names_the_night_and_the_promise(tmp_path: Path, capsys: Told) 
     assert " 16 1,600 0 " in alarm
     assert judged(capsys, *paths[:12])[0] == 0
     assert judged(capsys, "--alpha=1e-30", *paths)[0] == 0
+
+
+def test_facts_that_are_missing_or_others_stop_nothing(tmp_path: Path, capsys: Told) -> None:
+    odd = [{**each, "time": None, "calls": [], "digests": {}} for each in nights(1, 1)]
+    odd[1]["results"].append(row(drawn(3, 0.0), "\x1b[31mred\n", margin="wide"))
+    odd[1]["results"].append(row(drawn(3, 0.0), "\x1b[31mred\n", reach=[LOW, HIGH + 1], margin=9e9))
+    status, told, _ = judged(capsys, *write(tmp_path, odd))
+    assert status == 0
+    assert "\x1b" not in told
+    assert "1 verdict of" in told
 
 
 def test_records_of_both_schemas_are_one_row() -> None:

@@ -1,144 +1,251 @@
-"""The tool tests itself: how often its verdicts are wrong, and which planted faults they find.
+"""How often claims are wrong, how often right, and how many users they take: the public proof.
 
-    python -m benchmarks.calibration [--runs 1000] [--seeds 5] [-n 1]
+    python -m benchmarks.calibration [--runs 4000]
 
-Prints Markdown: error rates of simulated runs whose true effect is known; verdicts on a growing
-fault; and the promises of the metamorphic suite, judged on a zoo of sound and faulty recommenders
-over the embedded dataset, one run a seed. The output is the same for every number of processes.
+Prints Markdown, in minutes on one core. Users' effects are drawn from distributions whose true mean is exact
+(`benchmarks.shapes`); the capital is the product's own (`pytest_recsys_mt.oracles.betting`), and a claim is
+made as soon as it reaches 1/alpha. Runs of fewer users are the beginnings of those of most users.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
-import tempfile
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(_threads, "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from benchmarks import tables
-from benchmarks.promises import PROMISES, recsys_of
-from benchmarks.simulation import REACTIONS, rows
-from benchmarks.tables import Judged
-from benchmarks.zoo import DOSES, MEMBERS, Member
-from pytest_recsys_mt.verdict import Status
+import numpy as np
+from scipy.stats import binom
 
-TEMPERATURES = (0.0, 0.1, 0.3, 0.6, 1.0)
-SEED = 1
-"""Of the simulated runs."""
+from benchmarks.shapes import GROUP, HIGH, LOW, MARGIN, SHAPES, Draw, Floats, in_groups
+from benchmarks.simulation import lists
+from benchmarks.tables import table
+from pytest_recsys_mt.oracles.betting import log_capital, log_capital_of_any
+
+CLAIMS = ("violated", "holds")
+USERS = (20, 60, 100, 200, 400)
+ALPHAS = (0.05, 0.01)
+MOST = 200
+"""Users of a run where only one number is shown: the default."""
+
+FAMILY = 26
+SURE = 0.01
+"""Chance that any of all rates shown lies above its bound although none is above alpha."""
 
 
-def judged(name: str, seed: int, users: int = 100) -> list[Judged]:
-    """The verdicts of one run on one member: every promise that it is about.
+@dataclass(frozen=True)
+class Runs:
+    """Simulated runs on one distribution.
+
+    Attributes:
+        won: Largest log capital of each claim after each user, ``(runs, users)``.
+    """
+
+    won: Mapping[str, Floats]
+
+    def share(self, claim: str, users: int, alpha: float) -> float:
+        """The part of the runs in which a claim was made with so many users at most."""
+        return float((self.won[claim][:, users - 1] >= -math.log(alpha)).mean())
+
+    def asked(self, users: int, alpha: float) -> Floats:
+        """Users asked until a claim was made or there were no more, ``(runs,)``."""
+        clear = np.maximum(*self.won.values())[:, :users] >= -math.log(alpha)
+        return np.where(clear.any(axis=1), clear.argmax(axis=1) + 1.0, users)
+
+
+def simulate(draw: Draw, mean: float, runs: int, seed: int, users: int = max(USERS)) -> Runs:
+    """Bet on the users of many runs.
 
     Args:
-        name: Of a member of the zoo.
-        seed: Of the run.
-        users: Most users to ask.
+        draw: The distribution.
+        mean: Its mean.
+        runs: How many.
+        seed: Of the draws.
+        users: Of each run.
     """
-    (member,) = (one for one in MEMBERS if one.name == name)
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        recsys = recsys_of(member.make(), member.name, seed, users, Path(folder))
-        for promise in PROMISES:
-            verdict = promise.verdict(recsys)
-            if verdict is not None:
-                planted = promise.name in member.breaks
-                found.append(
-                    Judged(
-                        member.name,
-                        promise.name,
-                        planted,
-                        member.sound,
-                        verdict.status,
-                        verdict.users,
-                    )
-                )
-    return found
+    effects = draw(np.random.default_rng(seed), (runs, users), mean)
+    gains = {
+        "violated": (effects - MARGIN, MARGIN - LOW),
+        "holds": (MARGIN - effects, HIGH - MARGIN),
+    }
+    scale = HIGH - LOW
+    return Runs(
+        {
+            claim: np.maximum.accumulate(log_capital(gain / scale, worst / scale), axis=1)
+            for claim, (gain, worst) in gains.items()
+        }
+    )
 
 
-def dosed(strength: float, seed: int) -> tuple[float, Status]:
-    """Effect and verdict of shuffled candidates on a preference for early ones.
+def beyond(draw: Draw, mean: float, runs: int, seed: int, users: int = MOST) -> Runs:
+    """Bet in many runs that the mean is farther from 0 than the margin, on either side.
+
+    Effects reach from -1 to 1 here. The claims are "either", of one bettor on both sides
+    (`log_capital_of_any`), and "one", of a bettor who knows the side, to compare with.
 
     Args:
-        strength: One of `benchmarks.zoo.DOSES`.
-        seed: Of the run.
+        draw: The distribution.
+        mean: Its mean.
+        runs: How many.
+        seed: Of the draws.
+        users: Of each run.
     """
-    (promise,) = (one for one in PROMISES if one.name == "shuffle_candidates")
-    make = dict(DOSES)[strength]
-    with tempfile.TemporaryDirectory() as folder:
-        verdict = promise.verdict(recsys_of(make(), "dose", seed, 100, Path(folder)))
-    if verdict is None or verdict.estimate is None:
-        raise ValueError(f"no effect was measured at strength {strength!r}: {verdict!r}")
-    return verdict.estimate, verdict.status
+    effects = draw(np.random.default_rng(seed), (runs, users), mean) / 2
+    margin, worst = MARGIN / 2, (1 + MARGIN) / 2
+    sides = np.array([[worst], [worst]])
+    both = [log_capital_of_any(np.stack([x - margin, -x - margin]), sides) for x in effects]
+    alone = log_capital(effects - margin, worst)
+    return Runs(
+        {
+            "either": np.maximum.accumulate(np.array(both), axis=1),
+            "one": np.maximum.accumulate(alone, axis=1),
+        }
+    )
 
 
-def simulated(runs: int, processes: int) -> Iterator[str]:
-    """The error rates of runs whose true effect is known, as lines.
-
-    Args:
-        runs: For each true effect.
-        processes: That share the work.
-    """
-    with ProcessPoolExecutor(processes) as pool:
-        kinds = [(temperature, reaction) for temperature in TEMPERATURES for reaction in REACTIONS]
-        jobs = [pool.submit(rows, *kind, runs, SEED) for kind in kinds]
-        yield from tables.error_rates([row for job in jobs for row in job.result()])
+def bound(runs: int, alpha: float, rates: int) -> float:
+    """A rate that one of so many exceeds with probability `SURE` at most if none is above alpha."""
+    return float(binom.ppf(1 - SURE / rates, runs, alpha)) / runs
 
 
-def growing(seeds: int, processes: int) -> Iterator[str]:
-    """Verdicts on a fault of growing strength, as lines.
-
-    Args:
-        seeds: Runs for each strength.
-        processes: That share the work.
-    """
-    with ProcessPoolExecutor(processes) as pool:
-        jobs = [
-            (strength, [pool.submit(dosed, strength, seed) for seed in range(seeds)])
-            for strength, _ in DOSES
-        ]
-        yield from tables.dose_response(
-            [(strength, [job.result() for job in of]) for strength, of in jobs]
+def errors(shapes: Mapping[str, Draw], runs: int) -> Iterator[str]:
+    """At the margin, where either claim is wrong."""
+    found = {name: simulate(draw, MARGIN, runs, 1) for name, draw in shapes.items()}
+    rates = len(found) * len(USERS) * len(CLAIMS)
+    for alpha in ALPHAS:
+        limit = bound(runs, alpha, rates)
+        yield f"## Errors at alpha {alpha:g}: the true mean is the margin, so that either claim is wrong"
+        yield ""
+        yield from table(
+            ("effects", *(f"{users} users" for users in USERS)),
+            ((name, *(_both(of, users, alpha) for users in USERS)) for name, of in found.items()),
         )
+        worst = max(
+            of.share(claim, users, alpha)
+            for of in found.values() for users in USERS for claim in CLAIMS
+        )  # fmt: skip
+        above = "no rate is" if worst <= limit else "THERE IS A RATE"
+        yield (
+            f'% of runs in which "violated" / "holds" was ever claimed. The largest is {100 * worst:.2f}. If '
+            f"every true rate is at most {100 * alpha:g}, any of these {rates} comes out above "
+            f"{100 * limit:.2f} with probability {SURE:g} (binomial, {runs:,} runs, Bonferroni): {above} above it."
+        )
+        yield ""
 
 
-def zoo(members: Sequence[Member], seeds: int, processes: int) -> Iterator[str]:
-    """Every promise on every recommender that it is about, as lines.
+def _both(of: Runs, users: int, alpha: float) -> str:
+    return " / ".join(f"{100 * of.share(claim, users, alpha):.1f}" for claim in CLAIMS)
+
+
+def power(shapes: Mapping[str, Draw], runs: int) -> Iterator[str]:
+    """How often the right claim is made away from the margin, and after how many users."""
+    for times, word in ((0.0, "0"), (0.5, "half the margin"), (2.0, "twice the margin")):
+        wrong, right = CLAIMS if times < 1 else reversed(CLAIMS)
+        found = {name: simulate(draw, times * MARGIN, runs, 2) for name, draw in shapes.items()}
+        yield f'## The true mean is {word}: "{right}" is right'
+        yield ""
+        yield from table(
+            (
+                "effects",
+                *(f"{users} users" for users in USERS),
+                f"asked of {MOST}, mean (median)",
+                "alpha .01",
+                "wrong",
+            ),
+            (
+                (
+                    name,
+                    *(f"{100 * of.share(right, users, 0.05):.1f}" for users in USERS),
+                    f"{of.asked(MOST, 0.05).mean():.0f} ({np.median(of.asked(MOST, 0.05)):.0f})",
+                    f"{100 * of.share(right, MOST, 0.01):.1f}",
+                    f"{100 * of.share(wrong, max(USERS), 0.05):.2f}",
+                )
+                for name, of in found.items()
+            ),
+        )
+        yield (
+            f"% of runs with the right claim at alpha .05, by the most users; users asked, of {MOST} at most; "
+            f"% right with {MOST} users at alpha .01; % wrong with {max(USERS)} users at alpha .05."
+        )
+        yield ""
+
+
+def family(runs: int) -> Iterator[str]:
+    """Violations that stand among many relations."""
+    draw = SHAPES["normal, sd .12"]
+    of = simulate(draw, 2 * MARGIN, runs, 3, MOST)
+    alone, stands = (of.share("violated", MOST, 0.05 / size) for size in (1, FAMILY))
+    yield "## A family of relations"
+    yield ""
+    yield (
+        f"A violation of .10 (sd .12) is found in {100 * alone:.1f} % of runs of {MOST} users, and stands for a "
+        f"family of {FAMILY} relations (a capital of {FAMILY}/.05, the first step of Holm) in {100 * stands:.1f} %."
+    )
+    yield ""
+
+
+def two_sided(shapes: Mapping[str, Draw], runs: int) -> Iterator[str]:
+    """Claims that the mean is farther from 0 than the margin, on either side."""
+    rows, worst = [], dict.fromkeys(ALPHAS, 0.0)
+    for name, draw in shapes.items():
+        at, twice = (beyond(draw, times * MARGIN, runs, 4) for times in (1, 2))
+        wrong = {alpha: at.share("either", MOST, alpha) for alpha in ALPHAS}
+        worst = {alpha: max(worst[alpha], wrong[alpha]) for alpha in ALPHAS}
+        found = (f"{100 * twice.share(claim, MOST, 0.05):.1f}" for claim in ("either", "one"))
+        rows.append((name, *(f"{100 * rate:.1f}" for rate in wrong.values()), *found))
+    yield f"## Claims about either side: the mean is farther from 0 than the margin, {MOST} users, range [-1, 1]"
+    yield ""
+    yield from table(
+        ("effects", "at the margin, alpha .05", "alpha .01", "twice the margin", "one side alone"),
+        rows,
+    )
+    told = ", ".join(
+        f"{100 * worst[alpha]:.2f} at alpha {alpha:g} (bound {100 * bound(runs, alpha, len(rows)):.2f})"
+        for alpha in ALPHAS
+    )
+    yield f"% of runs in which it was claimed. The largest error is {told}."
+    yield ""
+
+
+def dependent(runs: int) -> Iterator[str]:
+    """What the assumption is worth that users are independent."""
+    of = simulate(in_groups, MARGIN, runs, 5)
+    yield f"## Users who are not independent: groups of {GROUP} share one effect (normal, sd .12)"
+    yield ""
+    yield from table(
+        ("", *(f"{users} users" for users in USERS)),
+        [("at the margin, alpha .05", *(_both(of, users, 0.05) for users in USERS))],
+    )
+    yield (
+        'Here the proof does not apply, and the claims are wrong that often ("violated" / "holds", %). Bet on '
+        "groups then, not on users."
+    )
+    yield ""
+
+
+def everything(runs: int, shapes: Mapping[str, Draw]) -> Iterator[str]:
+    """The report, as lines.
 
     Args:
-        members: Of the zoo.
-        seeds: Runs of the suite on each.
-        processes: That share the work.
+        runs: For each distribution and mean.
+        shapes: The distributions.
     """
-    with ProcessPoolExecutor(processes) as pool:
-        jobs = [pool.submit(judged, one.name, seed) for one in members for seed in range(seeds)]
-        found = [one for job in jobs for one in job.result()]
-    sound = sum(member.sound for member in members)
-    yield f"# {sound} sound and {len(members) - sound} faulty recommenders, {seeds} seeds, 100 users"
-    yield ""
-    yield from tables.promises(found)
-    yield from tables.recommenders(found, members)
-    yield from tables.matrix(found, members, seeds)
-    yield from tables.unfound(found, members)
+    yield from errors(shapes, runs)
+    yield from power(shapes, runs)
+    yield from family(runs)
+    yield from two_sided(shapes, runs)
+    yield from dependent(runs)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Error rates and detection rates of verdicts.")
-    parser.add_argument("--runs", type=int, default=1_000, help="simulated for each true effect")
-    parser.add_argument("--seeds", type=int, default=5, help="runs on each recommender of the zoo")
-    parser.add_argument("-n", "--processes", type=int, default=1, help="that share the work")
+    parser = argparse.ArgumentParser(description="Error rates and power of claims by betting.")
+    parser.add_argument("--runs", type=int, default=4_000, help="simulated for each distribution")
     options = parser.parse_args()
-    for part in (
-        simulated(options.runs, options.processes),
-        growing(4 * options.seeds, options.processes),
-        zoo(MEMBERS, options.seeds, options.processes),
-    ):
-        for line in part:
-            print(line, flush=True)
+    for line in everything(options.runs, {**SHAPES, **lists()}):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

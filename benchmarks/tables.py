@@ -1,4 +1,4 @@
-"""The report of the calibration as Markdown tables."""
+"""What benchmarks print, as Markdown tables."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 from benchmarks.promises import PROMISES
-from benchmarks.simulation import Row
 from benchmarks.zoo import Member
 from pytest_recsys_mt.oracles import rate_interval
 from pytest_recsys_mt.verdict import Status
-
-EFFECTS = {0: "0", 1: "margin", 2: "2 margins"}
 
 
 @dataclass(frozen=True)
@@ -50,40 +47,6 @@ def table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> Iterator[st
     yield f"|{'---|' * len(head)}"
     for line in lines:
         yield f"| {' | '.join(map(str, line))} |"
-    yield ""
-
-
-def error_rates(found: Sequence[Row]) -> Iterator[str]:
-    """Simulated runs: one line a recommender, reaction and true effect."""
-    runs = found[0].shares.runs
-    yield f"## Error rates: {runs} simulated runs a line, margin and alpha .05"
-    yield ""
-    head = ("temperature", "who reacts", "effect", "sd(D)", "users", "median asked")
-    yield from table(
-        (*head, "holds %", "violated %", "wrong way %"),
-        (
-            (
-                f"{row.temperature:g}",
-                row.reaction,
-                EFFECTS[row.effect],
-                f"{row.deviation:.3f}",
-                row.users,
-                f"{row.shares.median_users:.0f}",
-                interval(row.shares.statuses.get("holds", 0), runs),
-                interval(row.shares.statuses.get("violated", 0), runs),
-                f"{100 * row.wrong_way:.1f}",
-            )
-            for row in found
-        ),
-    )
-    at_margin = [row.wrong_way for row in found if row.effect == 1]
-    right = [row.right for row in found if row.right is not None]
-    wrong = [row.wrong_way for row in found if row.effect != 1]
-    yield (
-        f"At the margin a wrong claim in at most {100 * max(at_margin):.1f} % of the runs of any "
-        f"line. At no effect and at twice the margin the right verdict in at least "
-        f"{100 * min(right):.1f} %, the opposite one in at most {100 * max(wrong):.2f} %."
-    )
     yield ""
 
 

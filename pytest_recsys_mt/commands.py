@@ -1,4 +1,4 @@
-"""The command `recsys-mt`: answers from the cache into files and back, batches, reports.
+"""The command `recsys-mt`: answers from the cache into files and back, batches, reports, nights.
 
 Nothing heavy is imported before a command runs.
 """
@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: As typed after the program's name; by default those of this process.
 
     Returns:
-        0 if all went well, 1 if lines of a file were refused, 2 if nothing could be done.
+        0 if all went well, 1 if lines of a file were refused or a promise broke, 2 if nothing could
+        be done.
     """
     given = _parser().parse_args(arguments)
     from pytest_recsys_mt.errors import RecsysError
@@ -113,7 +114,37 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.set_defaults(command=_report)
 
+    monitor = groups.add_parser(
+        "monitor", help="see in the records of many nights whether a promise broke on any"
+    )
+    monitor.add_argument(
+        "records", type=Path, nargs="+", metavar="RECORD", help="as --recsys-json wrote them"
+    )
+    monitor.add_argument(
+        "--alpha",
+        type=_alpha,
+        default=0.05,
+        metavar="A",
+        help="chance of ever a false alarm, over all nights and verdicts (default: 0.05)",
+    )
+    monitor.add_argument(
+        "--change",
+        action="store_true",
+        help="the same users are asked every night: see whether their values became worse",
+    )
+    monitor.set_defaults(command=_monitor)
+
     return parser
+
+
+def _alpha(text: str) -> float:
+    try:
+        alpha = float(text)
+    except ValueError:
+        alpha = 0.0
+    if not 0 < alpha <= 0.5:
+        raise argparse.ArgumentTypeError(f"{text!r} is no chance above 0 and up to 0.5, as 0.05 is")
+    return alpha
 
 
 def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
@@ -179,6 +210,22 @@ def _report(given: argparse.Namespace) -> int:
     except OSError as error:
         raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
     print(f"report written to {output}")
+    return 0
+
+
+def _monitor(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.gate.monitor import monitor, records
+    from pytest_recsys_mt.report.monitored import idle, lines
+
+    nights = records(given.records)
+    findings = monitor(nights, given.alpha, change=given.change)
+    for line in lines(nights, findings, given.alpha, given.change):
+        print(line)
+    if any(found.alarm is not None for found in findings):
+        return 1
+    if not any(found.users[-1] for found in findings):
+        print(f"recsys-mt: {idle(nights, given.change)}", file=sys.stderr)
+        return 2
     return 0
 
 

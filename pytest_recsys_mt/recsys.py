@@ -54,6 +54,11 @@ class Recsys:
         return self._runner.subject.reads_text
 
     @property
+    def fingerprint(self) -> str | None:
+        """Digest of what tells one version of the recommender from another, where it says so."""
+        return self._runner.subject.fingerprint
+
+    @property
     def design(self) -> Design:
         """How requests are made."""
         return self._runner.design

@@ -57,6 +57,7 @@ class Subject(Protocol):
         reads_text: Whether instructions and prompt edits reach it.
         durable: Whether its answers may be kept beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
+        fingerprint: Digest of what tells one version of it from another; None where it says nothing of that.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Subject(Protocol):
     reads_text: bool
     durable: bool
     live: bool
+    fingerprint: str | None
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, where it needs to; called once, before the first call."""
@@ -158,6 +160,7 @@ class RecommenderSubject:
         self.live = bool(getattr(recommender, "live", True))
         self._recommender = recommender
         self._fixture = fixture
+        self.fingerprint: str | None = None
         self._identity: dict[str, Any] = {}
 
     def fit(self, training: Dataset, seed: int) -> None:
@@ -167,6 +170,7 @@ class RecommenderSubject:
             fit(training, seed)
         fingerprint = getattr(self._recommender, "fingerprint", None)
         self.durable = fingerprint is not None
+        self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
         self._identity = identity_of(self._recommender, self.name, self._fixture)
         self._identity.update(fingerprint=fingerprint, seed=seed)
         if fit is not None:
@@ -261,6 +265,7 @@ class TextSubject:
         self._identity = identity_of(model, name, fixture)
         known = isinstance(getattr(model, "identity", None), Mapping)
         self.durable = known or self._identity["fingerprint"] is not None
+        self.fingerprint = key_of(self._identity) if self.durable else None
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Learn the catalogue's titles."""

@@ -28,6 +28,25 @@ def read(path: Path) -> Document:
     Raises:
         PolicyError: If it cannot be read, is no record, or is that of a partial or empty run.
     """
+    found = record_in(path)
+    changed = [str(each["reason"]) for each in found.get("drift", []) if each["drifted"]]
+    if changed:
+        told = one_line("; ".join(changed))
+        raise PolicyError(f"nobody can say what it is the record of: {told}; make a new one")
+    if incomplete := found["gate"]["incomplete"]:
+        told = one_line("; ".join(map(str, incomplete)))
+        raise PolicyError(
+            f"it is the record of a partial run, which is no baseline: {told}; make one of a whole run"
+        )
+    return found
+
+
+def record_in(path: Path) -> Document:
+    """The record in a file, whole or of a partial run.
+
+    Raises:
+        PolicyError: If it cannot be read, is no record or a damaged one.
+    """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -48,15 +67,6 @@ def read(path: Path) -> Document:
         raise PolicyError(
             f"it is a damaged record: {fault}; --recsys-json writes no such thing, so the file was changed "
             f"later or is of an older version: make a new one with --recsys-json={path!s}"
-        )
-    changed = [str(each["reason"]) for each in found.get("drift", []) if each["drifted"]]
-    if changed:
-        told = one_line("; ".join(changed))
-        raise PolicyError(f"nobody can say what it is the record of: {told}; make a new one")
-    if gate["incomplete"]:
-        told = one_line("; ".join(map(str, gate["incomplete"])))
-        raise PolicyError(
-            f"it is the record of a partial run, which is no baseline: {told}; make one of a whole run"
         )
     return found
 
@@ -99,12 +109,12 @@ def _fault_of_row(row: Mapping[str, Any]) -> str:
         return "'allowed' is missing"
     if reach is None:
         return "'per_user' has values, and 'reach' does not say what they can be" if values else ""
-    if not (isinstance(reach, list) and len(reach) == 2 and all(map(_is_number, reach))):
+    if not (isinstance(reach, list) and len(reach) == 2 and all(map(is_number, reach))):
         return f"'reach' is {_short(reach)}, not two numbers"
     low, high = reach
     for user, value in values.items():
         # Before records took care of it, a value kept to six digits could stand that little outside.
-        if not _is_number(value) or not low - 1e-5 <= value <= high + 1e-5:
+        if not is_number(value) or not low - 1e-5 <= value <= high + 1e-5:
             return (
                 f"'per_user' of {one_line(user)!r} is {_short(value)}, not a number from {low:g} to {high:g}, "
                 f"its 'reach'"
@@ -112,7 +122,8 @@ def _fault_of_row(row: Mapping[str, Any]) -> str:
     return ""
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value of a record, which may be anybody's, is a finite number."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     try:

@@ -39,6 +39,7 @@ def row_of(
     suite: str,
     model: str,
     expected: str,
+    fingerprint: str | None = None,
     promise: str = "",
     shrunk: Counterexample | None = None,
 ) -> Row:
@@ -52,6 +53,7 @@ def row_of(
         "against": verdict.against,
         "promise": promise,
         "model": model,
+        "fingerprint": fingerprint,
         "oracle": verdict.oracle,
         "status": verdict.status,
         "outcome": "",

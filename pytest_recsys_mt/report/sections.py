@@ -42,10 +42,12 @@ def attach(
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     model = trial.model or parameters.get("recsys_model", "")  # "" before its fixture ran
     place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": model}
+    fingerprint = None if trial.recsys is None else trial.recsys.fingerprint
     rows = [
         row_of(
             verdict,
             expected=trial.expectation(verdict),
+            fingerprint=fingerprint,
             promise=promise_of(item, trial.transformation, verdict.oracle),
             shrunk=trial.counterexamples.get(number),
             **place,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.calibration import judged, zoo
+from benchmarks.end_to_end import judged, zoo
 from benchmarks.promises import PROMISES, recsys_of
 from benchmarks.zoo import FAULTY, MEMBERS, SOUND, Member
 

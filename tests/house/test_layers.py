@@ -47,7 +47,7 @@ LAYERS: dict[str, set[str]] = {
     "batch_api": {
         "cache", "cache_files", "calls", "errors", "files", "llm", "redaction", "subject",
     },
-    "commands": {"batch_api", "cache", "cache_files", "errors", "llm", "options", "report"},
+    "commands": {"batch_api", "cache", "cache_files", "errors", "gate", "llm", "options", "report"},
     "subject": {
         "errors", "requests", "calls", "contract", "datasets", "llm", "patience", "raised", "redaction",
     },

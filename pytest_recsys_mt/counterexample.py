@@ -99,6 +99,7 @@ class _Rationed:
         self.deterministic = subject.deterministic
         self.reads_text = subject.reads_text
         self.durable = subject.durable
+        self.wavers = subject.wavers
         self.live = False  # a search looks at one user, and asks nothing again
         self.limit: int | None = None
         self.asked: set[str] = set()

@@ -45,9 +45,14 @@ class PlannedTest:
         return [call for _, call in self._source.calls(self._followup)]
 
     def first_look(self) -> list[tuple[int, Call]]:
-        """The calls of the first look, which every test takes, with the positions of their cases."""
+        """The calls of the first look, which every test takes, with the positions of their cases.
+
+        None where the follow-up is not asked together with others.
+        """
+        if self._followup.asked != "together":
+            return []
         users = self._source.applicable(self._followup)
-        first, *_ = Looks(users, single=self.subject.deterministic or self.runner.settings.whole)
+        first, *_ = Looks(users, single=self.runner.deterministic or self.runner.settings.whole)
         return self._source.calls(self._followup, first.users)
 
 

@@ -57,6 +57,7 @@ class Subject(Protocol):
         reads_text: Whether instructions and prompt edits reach it.
         durable: Whether its answers may be kept beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
+        wavers: Whether two answers to one request differed in this run, whatever it declares.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Subject(Protocol):
     reads_text: bool
     durable: bool
     live: bool
+    wavers: bool
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, where it needs to; called once, before the first call."""
@@ -156,6 +158,7 @@ class RecommenderSubject:
         self.reads_text = bool(getattr(recommender, "reads_text", False))
         self.durable = False
         self.live = bool(getattr(recommender, "live", True))
+        self.wavers = False
         self._recommender = recommender
         self._fixture = fixture
         self._identity: dict[str, Any] = {}
@@ -255,6 +258,7 @@ class TextSubject:
         self.deterministic = recommender.deterministic
         self.reads_text = True
         self.live = True
+        self.wavers = False
         self._recommender = recommender
         self._seed = 0
         model = recommender.model

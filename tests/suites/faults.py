@@ -187,20 +187,23 @@ class OffersFirstInLongLists(Sound):
         return tuple(item.id for item in request.candidates)[: request.k]
 
 
-class CutsToTheShortest(Sound):
-    """Reads of all histories of a batch as much as its shortest has, as one who pads no batch."""
+class HurriesInBatches(Sound):
+    """Takes everything for liked where it is asked several requests at once."""
 
     def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
-        shortest = min(len(request.history) for request in requests)
-        cut = [request.replace(history=request.history[-shortest:]) for request in requests]
-        return super().recommend(cut)
+        if len(requests) > 1:
+            requests = [each.replace(history=self._liked(each)) for each in requests]
+        return super().recommend(requests)
+
+    def _liked(self, request: Request) -> tuple[Rating, ...]:
+        return tuple(replace(rating, value=request.scale.high) for rating in request.history)
 
 
 class SaysItIsSteady(Sound):
     """Says it is deterministic, and turns 4 % of its answers round."""
 
     def __init__(self) -> None:
-        self._draw = random.Random(0)  # noqa: S311 - no secret
+        self._draw = random.Random(0)
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
         return items[::-1] if self._draw.random() < 0.04 else items

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_recsys_mt.calls import Call
 from pytest_recsys_mt.requests import Request
@@ -85,7 +86,7 @@ class Elsewhere:
     def _answers(self, order: Order) -> list[Answer]:
         seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
         done = subprocess.run(
-            [sys.executable, "-P", "-c", _PROGRAM, *sys.path],
+            [sys.executable, "-P", "-c", _PROGRAM, *sys.path, *_home(order.spec)],
             input=pickle.dumps(order),
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
@@ -98,3 +99,13 @@ class Elsewhere:
             )
         answers: list[Answer] = json.loads(done.stdout)
         return answers
+
+
+def _home(spec: str) -> list[str]:
+    """The folder in which the module of ``package.module:name`` was found, if it was: entries of
+    `sys.path` may be relative, and tests go from folder to folder.
+    """
+    top = sys.modules.get(spec.partition(":")[0].partition(".")[0])
+    file = getattr(top, "__file__", None)
+    places = [*getattr(top, "__path__", [])[:1], *([file] if file else [])]
+    return [str(Path(places[0]).absolute().parent)] if places else []

@@ -9,7 +9,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError, OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects
+from pytest_recsys_mt.oracles.effect import MOST_HOLES, NO_ANSWER, Effects, encode, mostly_holes
 from pytest_recsys_mt.oracles.examples import pick
 from pytest_recsys_mt.oracles.judge import counted, too_many_failed
 from pytest_recsys_mt.oracles.together import CHANGED
@@ -61,6 +61,9 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     errors = Counter(pairs.errors) + Counter({NO_ANSWER: len(answered) - len(rows)})
     errors += Counter({reason: len(broken) for reason, broken in pairs.broken.items()})
     status, reason = _found(source, followup, pairs, effect)
+    holes = encode(pairs, source.context).holes
+    if status == "holds" and holes > MOST_HOLES:
+        status, reason = "inconclusive", mostly_holes(holes)
     if pairs.unasked and status != "violated":
         status, reason = "inconclusive", f"{NOT_ASKED}{counted(pairs.unasked)}"
     elif wrong := too_many_failed(errors, len(rows), source.context):

@@ -51,7 +51,7 @@ def asked_again(runner: Runner) -> Drift | None:
         return None
     earlier = {
         position: outcome
-        for position, outcome in runner.latest_outcomes.items()
+        for position, outcome in runner.first_outcomes.items()
         if outcome.asked is not None and min(_known(outcome.times)) < latest
     }
     chosen = dict(list(earlier.items())[:USERS])

@@ -225,9 +225,10 @@ class Runner:
         return self._source_outcomes.setdefault(self.replicates, {})
 
     @property
-    def latest_outcomes(self) -> Mapping[int, Outcome]:
-        """`source_outcomes`, of the time before where they have only begun anew."""
-        return self.source_outcomes or self._source_outcomes.get(1, {})
+    def first_outcomes(self) -> Mapping[int, Outcome]:
+        """`source_outcomes`; those of the time before where what was seen then may be drift."""
+        once = self._source_outcomes.get(1)
+        return once if once and self.subject.wavers == "seen" else self.source_outcomes
 
     def way(self, how: How) -> Ask | None:
         """What sends calls so; None for the usual way.
@@ -245,15 +246,20 @@ class Runner:
             raise NotApplicable(self._elsewhere)
         return self._elsewhere
 
-    def answered_twice(self, first: Outcome, second: Outcome) -> None:
+    def answered_twice(self, first: Outcome, second: Outcome, *, told: bool = False) -> None:
         """Take note of two answers to the same calls: whose differ is not deterministic.
 
         From then on it is taken for what it is, so that one finding does not become that of every
         relation: it is asked more than once, and judged by its noise.
+
+        Args:
+            first: What became of the calls.
+            second: What became of them when they were sent once more.
+            told: Whether a verdict is about just that.
         """
         sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
         if any(one.items != other.items for one, other in zip(*sides, strict=False)):
-            self.subject.wavers = True
+            self.subject.wavers = "told" if told else self.subject.wavers or "seen"
 
     def pairs_with(self, other: Runner) -> bool:
         """Whether answers of both can be compared user by user.
@@ -555,7 +561,7 @@ class RunAnswers:
                 other.append(two.asked)
                 apart = max(apart, _apart(one.times, two.times))
                 if self._same_question(partner):
-                    self._runner.answered_twice(one, two)
+                    self._runner.answered_twice(one, two, told=True)
             elif one.not_applicable or two.not_applicable:
                 reasons[one.not_applicable or two.not_applicable] += 1
             elif one.unasked or two.unasked:

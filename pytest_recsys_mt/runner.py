@@ -405,7 +405,7 @@ class RunAnswers:
         self._same_seed = _all(self._transformations, "same_seed")
         self._replicates = runner.replicates
         self._first = 0 if self._same_seed else block * self._replicates
-        self._asked = _how(self._transformations)
+        self._asked: How = _how(self._transformations)
         self._outcomes = {} if self._transformations else runner.source_outcomes
         self._context = context
         self._label = label
@@ -643,8 +643,10 @@ def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:
 
 def _how(transformations: Sequence[AnyTransformation]) -> How:
     """How the last of the transformations that says so wants its calls sent."""
-    declared: list[How] = [getattr(each, "asked", "together") for each in transformations]
-    return next((how for how in reversed(declared) if how != "together"), "together")
+    for each in reversed(transformations):
+        if isinstance(each, Transformation) and each.asked != "together":
+            return each.asked
+    return "together"
 
 
 def _all(transformations: Sequence[AnyTransformation], declared: str) -> bool:

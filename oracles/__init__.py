@@ -43,6 +43,7 @@ from pytest_recsys_mt.oracles.kendall import kendall
 from pytest_recsys_mt.oracles.log_popularity_difference import log_popularity_difference
 from pytest_recsys_mt.oracles.low_churn import low_churn
 from pytest_recsys_mt.oracles.monotone import monotone
+from pytest_recsys_mt.oracles.never_differs import never_differs
 from pytest_recsys_mt.oracles.no_position_bias import no_position_bias
 from pytest_recsys_mt.oracles.not_behind import ahead_when_cold, not_behind
 from pytest_recsys_mt.oracles.not_increased import not_increased
@@ -131,6 +132,7 @@ __all__ = [
     "long_tail",
     "low_churn",
     "monotone",
+    "never_differs",
     "no_position_bias",
     "no_repeats",
     "not_behind",

@@ -362,6 +362,16 @@ def follow_ups_failed(count: int, users: int) -> str:
     )
 
 
+def mostly_holes(share: float) -> str:
+    """Why lists that agree are no reason for "holds" where more than `MOST_HOLES` of them is nothing."""
+    return (
+        f"{share:.0%} of the compared places are empty or name what was not offered, and lists that "
+        f"agree there say nothing of the others: more than {MOST_HOLES:.0%} is too much for "
+        f'"holds"; ask for fewer items (--recsys-k), or see why answers are short (complete_list, '
+        f"only_candidates)"
+    )
+
+
 def counted(reason: str, count: int) -> Mapping[str, int]:
     """A reason with how many users it is true of, or nothing."""
     return {reason: count} if count else {}

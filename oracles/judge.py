@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
 from pytest_recsys_mt.oracles.bounds import Mean
-from pytest_recsys_mt.oracles.effect import MOST_HOLES, Effects, follow_ups_failed
+from pytest_recsys_mt.oracles.effect import MOST_HOLES, Effects, follow_ups_failed, mostly_holes
 from pytest_recsys_mt.oracles.examples import pick
 from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.power import outlook
@@ -319,12 +319,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     reason = ""
     if status == "holds" and effects.holes > MOST_HOLES:
         status = "inconclusive"
-        reason = (
-            f"{effects.holes:.0%} of the compared places are empty or name what was not offered, and "
-            f"lists that agree there say nothing of the others: more than {MOST_HOLES:.0%} is too "
-            f'much for "holds"; ask for fewer items (--recsys-k), or see why answers are short '
-            f"(complete_list, only_candidates)"
-        )
+        reason = mostly_holes(effects.holes)
     elif status == "inconclusive":
         reason = unasked
         # Where the users that were not measured stand in the way, no further ones are the remedy.

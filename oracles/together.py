@@ -70,8 +70,9 @@ def confirmed(
     Of a stochastic recommender, gone means that the other verdict does not claim it, and that users'
     effects are smaller there than they were, which is said of one that does not change at most at
     rate `GONE`. The verdict that stands is the first one, so that it does not depend on when anyone
-    was asked. A recommender that declares itself deterministic is asked again in any case: where all
-    its answers are the same, the first verdict stands, else the one that knows its noise.
+    was asked. A recommender that declares itself deterministic is asked again in any case, also where
+    users' answers differ too little for a claim: where all its answers are the same, the first verdict
+    stands, else the one that knows its noise.
 
     Args:
         verdict: On answers asked `apart`.
@@ -82,7 +83,10 @@ def confirmed(
         anew: Asks both sides together; None where the answers cannot have changed.
     """
     difference = "holds" if promise == "at least" else "violated"
-    if verdict.status != difference or verdict.estimate is None or not (apart or deterministic):
+    noise = deterministic and verdict.status == "inconclusive" and any(before.values())
+    if not (verdict.status == difference or noise):
+        return verdict
+    if verdict.estimate is None or not (apart or deterministic):
         return verdict
     when = f"{lasting(apart)} apart"
     try:

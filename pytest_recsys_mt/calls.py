@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_recsys_mt.errors import RelationError
@@ -39,6 +39,11 @@ class Call:
     def again(self) -> bool:
         """Whether the question was asked before, and is asked to see whether answers changed."""
         return int(self.content["replicate"]) >= AGAIN
+
+    def sent(self, **how: str) -> Call:
+        """The same question, asked in a way of its own, which its answer may depend on."""
+        content = {**self.content, **how}
+        return replace(self, key=key_of(content), content=content)
 
     @property
     def label(self) -> str:

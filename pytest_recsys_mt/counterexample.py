@@ -24,7 +24,7 @@ from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request
 from pytest_recsys_mt.runner import Runner
 from pytest_recsys_mt.settings import Design
 from pytest_recsys_mt.shrinking import ddmin
-from pytest_recsys_mt.subject import Answer, Subject
+from pytest_recsys_mt.subject import Answer, Subject, Wavers
 from pytest_recsys_mt.verdict import Example, Status, Verdict
 
 Part = TypeVar("Part")
@@ -100,6 +100,7 @@ class _Rationed:
         self.reads_text = subject.reads_text
         self.durable = subject.durable
         self.fingerprint = subject.fingerprint
+        self.wavers: Wavers = subject.wavers
         self.live = False  # a search looks at one user, and asks nothing again
         self.limit: int | None = None
         self.asked: set[str] = set()

@@ -6,6 +6,7 @@ Relations are guarded by themselves (`oracles.together`); this tells of a change
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from pytest_recsys_mt.answers import Pairs
@@ -50,7 +51,7 @@ def asked_again(runner: Runner) -> Drift | None:
         return None
     earlier = {
         position: outcome
-        for position, outcome in runner.source_outcomes.items()
+        for position, outcome in runner.first_outcomes.items()
         if outcome.asked is not None and min(_known(outcome.times)) < latest
     }
     chosen = dict(list(earlier.items())[:USERS])
@@ -69,7 +70,11 @@ def asked_again(runner: Runner) -> Drift | None:
     if len(pairs) < 2:
         return None
     source, again = zip(*pairs, strict=True)
-    context = runner.context(lambda verdict: verdict)
+    once = all(len(asked.answers) == 1 for asked in source)
+    context = replace(
+        runner.context(lambda verdict: verdict),
+        deterministic=runner.subject.deterministic and once,
+    )
     effects = similarity_effects(Pairs(tuple(source), tuple(again)), context, rbo)
     if effects.obstacle or len(effects.rows) < 2:
         return None

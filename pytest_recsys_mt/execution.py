@@ -124,8 +124,18 @@ class Executor:
         """
         return self._kept == {True}
 
+    @property
+    def here(self) -> bool:
+        """Whether calls are sent by this process, in the order given."""
+        return self._here
+
     def execute(
-        self, subject: Subject, calls: Sequence[Call], *, anew: bool = False
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
+        *,
+        anew: bool = False,
+        ask: Ask | None = None,
     ) -> list[Answer]:
         """The answers to `calls`, in their order; equal calls are sent once,
         failed ones once more.
@@ -139,6 +149,7 @@ class Executor:
             subject: Whom to ask.
             calls: What to ask.
             anew: Whether answers of earlier runs do not count.
+            ask: How these are sent, where not as all others.
 
         Raises:
             MissingAnswerError: In replay mode, if an answer is not in the cache.
@@ -156,11 +167,11 @@ class Executor:
                     self._take_from_cache(subject, waiting, anew)
                 if waiting:
                     self.latest[subject.name] = time.time()
-                unasked = self._put(subject, list(waiting.values()))
+                unasked = self._put(subject, list(waiting.values()), ask)
                 again = [c for c in waiting.values() if "error" in self._answers.get(c.key, {})]
                 # Where all failed it is the endpoint or the object, and asking again is no help.
                 if len(again) < len(waiting):
-                    unasked = self._put(subject, again) or unasked
+                    unasked = self._put(subject, again, ask) or unasked
         self._kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
@@ -211,13 +222,13 @@ class Executor:
                 self._facts.setdefault(key, []).append(_fact(call, answer, "cached", 0.0, 0.0))
             self._progress.found()
 
-    def _put(self, subject: Subject, calls: Sequence[Call]) -> str:
+    def _put(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> str:
         """Put the calls, as far as the limits of the run allow; says which limit ended it."""
         if not calls:
             return ""
         with self._progress.batch(subject.name, len(calls)):
             if self._budget is None:
-                self._put_batch(subject, calls)
+                self._put_batch(subject, calls, ask)
                 return self._end(subject)
             price = self._price(subject, calls[0])
             if price is None and self._budget.limits.usd is not None:
@@ -228,11 +239,11 @@ class Executor:
             while calls and not self._ended(subject):
                 room = self._budget.room(self._expect(subject, call) for call in calls)
                 batch, calls = calls[:room], calls[room:]
-                self._put_batch(subject, batch)
+                self._put_batch(subject, batch, ask)
             return self._end(subject)
 
-    def _put_batch(self, subject: Subject, calls: Sequence[Call]) -> None:
-        arrivals = self._ask(subject, calls)
+    def _put_batch(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> None:
+        arrivals = (ask or self._ask)(subject, calls)
         ends = False
         try:
             for arrived in arrivals:

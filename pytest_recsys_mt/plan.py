@@ -45,7 +45,12 @@ class PlannedTest:
         return [call for _, call in self._source.calls(self._followup)]
 
     def first_look(self) -> list[tuple[int, Call]]:
-        """The calls of the first look, which every test takes, with the positions of their cases."""
+        """The calls of the first look, which every test takes, with the positions of their cases.
+
+        None where the follow-up is not asked together with others.
+        """
+        if self._followup.asked != "together":
+            return []
         users = self._source.applicable(self._followup)
         first = users if self.runner.settings.whole else next_step(0, users)
         return self._source.calls(self._followup, first)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
@@ -13,6 +13,7 @@ from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.calls import AGAIN, Call, key_of, plain_request
 from pytest_recsys_mt.cases import Case, Split
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.elsewhere import alone
 from pytest_recsys_mt.errors import (
     LimitReachedError,
     NotApplicable,
@@ -20,8 +21,9 @@ from pytest_recsys_mt.errors import (
     RecommenderError,
     RelationError,
 )
-from pytest_recsys_mt.execution import Executor
+from pytest_recsys_mt.execution import Ask, Executor
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.seeds import generator
@@ -29,6 +31,9 @@ from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.subject import Answer, Subject
 from pytest_recsys_mt.texts import Texts
 from pytest_recsys_mt.verdict import Verdict
+
+NOWHERE = "no other process can make the recommender of a part of a run"
+"""Why nothing is asked elsewhere where nobody says how."""
 
 UNCHANGED = "the transformation changes nothing that the recommender sees"
 
@@ -60,20 +65,44 @@ class Questions:
         requests: What to ask.
         first: Number of the first replicate.
         repeat: Ask anew although request and replicate are the source's own.
+        replicates: How many; as many as the recommender takes now where None.
+        asked: How they are sent.
+        before: What is sent right before them, where anything is.
     """
 
     runner: Runner
     requests: Mapping[int, Request]
     first: int
     repeat: bool = False
+    replicates: int | None = None
+    asked: How = "together"
+    before: Mapping[int, Request] = field(default_factory=dict)
 
     def calls(self) -> list[tuple[int, Call]]:
         """The calls to send, each with the position of its case."""
         return [
-            (position, self.runner.subject.call(request.replace(replicate=replicate), self.repeat))
-            for replicate in range(self.first, self.first + self.runner.replicates)
+            (position, self._call(request, replicate))
+            for replicate in self._numbers
             for position, request in self.requests.items()
         ]
+
+    def sent(self) -> Iterator[tuple[int, Call]]:
+        """As `calls`, with what is sent right before each."""
+        for position, call in self.calls():
+            if position in self.before:
+                replicate = int(call.content["replicate"])
+                before = self._call(self.before[position], replicate)
+                yield position, before.sent(before=call.key)
+            yield position, call
+
+    @property
+    def _numbers(self) -> range:
+        replicates = self.runner.replicates if self.replicates is None else self.replicates
+        return range(self.first, self.first + replicates)
+
+    def _call(self, request: Request, replicate: int) -> Call:
+        call = self.runner.subject.call(request.replace(replicate=replicate), self.repeat)
+        return call if self.asked == "together" else call.sent(asked=self.asked)
 
 
 def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
@@ -91,6 +120,8 @@ def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
 def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
     """Ask all sides, those of one recommender as one batch: each fit is a recommender of its own.
 
+    What is sent in another way than together is sent apart from the rest, in the order given.
+
     Args:
         *sides: What to ask.
         anew: Whether answers of earlier runs do not count.
@@ -98,24 +129,21 @@ def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
     Returns:
         What became of each request, by position, for each side.
     """
-    calls = [each.calls() for each in sides]
-    runners = {id(each.runner.subject): each.runner for each in sides}
+    groups: dict[tuple[int, How], list[Questions]] = {}
+    for each in sides:
+        groups.setdefault((id(each.runner.subject), each.asked), []).append(each)
     known: dict[tuple[int, str], Answer] = {}
-    for asked, runner in runners.items():
-        theirs = [
-            of_side
-            for each, of_side in zip(sides, calls, strict=True)
-            if id(each.runner.subject) == asked
-        ]
-        ordered = interleaved(chain.from_iterable(theirs))
-        answers = runner.execute(ordered, anew=anew)
+    for (asked, how), group in groups.items():
+        theirs = chain.from_iterable(each.sent() for each in group)
+        ordered = interleaved(theirs) if how == "together" else [call for _, call in theirs]
+        answers = group[0].runner.execute(ordered, anew=anew, how=how)
         known |= {(asked, call.key): answer for call, answer in zip(ordered, answers, strict=True)}
     return [
         each.runner.outcomes(
             each.requests,
-            [(place, known[id(each.runner.subject), call.key]) for place, call in of_side],
+            [(place, known[id(each.runner.subject), call.key]) for place, call in each.calls()],
         )
-        for each, of_side in zip(sides, calls, strict=True)
+        for each in sides
     ]
 
 
@@ -128,10 +156,9 @@ class Runner:
         design: How requests are made.
         settings: Of the run.
         executor: Puts the calls.
+        elsewhere: Sends calls to another process that makes the recommender anew; or why nothing can.
 
     Attributes:
-        source_outcomes: What became of the unchanged requests, by position of their case: each
-            answer is read once, however many tests compare theirs with it.
         asked_apart: Whether anything was compared with source answers of another time, or had to
             be asked again.
     """
@@ -143,12 +170,14 @@ class Runner:
         design: Design,
         settings: Settings,
         executor: Executor,
+        elsewhere: Ask | str = NOWHERE,
     ) -> None:
         self.subject = subject
         self.design = design
         self.settings = settings
-        self.source_outcomes: dict[int, Outcome] = {}
         self.asked_apart = False
+        self._source_outcomes: dict[int, dict[int, Outcome]] = {}
+        self._elsewhere = elsewhere
         self._split = split
         self._executor = executor
 
@@ -177,9 +206,60 @@ class Runner:
         return self._executor.latest.get(self.subject.name)
 
     @property
+    def deterministic(self) -> bool:
+        """Whether the recommender declares that it always answers alike, and was not seen otherwise."""
+        return self.subject.deterministic and not self.subject.wavers
+
+    @property
     def replicates(self) -> int:
         """Calls a side: one for a deterministic recommender."""
-        return 1 if self.subject.deterministic else self.design.replicates
+        return 1 if self.deterministic else self.design.replicates
+
+    @property
+    def source_outcomes(self) -> dict[int, Outcome]:
+        """What became of the unchanged requests, by position of their case.
+
+        Each answer is read once, however many tests compare theirs with it. What is found out to be
+        not deterministic is asked more than once from then on, so its outcomes begin anew.
+        """
+        return self._source_outcomes.setdefault(self.replicates, {})
+
+    @property
+    def first_outcomes(self) -> Mapping[int, Outcome]:
+        """`source_outcomes`; those of the time before where what was seen then may be drift."""
+        once = self._source_outcomes.get(1)
+        return once if once and self.subject.wavers == "seen" else self.source_outcomes
+
+    def way(self, how: How) -> Ask | None:
+        """What sends calls so; None for the usual way.
+
+        Raises:
+            NotApplicable: If nothing can.
+        """
+        if how == "together":
+            return None
+        if not self._executor.here:
+            raise NotApplicable("with --recsys-executor=ray calls are sent to actors, not here")
+        if how == "alone":
+            return alone
+        if isinstance(self._elsewhere, str):
+            raise NotApplicable(self._elsewhere)
+        return self._elsewhere
+
+    def answered_twice(self, first: Outcome, second: Outcome, *, told: bool = False) -> None:
+        """Take note of two answers to the same calls: whose differ is not deterministic.
+
+        From then on it is taken for what it is, so that one finding does not become that of every
+        relation: it is asked more than once, and judged by its noise.
+
+        Args:
+            first: What became of the calls.
+            second: What became of them when they were sent once more.
+            told: Whether a verdict is about just that.
+        """
+        sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
+        if any(one.items != other.items for one, other in zip(*sides, strict=False)):
+            self.subject.wavers = "told" if told else self.subject.wavers or "seen"
 
     def pairs_with(self, other: Runner) -> bool:
         """Whether answers of both can be compared user by user.
@@ -202,7 +282,7 @@ class Runner:
         return Context(
             alpha=self.settings.alpha,
             error_limit=self.settings.error_limit,
-            deterministic=self.subject.deterministic,
+            deterministic=self.deterministic,
             family=self.settings.family,
             whole=self.settings.whole,
             items=self._split.dataset.items,
@@ -275,9 +355,11 @@ class Runner:
         """
         return Texts(self.subject, self._executor)
 
-    def execute(self, calls: Sequence[Call], *, anew: bool = False) -> list[Answer]:
+    def execute(
+        self, calls: Sequence[Call], *, anew: bool = False, how: How = "together"
+    ) -> list[Answer]:
         """The answers of the recommender; see `Executor.execute`."""
-        return self._executor.execute(self.subject, calls, anew=anew)
+        return self._executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
 
     def outcomes(
         self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Answer]]
@@ -322,7 +404,9 @@ class RunAnswers:
         self._runner = runner
         self._transformations = tuple(transformations)
         self._same_seed = _all(self._transformations, "same_seed")
-        self._first = 0 if self._same_seed else block * runner.replicates
+        self._replicates = runner.replicates
+        self._first = 0 if self._same_seed else block * self._replicates
+        self._asked: How = _how(self._transformations)
         self._outcomes = {} if self._transformations else runner.source_outcomes
         self._context = context
         self._label = label
@@ -355,6 +439,10 @@ class RunAnswers:
     @cached_property
     def _requests(self) -> tuple[dict[int, Request], Counter[str]]:
         requests, reasons = {}, Counter[str]()
+        try:
+            self._runner.way(self._asked)
+        except NotApplicable as reason:
+            return {}, Counter({str(reason): len(self._runner.cases)})
         for position, case in enumerate(self._runner.cases):
             request = (
                 self._runner.transformed(case, self._transformations)
@@ -366,6 +454,30 @@ class RunAnswers:
             else:
                 reasons[str(request) or "no reason given"] += 1
         return requests, reasons
+
+    @property
+    def asked(self) -> How:
+        """How the calls of this side are sent."""
+        return self._asked
+
+    def _of(self, positions: Iterable[int], first: int) -> Questions:
+        """The questions of this side to some users, numbered from `first`."""
+        requests = {position: self._requests[0][position] for position in positions}
+        before = {
+            position: request
+            for position, asked in requests.items()
+            for request in self._before(self._runner.cases[position], asked)
+        }
+        return Questions(
+            self._runner, requests, first, self._same_seed, self._replicates, self._asked, before
+        )
+
+    def _before(self, case: Case, request: Request) -> Iterator[Request]:
+        """What is sent right before a request of this side."""
+        for each in self._transformations:
+            if isinstance(each, Transformation) and each.before is not None:
+                rng = generator(self._runner.settings.seed, case.request.user, each.name)
+                yield each.before(request, rng, self._runner.world)
 
     def applicable(self, followup: Answers | None = None, /) -> int:
         """How many users this side can serve, and `followup` too. Asks nothing.
@@ -420,16 +532,16 @@ class RunAnswers:
         positions = self._served(partner)[:users]
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
-        sides = [
-            Questions(
-                side._runner,
-                {position: side._requests[0][position] for position in positions},
-                first + side._first,
-                side._same_seed,
-            )
-            for side in (self, partner)
-        ]
-        return self._paired(partner, positions, *ask(*sides))
+        # What is asked alone differs from what was asked beside as many others as before.
+        beside = list(self._outcomes) if partner._asked != self._asked else positions
+        ours, theirs = ask(
+            self._of(beside, first + self._first), partner._of(positions, first + partner._first)
+        )
+        for side, outcomes in ((self, ours), (partner, theirs)):
+            if side._asked == "together":
+                for position, outcome in outcomes.items():
+                    runner.answered_twice(side._outcomes[position], outcome)
+        return self._paired(partner, positions, ours, theirs)
 
     def _paired(
         self,
@@ -454,6 +566,8 @@ class RunAnswers:
                 source.append(one.asked)
                 other.append(two.asked)
                 apart = max(apart, _apart(one.times, two.times))
+                if self._same_question(partner):
+                    self._runner.answered_twice(one, two, told=True)
             elif one.not_applicable or two.not_applicable:
                 reasons[one.not_applicable or two.not_applicable] += 1
             elif one.asked is not None:
@@ -473,6 +587,10 @@ class RunAnswers:
             apart=apart,
         )
 
+    def _same_question(self, partner: RunAnswers) -> bool:
+        """Whether the other side is this one, asked again in the same way."""
+        return partner._same_seed and not self._transformations and partner._asked == self._asked
+
     def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
         """The calls of `pair` that are not answered yet, each with the position of its case.
 
@@ -483,7 +601,7 @@ class RunAnswers:
         """
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
-        return [call for side in (self, partner) for call in side._questions(positions).calls()]
+        return [call for side in (self, partner) for call in side._questions(positions).sent()]
 
     def _partner(self, followup: Answers) -> RunAnswers:
         if not isinstance(followup, RunAnswers) or not followup._runner.pairs_with(self._runner):
@@ -502,13 +620,12 @@ class RunAnswers:
 
     def _questions(self, positions: Sequence[int]) -> Questions:
         """The requests that have not been asked yet."""
-        requests, _ = self._requests
-        missing = {
-            position: requests[position]
+        missing = [
+            position
             for position in positions
             if position not in self._outcomes or self._outcomes[position].unasked
-        }
-        return Questions(self._runner, missing, self._first, self._same_seed)
+        ]
+        return self._of(missing, self._first)
 
     def _ask(self, positions: Sequence[int], *partners: RunAnswers) -> None:
         """Ask what is not answered yet of this side and of others, together."""
@@ -539,6 +656,14 @@ def _first_unasked(outcomes: Sequence[Outcome]) -> int:
 
 def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:
     return Counter(outcome.not_applicable for outcome in outcomes if outcome.not_applicable)
+
+
+def _how(transformations: Sequence[AnyTransformation]) -> How:
+    """How the last of the transformations that says so wants its calls sent."""
+    for each in reversed(transformations):
+        if isinstance(each, Transformation) and each.asked != "together":
+            return each.asked
+    return "together"
 
 
 def _all(transformations: Sequence[AnyTransformation], declared: str) -> bool:

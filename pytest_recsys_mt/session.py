@@ -15,8 +15,9 @@ from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.drift import Drift, asked_again
+from pytest_recsys_mt.elsewhere import Elsewhere
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
-from pytest_recsys_mt.execution import Executor
+from pytest_recsys_mt.execution import Ask, Executor
 from pytest_recsys_mt.failures import Told
 from pytest_recsys_mt.limits import Budget, account
 from pytest_recsys_mt.options import PROMPT
@@ -25,6 +26,7 @@ from pytest_recsys_mt.prices import Prices
 from pytest_recsys_mt.progress import Progress
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.loading import JUDGES, RECOMMENDS
+from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, Request, TextModel
 from pytest_recsys_mt.runner import RunAnswers, Runner
@@ -314,8 +316,22 @@ class Session:
         if key not in self._runners:
             fit = Fit(design.training_history, design.initialisation)
             known = self.subject(recommender, name, design.prompt, fit, fixture)
-            self._runners[key] = Runner(known, self.split, design, self.settings, self.executor)
+            elsewhere = self._elsewhere(recommender, name, design)
+            self._runners[key] = Runner(
+                known, self.split, design, self.settings, self.executor, elsewhere
+            )
         return self._runners[key]
+
+    def _elsewhere(self, recommender: object, name: str, design: Design) -> Ask | str:
+        """What sends calls to a recommender made anew in another process, or why nothing can."""
+        if self._recommenders.get(name) is not recommender:
+            return (
+                "a fixture gives the recommender, and no other process has it; name it by a spec, "
+                "--recsys-model=package.module:name"
+            )
+        if not makes_anew(name):
+            return f"what answers as {name} is no part of this process, or too large for two"
+        return Elsewhere(self.settings, name, design)
 
     def texts(self, spec: str) -> Texts:
         """The text model that `spec` names, for prompts of a test's own.

@@ -151,6 +151,7 @@ def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
         st.just(relations.duplicate_history),
         st.just(relations.swap_history),
         st.just(relations.same_seed_same_answer),
+        st.just(relations.title_injection),
         st.builds(relations.drop_history, _few),
         st.builds(relations.truncate_history, _few),
         st.builds(relations.noisy_profile, _few, paper=st.booleans()),
@@ -168,7 +169,6 @@ def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
             st.builds(relations.demonstrations, _few),
             st.just(relations.focus_on_recent),
             st.just(relations.paraphrase_task),
-            st.just(relations.title_injection),
             st.builds(relations.with_profile, st.just({USER: PROFILE}), history=st.booleans()),
         ]
     return st.one_of(strategies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from pytest_recsys_mt.calls import SCHEMA, Call, key_of, plain_request
 from pytest_recsys_mt.contract import COMPLETE, RECOMMEND, shown
@@ -48,6 +48,10 @@ REASON_LENGTH = 300
 Asked = TypeVar("Asked")
 
 
+Wavers = Literal["", "seen", "told"]
+"""Whether answers to one request were seen to differ, and whether a verdict is about just that."""
+
+
 class Subject(Protocol):
     """A recommender under test.
 
@@ -58,6 +62,7 @@ class Subject(Protocol):
         durable: Whether its answers may be kept beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
         fingerprint: Digest of what tells one version of it from another; None where it says nothing of that.
+        wavers: Whether two answers to one request differed in this run, whatever it declares; see `Wavers`.
     """
 
     name: str
@@ -66,6 +71,7 @@ class Subject(Protocol):
     durable: bool
     live: bool
     fingerprint: str | None
+    wavers: Wavers
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, where it needs to; called once, before the first call."""
@@ -158,6 +164,7 @@ class RecommenderSubject:
         self.reads_text = bool(getattr(recommender, "reads_text", False))
         self.durable = False
         self.live = bool(getattr(recommender, "live", True))
+        self.wavers: Wavers = ""
         self._recommender = recommender
         self._fixture = fixture
         self.fingerprint: str | None = None
@@ -259,6 +266,7 @@ class TextSubject:
         self.deterministic = recommender.deterministic
         self.reads_text = True
         self.live = True
+        self.wavers: Wavers = ""
         self._recommender = recommender
         self._seed = 0
         model = recommender.model

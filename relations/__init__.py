@@ -2,6 +2,9 @@
 
 from pytest_recsys_mt.relations.add_irrelevant_candidates import add_irrelevant_candidates
 from pytest_recsys_mt.relations.add_spaces import add_spaces
+from pytest_recsys_mt.relations.ask_after_another import ask_after_another
+from pytest_recsys_mt.relations.ask_alone import ask_alone
+from pytest_recsys_mt.relations.ask_elsewhere import ask_elsewhere
 from pytest_recsys_mt.relations.ask_k import ask_k
 from pytest_recsys_mt.relations.change_case import change_case
 from pytest_recsys_mt.relations.demonstrations import demonstrations
@@ -31,6 +34,9 @@ __all__ = [
     "Transformation",
     "add_irrelevant_candidates",
     "add_spaces",
+    "ask_after_another",
+    "ask_alone",
+    "ask_elsewhere",
     "ask_k",
     "change_case",
     "demonstrations",

@@ -56,6 +56,6 @@ title_injection = Transformation(
     name="title_injection",
     apply=_apply,
     promise="An item is not lifted by an instruction inside its title.",
-    needs=frozenset({"candidates", "text"}),
+    needs=frozenset({"candidates"}),
     origin=TEXT_ATTACK,
 )

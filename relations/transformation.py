@@ -11,6 +11,10 @@ from pytest_recsys_mt.requests import Request, World
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+Asked = Literal["together", "alone", "elsewhere"]
+"""How calls are sent: as one batch with those of other users, each by itself, or by another process,
+in which the recommender is made anew."""
+
 Need = Literal["ratings", "candidates", "text"]
 """What a request or a recommender must have: ratings in the history, candidates to choose from, or
 a recommender that reads text."""
@@ -33,6 +37,9 @@ class Transformation:
             request, asked twice, becomes a relation.
         may_keep: A request that it leaves as it is is a follow-up too; elsewhere the relation is
             not applicable to it.
+        asked: How the follow-up is asked; see `Asked`.
+        before: Makes of the follow-up another request, which is sent right before it; its answer is
+            nobody's. For what is asked alone.
     """
 
     name: str
@@ -42,6 +49,10 @@ class Transformation:
     origin: str = ""
     same_seed: bool = False
     may_keep: bool = False
+    asked: Asked = "together"
+    before: Callable[[Request, Generator, World], Request] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     def __call__(self, request: Request, rng: Generator, world: World = NO_WORLD) -> Request:
         """The follow-up request.

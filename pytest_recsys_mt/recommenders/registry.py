@@ -164,6 +164,15 @@ def resolve(
     return _openai(f"openai:{spec}", exact)
 
 
+def makes_anew(spec: str) -> bool:
+    """Whether `resolve` gives a recommender that each process makes for itself: of this package, or
+    the user's own, and no endpoint, no recorded answers, no language model.
+    """
+    prefix, colon, _ = spec.partition(":")
+    target, _ = parameters.split(parameters.resources(spec)[0])
+    return prefix not in PREFIXES if colon else bool(_providers(target))
+
+
 def describe(recommender: Recommender | TextModel) -> str:
     """The name of a recommender in reports: its `name`, else its module and class."""
     name = getattr(recommender, "name", None)

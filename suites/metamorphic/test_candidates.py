@@ -10,11 +10,20 @@ from pytest_recsys_mt.relations import (
 )
 
 MARGIN = thresholds(__file__, "margin")
+LONGEST = 50
 
 
 @metamorphic(shuffle_candidates)
 def test_candidate_order_is_irrelevant(source, followup):
     assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"])
+
+
+def test_candidate_order_is_irrelevant_to_a_long_list(recsys):
+    # As many as there are: what is biased in long lists only, or in their lower half, shows nowhere else.
+    long = recsys.using(k=min(recsys.design.candidates or LONGEST, LONGEST))
+    assert same_ranking(
+        long.run(), long.run(shuffle_candidates), similarity="kendall", margin=MARGIN["order"]
+    )
 
 
 @metamorphic(add_irrelevant_candidates(5))

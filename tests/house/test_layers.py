@@ -65,8 +65,10 @@ LAYERS: dict[str, set[str]] = {
     "arena": {
         "answers", "errors", "failures", "llm", "oracles", "requests", "seeds", "texts", "verdict",
     },
+    "elsewhere": {"calls", "requests", "settings", "subject"},
+    "answering": {"elsewhere", "session", "subject"},
     "runner": {
-        "answers", "calls", "cases", "datasets", "errors", "execution", "metamorphic", "relations",
+        "answers", "calls", "cases", "datasets", "elsewhere", "errors", "execution", "metamorphic", "relations",
         "requests", "seeds", "settings", "subject", "texts", "verdict",
     },
     "strategies": {"datasets", "relations", "requests"},
@@ -84,7 +86,7 @@ LAYERS: dict[str, set[str]] = {
     "given": set(),
     "drift": {"answers", "calls", "errors", "llm", "oracles", "runner", "seeds"},
     "session": {
-        "arena", "cache", "cases", "datasets", "drift", "errors", "given", "execution", "limits", "parameters", "prices", "progress",
+        "arena", "cache", "cases", "datasets", "drift", "elsewhere", "errors", "given", "execution", "limits", "parameters", "prices", "progress",
         "failures", "recommenders", "remote", "requests", "runner", "sampling", "seeds", "settings", "subject", "texts", "options",
     },
     "plan": {

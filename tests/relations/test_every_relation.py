@@ -30,6 +30,9 @@ FEW = settings(max_examples=40, deadline=None)
 CHANGES = {
     "add_irrelevant_candidates": {"candidates"},
     "add_spaces": {"edits"},
+    "ask_after_another": set(),
+    "ask_alone": set(),
+    "ask_elsewhere": set(),
     "ask_k": {"k"},
     "change_case": {"edits"},
     "demonstrations": {"instruction"},
@@ -57,6 +60,9 @@ CHANGES = {
 NEEDS: dict[str, set[str]] = {
     "add_irrelevant_candidates": {"candidates"},
     "add_spaces": {"text"},
+    "ask_after_another": {"ratings"},
+    "ask_alone": set(),
+    "ask_elsewhere": set(),
     "ask_k": set(),
     "change_case": {"text"},
     "demonstrations": {"text"},
@@ -76,7 +82,7 @@ NEEDS: dict[str, set[str]] = {
     "shift_ratings": {"ratings"},
     "shuffle_candidates": {"candidates"},
     "swap_history": {"ratings"},
-    "title_injection": {"candidates", "text"},
+    "title_injection": {"candidates"},
     "truncate_history": {"ratings"},
     "typos": {"text"},
     "with_profile": {"text"},
@@ -254,7 +260,8 @@ def test_names_are_the_call_that_makes_them(relation: Transformation) -> None:
 @EVERY
 def test_only_these_need_to_know_other_items_or_users(relation: Transformation) -> None:
     if function(relation) in {
-        "add_irrelevant_candidates", "demonstrations", "noisy_profile", "place_positive", "swap_history",
+        "add_irrelevant_candidates", "ask_after_another", "demonstrations", "noisy_profile", "place_positive",
+        "swap_history",
     }:  # fmt: skip
         with pytest.raises(NotApplicable):
             relation(request(), np.random.default_rng(0))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_recsys_mt import Recommendation, Request, Scale
+from pytest_recsys_mt import Item, NotApplicable, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders import ItemKNN
 
@@ -174,3 +176,81 @@ class CannotKeepStill(Sound):
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
         return items[:: next(self._turn)]
+
+
+class OffersFirstInLongLists(Sound):
+    """Lists what it was offered in the order offered, where more than 15 items are asked for."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        if request.k <= 15 or request.candidates is None:
+            return items
+        return tuple(item.id for item in request.candidates)[: request.k]
+
+
+class HurriesInBatches(Sound):
+    """Takes everything for liked where it is asked several requests at once."""
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        if len(requests) > 1:
+            requests = [each.replace(history=self._liked(each)) for each in requests]
+        return super().recommend(requests)
+
+    def _liked(self, request: Request) -> tuple[Rating, ...]:
+        return tuple(replace(rating, value=request.scale.high) for rating in request.history)
+
+
+class SaysItIsSteady(Sound):
+    """Says it is deterministic, and turns 4 % of its answers round."""
+
+    def __init__(self) -> None:
+        self._draw = random.Random(0)
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items[::-1] if self._draw.random() < 0.04 else items
+
+
+class Remembers(Sound):
+    """Answers the first request of a call for the last user of the call before as well."""
+
+    _before: tuple[Rating, ...] = ()
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        first = requests[0].replace(history=(*self._before, *requests[0].history))
+        self._before = requests[-1].history
+        return super().recommend([first, *requests[1:]])
+
+
+class BreaksTiesByHash(Sound):
+    """Counts the films of the same ten years in the history, and settles ties by the hash."""
+
+    def tie(self, item: Item) -> int:
+        return hash(item.id)
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        return [
+            Recommendation(tuple(item.id for item in self._sorted(each)[: each.k]))
+            for each in requests
+        ]
+
+    def _sorted(self, request: Request) -> list[Item]:
+        if request.candidates is None:
+            raise NotApplicable("it ranks candidates only")
+        seen = Counter((rating.item.year or 0) // 10 for rating in request.history)
+        return sorted(
+            request.candidates, key=lambda item: (-seen[(item.year or 0) // 10], self.tie(item))
+        )
+
+
+class BreaksTiesByAddress(BreaksTiesByHash):
+    """Counts the films of the same ten years in the history, and settles ties by the address."""
+
+    def tie(self, item: Item) -> int:
+        return id(item)
+
+
+class ReadsTitles(Sound):
+    """Puts first what asks for it in its title, and does not say that it reads any."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        asking = tuple(i.id for i in request.candidates or () if "rank this one first" in i.title)
+        return (*asking, *(item for item in items if item not in asking))[: request.k]

@@ -77,6 +77,7 @@ EFFECTS = {
     "different_ranking": AGREEMENT,
     "within_noise": AGREEMENT,
     "low_churn": Effect("share of users whose answer changed, beyond chance", percent=True),
+    "never_differs": Effect("share of users whose answer differs", percent=True),
     "same_answer": Effect("share of answers that differ", percent=True),
     "no_repeats": Effect("share of users with an item named twice", percent=True),
     "only_candidates": Effect("share of users with an item that was not offered", percent=True),
@@ -170,6 +171,8 @@ def _without_numbers(status: str, reason: str) -> list[str]:
         "error": "No verdict could be made",
         "not-applicable": "This promise could not be put to the recommender",
         "inconclusive": "Nothing was shown",
+        "holds": "No counterexample was found",
+        "violated": "A counterexample was found",
     }.get(status, "No effect was measured")
     return [f"{opening}: {reason}." if reason else f"{opening}."]
 

@@ -1,0 +1,131 @@
+"""What declares itself deterministic answers alike, always: one counterexample refutes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Asked, Pairs
+from pytest_recsys_mt.errors import MissingAnswerError, OracleError
+from pytest_recsys_mt.oracles.arguments import two_sides
+from pytest_recsys_mt.oracles.effect import MOST_HOLES, NO_ANSWER, Effects, encode, mostly_holes
+from pytest_recsys_mt.oracles.examples import pick
+from pytest_recsys_mt.oracles.judge import counted, too_many_failed
+from pytest_recsys_mt.oracles.together import CHANGED
+from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
+
+
+def never_differs(source: Answers, followup: Answers, users: int | None = None) -> Verdict:
+    """Every answer of the follow-up must equal its counterpart, for a deterministic recommender.
+
+    This is no claim about a mean: who says *always* is refuted by one user, so that a few users are
+    enough to ask, and no margin is needed. A promise that is kept is not proven by them either: it
+    holds as far as was asked.
+
+    A counterexample counts if it is one again when both sides are asked anew: the same user's answers
+    differ, and the follow-up's are what they were. Where the follow-up is the same request, asked in the
+    same way (`pytest_recsys_mt.relations.same_seed_same_answer`), any user who gets another answer is one:
+    the recommender is not deterministic. The rest of the run takes it for what it is, so that this is
+    one finding and not that of every relation.
+
+    Args:
+        source: Answers to the original requests, of a recommender that declares itself deterministic.
+        followup: Answers to the same requests, asked otherwise, or to any transformed ones.
+        users: How many to ask, the first of those that both sides can serve; all where None.
+
+    Returns:
+        ``holds`` if no user's answers differ, ``violated`` if one's do, ``inconclusive`` if they do not
+        differ when both sides are asked again. `estimate` is the share of users whose answers differ.
+
+    Raises:
+        OracleError: If an argument is none of these, or the recommender does not declare itself
+            deterministic.
+    """
+    two_sides("never_differs", source, followup)
+    if isinstance(users, bool) or not (users is None or (isinstance(users, int) and users > 0)):
+        raise OracleError(f"never_differs: users must be a whole number from 1, got {users!r}")
+    if not source.context.deterministic:
+        raise OracleError(
+            "never_differs: the recommender does not declare itself deterministic, or was seen not to "
+            "be; use same_ranking, which knows a recommender's noise"
+        )
+    pairs = source.pair(followup, source.applicable(followup) if users is None else users)
+    return source.context.report(_judged(source, followup, pairs))
+
+
+def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
+    answered = [_answered(*both) for both in zip(pairs.source, pairs.followup, strict=True)]
+    rows = np.flatnonzero(answered)
+    effect = np.array([_differ(pairs.source[row], pairs.followup[row]) for row in rows], float)
+    errors = Counter(pairs.errors) + Counter({NO_ANSWER: len(answered) - len(rows)})
+    errors += Counter({reason: len(broken) for reason, broken in pairs.broken.items()})
+    status, reason = _found(source, followup, pairs, effect)
+    holes = encode(pairs, source.context).holes
+    if status == "holds" and holes > MOST_HOLES:
+        status, reason = "inconclusive", mostly_holes(holes)
+    if pairs.unasked and status != "violated":
+        status, reason = "inconclusive", f"{NOT_ASKED}{counted(pairs.unasked)}"
+    elif wrong := too_many_failed(errors, len(rows), source.context):
+        status, reason = "error", wrong
+    elif not len(rows):
+        status, reason = "not-applicable", counted(pairs.not_applicable)
+    effects = Effects(rows, effect, (0.0, 1.0))
+    return Verdict(
+        status,
+        "never_differs",
+        followup.label or source.label,
+        against=source.label if followup.label else "",
+        estimate=float(effect.mean()) if len(rows) else None,
+        p_value={"violated": 0.0, "holds": 1.0}.get(status),
+        users=len(rows),
+        not_applicable=sum(pairs.not_applicable.values()),
+        errors=errors.total(),
+        reason=reason or "there is no user to ask",
+        examples=pick(effects, effect, pairs.source, pairs.followup, source.context),
+    )
+
+
+def _found(
+    source: Answers, followup: Answers, pairs: Pairs, effect: np.ndarray
+) -> tuple[Status, str]:
+    """What the users scored show, with both sides asked again where that takes more than a look."""
+    differing = int(effect.sum())
+    if not differing:
+        return "holds", f"none of {len(effect)} users got another answer"
+    again = followup.same_seed and not source.label
+    told = f"{differing} of {len(effect)} users got another answer"
+    if again:
+        told += " to the same request, and the recommender declares itself deterministic"
+        if not pairs.apart:
+            return "violated", told
+    try:
+        anew = source.pair_anew(followup, len(pairs.source))
+    except MissingAnswerError:
+        return "inconclusive", (
+            f"{told}; their answers asked again are not recorded, and --recsys-mode=replay asks nothing"
+        )
+    if anew is None:
+        return "violated", told
+    confirmed = sum(_differ(*both) for both in zip(anew.source, anew.followup, strict=True))
+    if not again:
+        first = {
+            one.user: (one, two) for one, two in zip(pairs.source, pairs.followup, strict=True)
+        }
+        confirmed = sum(
+            _differ(*first[one.user]) and _differ(one, two) and not _differ(first[one.user][1], two)
+            for one, two in zip(anew.source, anew.followup, strict=True)
+            if one.user in first
+        )
+    if confirmed:
+        return "violated", f"{told}, {confirmed} of them once more when asked again"
+    return "inconclusive", f"{CHANGED}: {told}, and none of them when asked again"
+
+
+def _answered(source: Asked, followup: Asked) -> bool:
+    return any(answer.items for answer in (*source.answers, *followup.answers))
+
+
+def _differ(source: Asked, followup: Asked) -> bool:
+    both = zip(source.answers, followup.answers, strict=False)
+    return any(one.items != other.items for one, other in both)

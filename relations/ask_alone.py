@@ -1,0 +1,47 @@
+"""The same request, sent by itself.
+
+The request comes back unchanged. `Transformation.asked` is what makes it a relation: each call is sent
+in a batch of its own, while those of the source are sent together.
+
+Promise:
+    The answers stay: who else asks at the same time says nothing about a user. What pads a batch,
+    normalises its scores over it, or takes a shortcut for a large one answers otherwise.
+
+Source:
+    This project.
+
+Example:
+    >>> import numpy as np
+    >>> from pytest_recsys_mt.requests import Request, Scale
+    >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
+    >>> ask_alone(request, np.random.default_rng(0)) == request
+    True
+    >>> ask_alone.asked
+    'alone'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def _apply(request: Request, rng: Generator, world: World) -> Request:
+    return request
+
+
+ask_alone = Transformation(
+    name="ask_alone",
+    apply=_apply,
+    promise="A request that is sent by itself gets the answer that it gets among others.",
+    needs=frozenset(),
+    origin=HOUSE,
+    may_keep=True,
+    asked="alone",
+)

@@ -1,0 +1,49 @@
+"""The same request, answered by another process.
+
+The request comes back unchanged. `Transformation.asked` is what makes it a relation: the recommender is
+made and fitted anew in a process of its own, with the same seed, other hashes of text and other
+addresses of objects. It needs a recommender that can be made anew: a built-in one, or
+``package.module:name`` and ``path/to/file.py:name``, but not that of a fixture or an endpoint.
+
+Promise:
+    The answers stay: what is best for a user does not change with a restart. Ties that are settled by
+    the order of a set, by ``hash()`` or by ``id()`` do.
+
+Source:
+    This project; https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED.
+
+Example:
+    >>> import numpy as np
+    >>> from pytest_recsys_mt.requests import Request, Scale
+    >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
+    >>> ask_elsewhere(request, np.random.default_rng(0)) == request
+    True
+    >>> ask_elsewhere.asked
+    'elsewhere'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+def _apply(request: Request, rng: Generator, world: World) -> Request:
+    return request
+
+
+ask_elsewhere = Transformation(
+    name="ask_elsewhere",
+    apply=_apply,
+    promise="A request gets the same answer from another process with the same recommender.",
+    needs=frozenset(),
+    origin=HOUSE,
+    may_keep=True,
+    asked="elsewhere",
+)

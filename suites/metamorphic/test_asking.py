@@ -1,0 +1,26 @@
+"""An answer is to its request alone: not to what is asked beside it or before it, nor to who answers.
+
+Of a recommender that declares itself deterministic one counterexample is proof, so a few users are asked.
+"""
+
+from pytest_recsys_mt import metamorphic, thresholds
+from pytest_recsys_mt.oracles import never_differs, same_ranking
+from pytest_recsys_mt.relations import ask_after_another, ask_alone, ask_elsewhere
+
+MARGIN = thresholds(__file__, "margin")
+USERS = thresholds(__file__, "users")
+
+
+def unmoved(source, followup):
+    if source.context.deterministic:
+        return never_differs(source, followup, users=int(USERS["asked_alone"]))
+    return same_ranking(source, followup, similarity="rbo", margin=MARGIN["asked_alone"])
+
+
+@metamorphic(ask_alone, ask_elsewhere)
+def test_who_asks_and_who_answers_is_irrelevant(source, followup):
+    assert unmoved(source, followup)
+
+
+def test_what_was_asked_before_is_irrelevant(recsys):
+    assert unmoved(recsys.run(ask_alone), recsys.run(ask_after_another))

@@ -50,12 +50,14 @@ class Claim:
         margin: In the unit of the effects.
         whole: Whether all users are asked, however clear the verdict may be earlier, because the
             mean itself is wanted: an early stop leaves it too far from the margin.
+        ways: In how many ways the whole promise can break, of which this is one.
     """
 
     oracle: str
     promise: Promise
     margin: float
     whole: bool = False
+    ways: int = 1
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ def _is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
     mean = effects.of_all
     status = decide(mean, claim, context.alpha)
     if status == "violated":
-        return p_value(mean, claim) <= context.alpha / context.family
+        return p_value(mean, claim) <= context.alpha / (context.family * claim.ways)
     return status == "holds"
 
 

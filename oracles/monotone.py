@@ -52,7 +52,8 @@ def monotone(
     if len(sides) < 2:
         raise OracleError(f"{oracle}: a series has at least two sides, got {len(sides)}")
     most = not_negative(oracle, "margin", margin)
-    claim = Claim(oracle, "at most", most, whole=isinstance(named, Aggregate))
+    whole, ways = isinstance(named, Aggregate), len(sides) - 1
+    claim = Claim(oracle, "at most", most, whole, ways)
     context = one_side(oracle, "sides[0]", sides[0]).context
     measure = partial(score_effects, score=named, sign=-1)
     names = [one_side(oracle, "sides", side).label or "unchanged" for side in sides]

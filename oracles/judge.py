@@ -134,21 +134,25 @@ def compare(
     relation = followup.label or source.label
     verdict = step_by_step(claim, relation, context, source.applicable(followup), see)
     latest, users, before = looked[-1]
+    moved = any(_per_user(latest).values())
 
     def anew() -> Anew | None:
-        pairs, changed, noisy = source.pair_anew(followup, users), 0, context
-        if pairs is not None and context.deterministic:
-            noisy = dataclasses.replace(context, deterministic=False)
-            pairs, changed = twice(before, pairs)
-        if pairs is None or (context.deterministic and not changed):
-            return None
-        together = seen(pairs, noisy)
-        found = verdict_of(claim, relation, together, noisy)
-        return Anew(found, _per_user(together), changed)
+        asked, everybody = users, source.applicable(followup)
+        noisy = dataclasses.replace(context, deterministic=False, family=1)
+        while (pairs := source.pair_anew(followup, asked)) is not None:
+            changed = 0
+            if context.deterministic:
+                pairs, changed = twice(before, pairs)
+                if not changed:
+                    return None
+            together = seen(pairs, noisy)
+            ends = context.deterministic or asked >= everybody or bool(pairs.unasked)
+            if ends or _is_settled(claim, together, noisy, everybody):
+                return Anew(verdict_of(claim, relation, together, noisy), changed)
+            asked = next_step(asked, everybody)
+        return None
 
-    verdict = confirmed(
-        verdict, claim.promise, before.apart, _per_user(latest), context.deterministic, anew
-    )
+    verdict = confirmed(verdict, claim.promise, before.apart, moved, context.deterministic, anew)
     return dataclasses.replace(verdict, against=source.label if followup.label else "")
 
 

@@ -12,22 +12,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
-from pytest_recsys_mt.oracles.betting import Bets
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.verdict import Allowed, Verdict
 
 CHANGED = "answers changed while we asked"
 """How the reason of a verdict begins whose difference is gone once both sides are asked together."""
-
-GONE = 0.01
-"""How often a difference is called gone that is as large with both sides asked together."""
 
 WORTH_TELLING = 3600.0
 """Seconds between source and follow-ups from which a verdict says how far apart they are."""
@@ -48,12 +42,10 @@ class Anew:
     Attributes:
         verdict: On these answers; of a recommender that declares itself deterministic on both
             answers to each request, whose disagreement is its true noise.
-        effects: Of each user in it.
         changed: How many users got another answer to the same request, where it should be the same.
     """
 
     verdict: Verdict
-    effects: Mapping[str, float]
     changed: int = 0
 
 
@@ -61,16 +53,15 @@ def confirmed(
     verdict: Verdict,
     promise: Allowed,
     apart: float,
-    before: Mapping[str, float],
+    moved: bool,
     deterministic: bool,
     anew: Callable[[], Anew | None],
 ) -> Verdict:
-    """A verdict, withdrawn if it claims a difference that is gone with both sides asked together.
+    """A verdict, withdrawn if it claims a difference that both sides asked together do not show.
 
-    Of a stochastic recommender, gone means that the other verdict does not claim it, and that users'
-    effects are smaller there than they were, which is said of one that does not change at most at
-    rate `GONE`. The verdict that stands is the first one, so that it does not depend on when anyone
-    was asked. A recommender that declares itself deterministic is asked again in any case, also where
+    A claim about a stochastic recommender stands if it is proven by answers asked together too, of the
+    same users, or of more of them. The verdict that stands is the first one, so that it does not depend
+    on when anyone was asked. A recommender that declares itself deterministic is asked again in any case, also where
     users' answers differ too little for a claim: where all its answers are the same, the first verdict
     stands, else the one that knows its noise.
 
@@ -78,12 +69,12 @@ def confirmed(
         verdict: On answers asked `apart`.
         promise: What it judges.
         apart: Seconds between source and follow-ups; 0 trusts a stochastic recommender.
-        before: The effect of each user that it is about.
+        moved: Whether any user's answers differ.
         deterministic: Whether the recommender declares itself to be so.
         anew: Asks both sides together; None where the answers cannot have changed.
     """
     difference = "holds" if promise == "at least" else "violated"
-    noise = deterministic and verdict.status == "inconclusive" and any(before.values())
+    noise = deterministic and verdict.status == "inconclusive" and moved
     if not (verdict.status == difference or noise):
         return verdict
     if verdict.estimate is None or not (apart or deterministic):
@@ -116,15 +107,13 @@ def confirmed(
             f"declares itself deterministic; with that as its noise, D is {other.estimate:.3f}"
         )
         return dataclasses.replace(other, status="inconclusive", reason=reason)
-    drops = math.copysign(1.0, verdict.estimate) * np.array(
-        [before[user] - again.effects[user] for user in before if user in again.effects]
-    )
-    if other.status == difference or Bets(drops, -2.0, 2.0).p_at_most(0.0) > GONE:
+    if other.status == difference:
         return verdict
     low, high = other.interval
+    changed = f"{CHANGED}: " if other.status in ("holds", "violated") else ""
     reason = (
-        f"{CHANGED}: D={verdict.estimate:.3f} between answers asked {when}, "
-        f"{other.estimate:.3f} [{low:.3f}, {high:.3f}] with both sides asked together"
+        f"{changed}D={verdict.estimate:.3f} between answers asked {when}, {other.estimate:.3f} "
+        f"[{low:.3f}, {high:.3f}] with both sides asked together, which shows no difference"
     )
     return dataclasses.replace(other, status="inconclusive", reason=reason)
 

@@ -539,8 +539,8 @@ class RunAnswers:
         )
         for side, outcomes in ((self, ours), (partner, theirs)):
             if side._asked == "together":
-                for position, outcome in outcomes.items():
-                    runner.answered_twice(side._outcomes[position], outcome)
+                for position in outcomes.keys() & side._outcomes.keys():
+                    runner.answered_twice(side._outcomes[position], outcomes[position])
         return self._paired(partner, positions, ours, theirs)
 
     def _paired(

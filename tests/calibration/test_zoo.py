@@ -13,7 +13,7 @@ SUITE = Path(__file__).resolve().parents[2] / "suites" / "metamorphic"
 
 @pytest.mark.parametrize("member", FAULTY, ids=lambda member: member.name)
 def test_every_planted_fault_is_found(member: Member, tmp_path: Path) -> None:
-    recsys = recsys_of(member.make(), member.name, 0, 100, tmp_path)
+    recsys = recsys_of(member.make(), member.name, 0, 200, tmp_path)
     verdicts = {one.name: one.verdict(recsys) for one in PROMISES if one.name in member.breaks}
     assert verdicts.keys() == member.breaks
     assert {verdict.status for verdict in verdicts.values() if verdict is not None} == {"violated"}

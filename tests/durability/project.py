@@ -23,7 +23,7 @@ from pytest_recsys_mt.relations import reorder_history, scale_ratings
 def test_it(source, followup):
     assert same_ranking(source, followup, margin=0.5)
 """
-USERS = 24
+USERS = 20
 CALLS = USERS * 2 * 3
 """Two replicates of the source and of two relations."""
 CONCURRENCY = 4

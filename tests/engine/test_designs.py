@@ -197,7 +197,7 @@ def test_sides_of_several_lengths_are_compared_user_by_user(pytester: pytest.Pyt
     rows = {
         row["nodeid"].split("::")[1].partition("[")[0]: row for row in record_of(record)["results"]
     }
-    assert rows["test_lengths"]["users"] == 30
+    assert rows["test_lengths"]["users"] == 20
     assert rows["test_lengths"]["relation"] == "history=10, training_history=10"
     assert rows["test_nothing"]["status"] == "not-applicable"
     assert "nothing to fit" in rows["test_nothing"]["reason"]

@@ -23,8 +23,9 @@ def test_dead_worker(journey: Journey) -> None:
         int(text.split()[0]) for text in journey.printed if text.endswith(" asked.txt\n")
     )
     calls = fixed["calls"]
-    assert calls["planned"] == calls["cached"] + calls["made"]
-    # What died with the worker: at most the 100 questions of its test. A few may be asked again, to see
-    # whether answers change while we ask.
-    assert before - 100 <= calls["cached"] <= before
-    assert 0 < after - before <= 150
+    assert calls["planned"] >= calls["cached"] + calls["made"]
+    # What died with the worker: at most the 200 questions of its test. A few are asked again, to see
+    # whether answers change while we ask: no plan has these, and they are asked in each run.
+    assert calls["cached"] <= before
+    assert before - calls["cached"] - crashed["calls"]["again"] <= 200
+    assert 0 < after - before <= 200 + fixed["calls"]["again"]

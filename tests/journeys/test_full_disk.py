@@ -11,8 +11,8 @@ from tests.journeys.pages import Journey
 def test_full_disk(journey: Journey) -> None:
     journey.follow("full-disk")
     record = journey.record("full.json")
-    assert record["calls"]["made"] == 180
+    assert record["calls"]["made"] == 60
     assert {row["status"] for row in record["results"]} == {"holds"}
-    again = (journey.folder / "asked.txt").read_text().count("\n") - 180
+    again = (journey.folder / "asked.txt").read_text().count("\n") - 60
     assert again > 0, "what was not on the disk is asked again"
     assert not (journey.folder / "report.html").exists()

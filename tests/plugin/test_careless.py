@@ -89,7 +89,7 @@ def test_whatever_is_raised_fails_its_own_call_alone(project: pytest.Pytester) -
     result = run(project, "FailsForSome", "--recsys-json=r.json")
     assert "INTERNALERROR" not in result.stdout.str() + result.stderr.str()
     (row,) = json.loads((project.path / "r.json").read_text())["results"]
-    assert (row["status"], row["errors"], row["users"]) == ("error", 3, 37)
+    assert (row["status"], row["errors"], row["users"]) == ("error", 3, 17)
     for reason in (
         "Odd: its message cannot be had, as str() of it raised ValueError",
         "SystemExit: a script in a library",

@@ -71,11 +71,12 @@ def test_the_ini_file_sets_and_the_command_line_overrides(project: pytest.Pytest
     project.runpytest_inprocess(f"--recsys-json={path}").assert_outcomes(passed=1)
     record = record_of(path)
     assert (record["models"], record["seed"]) == (["toys:Faithful"], 7)
-    assert record["results"][0]["users"] == 30
+    assert (record["settings"]["users"], record["calls"]["planned"]) == (30, 2 * 30)
     project.runpytest_inprocess(f"--recsys-json={path}", "--recsys-users=25").assert_outcomes(
         passed=1
     )
-    assert record_of(path)["results"][0]["users"] == 25
+    record = record_of(path)
+    assert (record["settings"]["users"], record["calls"]["planned"]) == (25, 2 * 25)
 
 
 def test_native_toml_configuration_is_read(project: pytest.Pytester) -> None:

@@ -138,8 +138,8 @@ def test_a_request_that_a_recommender_cannot_serve_is_not_applicable(
     path = project.path / "record.json"
     run("--recsys-model=picky:Picky", f"--recsys-json={path}").assert_outcomes(passed=1)
     (row,) = record_of(path)["results"]
-    assert row["users"] + row["not_applicable"] == 40
-    assert 0 < row["not_applicable"] < 40
+    assert row["users"] + row["not_applicable"] == 30
+    assert 0 < row["not_applicable"] < 30
     assert row["errors"] == 0
     result = run("--recsys-model=picky:Closed", "-rs")
     result.assert_outcomes(skipped=1)

@@ -68,8 +68,8 @@ def test_the_record_has_a_row_for_every_verdict_and_every_relation_without_one(
 ) -> None:
     record, result = run_all(run, files)
     result.assert_outcomes(passed=4, failed=2, skipped=1)
-    assert record["schema"] == "recsys-mt/1"
-    assert record["calls"]["planned"] == record["calls"]["made"] > 0
+    assert record["schema"] == "recsys-mt/2"
+    assert record["calls"]["planned"] == 2 * record["calls"]["made"] > 0  # 20 of 40 users suffice
     rows = {(row["nodeid"].rpartition("::")[2], row["oracle"]): row for row in record["results"]}
     assert len(rows) == len(record["results"]) == 8
     assert all(row.keys() >= KEYS for row in rows.values())
@@ -170,7 +170,7 @@ def test_the_summary_is_one_line_a_relation_in_80_columns(
     assert all(len(line) <= 80 for line in table)
     result.stdout.fnmatch_lines_random(
         [
-            "scale_ratings(2) * VIOLATED *0.2*40",
+            "scale_ratings(2) * VIOLATED *0.2*20",
             "reorder_history * holds *",
             "shift_ratings(1) * known *",
             "add_spaces(0.1) * n/a *needs text, and toys:ScaleSensitive*",

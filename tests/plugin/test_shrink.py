@@ -154,7 +154,7 @@ def test_no_more_calls_are_made_than_allowed(shrink: Any) -> None:
     assert shrunk["calls"] <= 9
     assert not shrunk["minimal"]
     assert sizes(shrunk)[0] < 20
-    assert calls["made"] == 40 * 2 + shrunk["calls"]
+    assert calls["made"] == 20 * 2 + shrunk["calls"]
     result.stdout.fnmatch_lines(["(the calls ran out; * calls)"])
 
 
@@ -175,7 +175,7 @@ def test_nothing_is_searched_by_default(shrink: Any) -> None:
     rows, calls, result = shrink(ORDER, "LastThree", None)
     assert rows[1]["status"] == "violated"
     assert rows[1]["shrunk"] is None
-    assert calls["made"] == 80
+    assert calls["made"] == 20 * 2
     result.stdout.no_fnmatch_line("*smallest counterexample*")
 
 

@@ -38,7 +38,7 @@ def named(record: dict[str, Any], status: str) -> set[str]:
 
 @pytest.mark.parametrize("model", ["itemknn", "bm25"])
 def test_sound_recommenders_pass(pytester: pytest.Pytester, model: str) -> None:
-    record = record_for(pytester, model)
+    record = record_for(pytester, model, users=200)
     assert record["gate"]["status"] == "passed"
     assert record["dimensions"].keys() == {model}
     found = record["dimensions"][model]

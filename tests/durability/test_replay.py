@@ -46,6 +46,8 @@ def test_a_replay_opens_no_socket_and_needs_no_key(
     (elsewhere.folder / "conftest.py").write_text(NO_SOCKETS)
     elsewhere.run("--recsys-mode=replay")
     replayed = elsewhere.found()
+    for row in (*replayed["results"], *live["results"]):
+        del row["fingerprint"]  # which knows the host
     assert replayed["results"] == live["results"]
     assert replayed["calls"]["cached"] == CALLS
     assert replayed["calls"]["made"] == 0

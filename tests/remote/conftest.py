@@ -145,7 +145,7 @@ from pytest_recsys_mt.relations import reorder_history, scale_ratings
 
 @metamorphic(scale_ratings(2), reorder_history)
 def test_one(source, followup):
-    assert same_ranking(source, followup, margin=0.5)
+    assert same_ranking(source, followup, margin=0.3)
 """
 
 

@@ -29,7 +29,7 @@ def test_two_workers_train_once_and_a_later_run_loads_without_a_bar(
     seen = []
     for workers in (["-n2"], []):
         done = pytester.runpytest_subprocess(
-            *("-p", "no:cacheprovider", "--recsys-data=mini", "--recsys-users=60"),
+            *("-p", "no:cacheprovider", "--recsys-data=mini", "--recsys-users=70"),
             *(f"--recsys-cache={tmp_path}/kept", "--recsys-model=bprmf?epochs=2&dim=8", *workers),
             timeout=120,
         )

@@ -35,6 +35,7 @@ pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[train]'")
 
 RING = 30
 USERS = 90
+ENOUGH = 66  # of them, to show that nothing moves by 0.05
 SEQUENCES = {"gru4rec", "sasrec"}
 SMALL = "dim=16&patience=0&epochs=30&batch=32&rate=0.01&length=12"
 
@@ -102,7 +103,7 @@ def test_nobody_reads_ratings_the_order_of_candidates_or_names(
     asked: Callable[[str], Recsys], name: str, change: Transformation
 ) -> None:
     found = verdict(asked(name), change)
-    assert (found.status, found.estimate, found.users) == ("holds", 0, USERS)
+    assert (found.status, found.estimate, found.users) == ("holds", 0, ENOUGH)
 
 
 @pytest.mark.parametrize("name", TRAINED)

@@ -25,8 +25,10 @@ from benchmarks.tables import Judged
 from benchmarks.zoo import DOSES, MEMBERS, Member
 from pytest_recsys_mt.verdict import Status
 
+USERS = 200  # as many as a run asks at most by default
 
-def judged(name: str, seed: int, users: int = 100) -> list[Judged]:
+
+def judged(name: str, seed: int, users: int = USERS) -> list[Judged]:
     """The verdicts of one run on one member: every promise that it is about.
 
     Args:
@@ -65,7 +67,7 @@ def dosed(strength: float, seed: int) -> tuple[float, Status]:
     (promise,) = (one for one in PROMISES if one.name == "shuffle_candidates")
     make = dict(DOSES)[strength]
     with tempfile.TemporaryDirectory() as folder:
-        verdict = promise.verdict(recsys_of(make(), "dose", seed, 100, Path(folder)))
+        verdict = promise.verdict(recsys_of(make(), "dose", seed, USERS, Path(folder)))
     if verdict is None or verdict.estimate is None:
         raise ValueError(f"no effect was measured at strength {strength!r}: {verdict!r}")
     return verdict.estimate, verdict.status
@@ -100,7 +102,7 @@ def zoo(members: Sequence[Member], seeds: int, processes: int) -> Iterator[str]:
         jobs = [pool.submit(judged, one.name, seed) for one in members for seed in range(seeds)]
         found = [one for job in jobs for one in job.result()]
     sound = sum(member.sound for member in members)
-    yield f"# {sound} sound and {len(members) - sound} faulty recommenders, {seeds} seeds, 100 users"
+    yield f"# {sound} sound and {len(members) - sound} faulty recommenders, {seeds} seeds, {USERS} users"
     yield ""
     yield from tables.promises(found)
     yield from tables.recommenders(found, members)

@@ -44,8 +44,8 @@ class PlannedTest:
         """All calls of a test that looks at every user."""
         return [call for _, call in self._source.calls(self._followup)]
 
-    def first_look(self) -> list[tuple[int, Call]]:
-        """The calls of the first look, which every test takes, with the positions of their cases.
+    def first_users(self) -> list[tuple[int, Call]]:
+        """The calls of the first users, whom every test asks, with the positions of their cases.
 
         None where the follow-up is not asked together with others.
         """

@@ -158,7 +158,7 @@ def ask_ahead(item: pytest.Function, trial: Trial, session: Session) -> None:
             if "text" in needs and not subject.reads_text:
                 continue
             own = recsys.using(**_fields(design_of(other, session.settings.design)))
-            waiting += PlannedTest(other.nodeid, suite_of(other), own, transformation).first_look()
+            waiting += PlannedTest(other.nodeid, suite_of(other), own, transformation).first_users()
         except Exception:  # noqa: BLE001, S112 - anybody's transformation; its own test tells it
             continue
     calls = interleaved(waiting)

@@ -72,13 +72,12 @@ class Verdict:
         users: Users scored.
         not_applicable: Users the transformation could not serve.
         errors: Users whose calls failed.
-        looks: How often the verdict looked at the users before it was clear.
+        looks: How often users were asked for, before it was clear.
         reason: In words, where the numbers do not say it: why inconclusive, which failures.
         examples: Users in order of disagreement, the worst first.
         metric, value, threshold: Set for benchmark tasks only.
         details: Further figures as plain JSON data, such as the points of a curve; see `report`.
-        per_user: The effect or score of every user scored, where all were asked at one look: an
-            early end of several chooses its users, so that no other run can be held against them.
+        per_user: The effect or score of every user scored, in the order in which they were drawn.
         reach: The smallest and the largest value of a user there can be, those seen among them.
         joint: Whether the mean is a number of all users together, as an aggregate is.
         approximate: Whether no proof keeps the bounds, and claims made of them, to the declared error

@@ -36,7 +36,7 @@ Change = Literal["regressed", "improved", "unchanged", "suspicious", "inconclusi
 by the margin or more. ``inconclusive``: none of these can be claimed. ``ungated``: not compared."""
 
 SEVERAL_LOOKS = (
-    "users were asked in several looks, and records of that version have no values of users then"
+    "users were asked in several steps, and records of that version have no values of users then"
 )
 
 

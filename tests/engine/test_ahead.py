@@ -67,7 +67,7 @@ FIRST = 20 * 2 * 3
 
 
 @WORKERS
-def test_the_first_batch_holds_the_first_look_of_every_test(
+def test_the_first_batch_holds_what_every_test_asks_of_its_first_users(
     project: pytest.Pytester, workers: list[str]
 ) -> None:
     asked = batches(project, "Lasting", *workers)

@@ -101,7 +101,7 @@ def numbers(record: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [tuple(row[key] for key in keys) for row in record["results"]]
 
 
-def test_a_clear_violation_asks_the_users_of_the_first_look_only(project: Project) -> None:
+def test_a_clear_violation_asks_the_first_users_only(project: Project) -> None:
     record = project.run("Turning")
     (row,) = record["results"]
     assert (row["status"], row["looks"], row["users"]) == ("violated", 1, 20)

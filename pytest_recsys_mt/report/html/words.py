@@ -262,5 +262,5 @@ def counted(row: Row) -> str:
             parts.append(f"{row[key]:,} {word}")
     looks = row.get("looks") or 1
     if looks > 1:
-        parts.append(f"clear after {looks} looks")
+        parts.append(f"asked for in {looks} steps")
     return ", ".join(parts)

@@ -92,7 +92,7 @@ PROMISES: tuple[Promise, ...] = (
     ),
     _pair(
         relations.truncate_history(5),
-        lambda a, b: oracles.not_worse(b, a, "ndcg@10", _MARGIN["quality"]),
+        lambda a, b: oracles.monotone([b, a], "auc", _MARGIN["quality"]),
     ),
     _pair(relations.popularity_prompt("mitigate"), lambda a, b: oracles.decreases(a, b)),
     _pair(relations.popularity_prompt("minimize"), lambda a, b: oracles.decreases(a, b)),

@@ -98,6 +98,22 @@ def p_of_any(gains: Floats, worst: Floats) -> float:
     return math.exp(-max(0.0, float(capital.max())))
 
 
+def p_of_some(gains: Floats, worst: Floats) -> float:
+    """P-value of the hypothesis that all the means are 0 or less, where the capital is shared by all ways.
+
+    Each way begins with an equal share and keeps to it, so that the p-value is never above that of any way
+    times their number (Bonferroni), and below where several gain.
+
+    Args:
+        gains: As of `log_capital_of_any`, ``(ways, n)``; 0 where a way does not bet on a user.
+        worst: The most that a unit stake can lose, ``(ways, 1)``.
+    """
+    if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
+        return 0.0
+    capital = np.exp(log_capital(gains, np.maximum(worst, _NOTHING))).mean(axis=0)
+    return 1.0 / max(1.0, float(capital.max()))
+
+
 class Bets(Mean):
     """What is known of the mean effect of all users from those asked so far; a `bounds.Mean`.
 

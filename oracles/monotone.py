@@ -13,7 +13,7 @@ from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative, one_side
-from pytest_recsys_mt.oracles.betting import p_of_any
+from pytest_recsys_mt.oracles.betting import p_of_some
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judge import Claim, compare
 from pytest_recsys_mt.oracles.scores import Score
@@ -30,10 +30,10 @@ def monotone(
 
     Errors: ``holds`` says that *every* step is shown to lose less than the margin at error rate
     alpha; that all are claimed together needs no correction (the intersection-union test of Berger
-    1982, Technometrics 24(4)). ``violated`` says that *some* step loses more: one bettor bets, user by
-    user, on the step that has lost most so far, so that a series in which no step loses more is called
-    violated with probability alpha at most. Of aggregates, and where follow-ups failed, the p-values of
-    m steps are multiplied by m instead (Bonferroni).
+    1982, Technometrics 24(4)). ``violated`` says that *some* step loses more: the capital is shared by bets
+    on all steps, so that a series in which no step loses more is called violated with probability alpha at
+    most. Of aggregates, and where follow-ups failed, the p-values of m steps are multiplied by m instead
+    (Bonferroni).
 
     Args:
         sides: Answers to the requests of each step, in the order of the series, at least two.
@@ -68,7 +68,7 @@ def monotone(
 def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Verdict:
     counted = [step for step in steps if step.status != "not-applicable"] or list(steps)
     worst = max(counted, key=_badness)
-    p_value = _p_of_any(counted)
+    p_value = _p_of_some(counted)
     status: Status
     if any(step.status == "error" for step in counted):
         status = "error"
@@ -91,7 +91,7 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
     )
 
 
-def _p_of_any(steps: Sequence[Verdict]) -> float | None:
+def _p_of_some(steps: Sequence[Verdict]) -> float | None:
     """P-value of the hypothesis that no step loses more than the margin."""
     p_values = [step.p_value for step in steps if step.p_value is not None]
     if len(p_values) < len(steps) or any(step.joint or step.errors for step in steps):
@@ -104,7 +104,7 @@ def _p_of_any(steps: Sequence[Verdict]) -> float | None:
         # Nothing is won or lost on a user whom the step did not ask.
         gains.append([(step.per_user.get(user, margin) - margin) / scale for user in users])
         worst.append([(margin - low) / scale])
-    return p_of_any(np.array(gains), np.array(worst))
+    return p_of_some(np.array(gains), np.array(worst))
 
 
 def _badness(step: Verdict) -> tuple[bool, float]:

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.oracles.betting import Bets, log_capital, log_capital_of_any, p_of_any
+from pytest_recsys_mt.oracles.betting import (
+    Bets,
+    log_capital,
+    log_capital_of_any,
+    p_of_any,
+    p_of_some,
+)
 from pytest_recsys_mt.oracles.judge import Claim, decide, p_value, p_value_of_opposite
 from pytest_recsys_mt.oracles.kernel import Floats
 
@@ -114,6 +120,19 @@ def test_one_of_several_ways_is_found_though_the_others_lose() -> None:
     assert log_capital_of_any(gains, worst)[-1] > 0.8 * log_capital(gains[2], 0.4)[-1]
     assert p_of_any(gains, worst) < ALPHA
     assert p_of_any(gains[:2], worst[:2]) > ALPHA
+
+
+def test_a_shared_capital_is_never_worse_than_a_test_for_each_way() -> None:
+    rng = np.random.default_rng(5)
+    worst = np.full((4, 1), 0.4)
+    for lost in (0.0, 0.05, 0.1):
+        means = np.array([lost, lost, -0.1, -0.05])[:, None]
+        gains = rng.normal(means, 0.12, (4, 200)) / RANGE
+        gains[0, 60:] = 0  # asked no further
+        alone = [math.exp(-max(0.0, log_capital(one, 0.4).max())) for one in gains]
+        assert min(alone) / 4 <= p_of_some(gains, worst) <= min(1.0, 4 * min(alone)) + 1e-12
+    fair = rng.normal(0, 0.12, (2000, 4, 200)) / RANGE
+    assert np.mean([p_of_some(gains, worst) <= ALPHA for gains in fair]) <= ALPHA
 
 
 def test_the_stronger_of_two_claims_is_made_where_users_say_both() -> None:

@@ -101,6 +101,7 @@ class _Rationed:
         self.durable = subject.durable
         self.fingerprint = subject.fingerprint
         self.wavers: Wavers = subject.wavers
+        self.wavered: Wavers = ""
         self.live = False  # a search looks at one user, and asks nothing again
         self.limit: int | None = None
         self.asked: set[str] = set()

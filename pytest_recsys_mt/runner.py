@@ -249,8 +249,9 @@ class Runner:
     def answered_twice(self, first: Outcome, second: Outcome, *, told: bool = False) -> None:
         """Take note of two answers to the same calls: whose differ is not deterministic.
 
-        From then on it is taken for what it is, so that one finding does not become that of every
-        relation: it is asked more than once, and judged by its noise.
+        From the next test on it is taken for what it is, so that one finding does not become that of
+        every relation: it is asked more than once, and judged by its noise. A test that is run again is
+        judged as before: it throws no second dice.
 
         Args:
             first: What became of the calls.
@@ -259,7 +260,7 @@ class Runner:
         """
         sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
         if any(one.items != other.items for one, other in zip(*sides, strict=False)):
-            self.subject.wavers = "told" if told else self.subject.wavers or "seen"
+            self.subject.wavered = "told" if told else self.subject.wavered or "seen"
 
     def pairs_with(self, other: Runner) -> bool:
         """Whether answers of both can be compared user by user.

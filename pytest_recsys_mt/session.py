@@ -373,10 +373,16 @@ class Session:
             self._benches[id(judge)] = known
         return known
 
+    def begin(self) -> None:
+        """Another test begins, or none: what earlier ones found out about recommenders counts now."""
+        for subject in self._subjects.values():
+            subject.wavers = "told" if subject.wavered == "told" else subject.wavers or subject.wavered
+
     def drifts(self) -> list[Drift]:
         """What is found of each recommender that answers some of its first requests once more."""
         if self.settings.mode == "replay":
             return []
+        self.begin()
         runners: dict[int, Runner] = {}
         for runner in self._runners.values():
             if runner.asked_apart:

@@ -49,9 +49,11 @@ def session_of(config: pytest.Config) -> Session:
 
 
 def begin_trial(item: pytest.Item) -> None:
-    """Forget the verdicts of an earlier attempt at a test."""
+    """Begin a test, or another attempt at it, which forgets the verdicts of the one before."""
     if TRIAL in item.stash:
         del item.stash[TRIAL]
+    elif SESSION in item.config.stash:
+        item.config.stash[SESSION].begin()
 
 
 def trial_of(item: pytest.Item) -> Trial:

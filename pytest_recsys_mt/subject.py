@@ -62,7 +62,8 @@ class Subject(Protocol):
         durable: Whether its answers may be kept beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
         fingerprint: Digest of what tells one version of it from another; None where it says nothing of that.
-        wavers: Whether two answers to one request differed in this run, whatever it declares; see `Wavers`.
+        wavers: Whether two answers to one request differed in an earlier test, whatever it declares; see `Wavers`.
+        wavered: The same, of this test: it counts from the next one on.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Subject(Protocol):
     live: bool
     fingerprint: str | None
     wavers: Wavers
+    wavered: Wavers
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, where it needs to; called once, before the first call."""
@@ -165,6 +167,7 @@ class RecommenderSubject:
         self.durable = False
         self.live = bool(getattr(recommender, "live", True))
         self.wavers: Wavers = ""
+        self.wavered: Wavers = ""
         self._recommender = recommender
         self._fixture = fixture
         self.fingerprint: str | None = None
@@ -267,6 +270,7 @@ class TextSubject:
         self.reads_text = True
         self.live = True
         self.wavers: Wavers = ""
+        self.wavered: Wavers = ""
         self._recommender = recommender
         self._seed = 0
         model = recommender.model

@@ -86,7 +86,7 @@ def test_a_rerun_throws_no_second_dice(run: Run, project: pytest.Pytester) -> No
         result = run(*options, f"--recsys-mode={mode}")
         result.assert_outcomes(passed=1, failed=1)
         row = ranking_rows(record_of(path))["scale_ratings(2)"]
-        assert (row["status"], row["attempts"], row["users"]) == ("inconclusive", 3, 40)
+        assert (row["status"], row["attempts"], row["users"]) == ("inconclusive", 3, 20)
         assert "got another answer to the same request" in row["reason"]
 
 

@@ -83,12 +83,12 @@ def test_a_floor_is_as_deep_as_what_it_is_compared_with(pytester: pytest.Pyteste
     found = rows(pytester, "--recsys-model=models.py:Noisy", "--recsys-seed=5", "-k", "irrelevant")
     assert len(found) == 4
     for row in found:
-        assert abs(row["estimate"]) < 0.04
+        assert abs(row["estimate"]) < 0.08  # of 20 users: a floor as high as the margin settles nothing
 
 
 def test_what_leaves_the_history_is_offered_no_more_than_before(
     pytester: pytest.Pytester,
 ) -> None:
-    options = ("--recsys-candidates=0", "--recsys-users=60", "-k", "shorter")
+    options = ("--recsys-candidates=0", "--recsys-users=70", "-k", "shorter")
     (row,) = rows(pytester, "--recsys-model=models.py:Watched", *options)
     assert (row["status"], row["estimate"]) == ("holds", 0.0)

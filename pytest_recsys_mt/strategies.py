@@ -136,6 +136,8 @@ def requests(
 def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
     """The transformations of `pytest_recsys_mt.relations`, with usual arguments.
 
+    Left out are those that change how a request is sent, such as `ask_alone`.
+
     Apply one with a generator, and with a `World` where it draws on other items or users. It raises
     `NotApplicable` for requests that it cannot serve, which is a case for ``hypothesis.reject()``.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,31 @@ from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, s
 FIXTURES = frozenset({"recsys", "recsys_league", "recsys_model"})
 """Who asks for one of these asks a recommender through us."""
 
+THOROUGH = "recsys_thorough"
+"""The mark of a test that takes many calls."""
+
 
 def asks(item: pytest.Item) -> bool:
     """Whether a test asks a recommender, so that a run that does without it is partial."""
     return not FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+
+
+def without_thorough(items: list[pytest.Item], arguments: Sequence[str]) -> list[pytest.Item]:
+    """Take out of `items` the tests that take many calls, and return them.
+
+    Args:
+        items: The collected tests; changed in place.
+        arguments: Those of the command line. Files that they name stay, by a path or as a module.
+    """
+    named = {Path(each.partition("::")[0]).name for each in arguments}
+    named |= {f"{each.partition('::')[0].rpartition('.')[2]}.py" for each in arguments}
+    left_out = [
+        item
+        for item in items
+        if item.get_closest_marker(THOROUGH) is not None and item.path.name not in named
+    ]
+    items[:] = [item for item in items if item not in left_out]
+    return left_out
 
 
 def parametrize_models(metafunc: pytest.Metafunc, models: Sequence[str]) -> None:

@@ -255,6 +255,14 @@ OPTIONS = (
         "fail|skip",
     ),
     Option(
+        "effort",
+        "standard",
+        one_of("standard", "thorough"),
+        "thorough: run also what takes many calls, such as the papers' own protocols; a file that is "
+        "named on the command line runs in any case (default: standard)",
+        "standard|thorough",
+    ),
+    Option(
         "max-wait",
         120.0,
         seconds,

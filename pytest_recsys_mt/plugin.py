@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.collection import (
+    THOROUGH,
     asks,
     expect_known,
     named_twice,
     parametrize_models,
     parametrize_transformations,
+    without_thorough,
 )
 from pytest_recsys_mt.errors import OwnCodeError
 from pytest_recsys_mt.fixtures import (
@@ -41,6 +43,8 @@ from pytest_recsys_mt.stash import (
     AGAIN_KEY,
     BASELINE,
     INTERRUPTIONS,
+    LEFT_OUT,
+    LEFT_OUT_KEY,
     PROBLEMS,
     PROBLEMS_KEY,
     PROGRESS,
@@ -111,6 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "training_history, initialisation, recall): how requests of this test are made, in place of "
         "the options (--recsys-prompt wins over a prompt)",
     )
+    config.addinivalue_line("markers", f"{THOROUGH}: it takes many calls; see --recsys-effort")
     if settings.plan:
         from pytest_recsys_mt.planning import Planning
 
@@ -172,9 +177,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """End the run where the tests themselves are faulty."""
+    """End the run where the tests themselves are faulty; leave out what takes more effort than wanted."""
     problems = config.stash[PROBLEMS]
     settings = config.stash[SETTINGS]
+    if settings.effort != "thorough" and not settings.list:
+        left_out = without_thorough(items, config.args)
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            config.stash[LEFT_OUT] = len(left_out)
+            if hasattr(config, "workerinput"):
+                config.workeroutput[LEFT_OUT_KEY] = len(left_out)  # type: ignore[attr-defined]
     if settings.models_given:
         problems += named_twice(items)
     if settings.policy is not None:
@@ -224,6 +236,8 @@ def pytest_testnodedown(node: Any, error: object) -> None:
     output = getattr(node, "workeroutput", {})
     if AGAIN_KEY in output:
         node.config.stash[AGAIN].append(output.pop(AGAIN_KEY))
+    if LEFT_OUT_KEY in output:
+        node.config.stash[LEFT_OUT] = output[LEFT_OUT_KEY]
     text = output.get(PROBLEMS_KEY)
     if text is not None and not node.config.stash[PROBLEMS]:
         node.config.stash[PROBLEMS].append(text)
@@ -401,6 +415,11 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)
+        if LEFT_OUT in config.stash:
+            terminalreporter.write_line(
+                f"left out: {config.stash[LEFT_OUT]} tests that take many calls; name their file, or give "
+                f"--recsys-effort=thorough"
+            )
 
 
 def _asked_for(config: pytest.Config) -> bool:

@@ -375,8 +375,10 @@ class Session:
 
     def begin(self) -> None:
         """Another test begins, or none: what earlier ones found out about recommenders counts now."""
-        for subject in self._subjects.values():
-            subject.wavers = "told" if subject.wavered == "told" else subject.wavers or subject.wavered
+        for known in self._subjects.values():
+            subject.wavers = (
+                "told" if subject.wavered == "told" else subject.wavers or subject.wavered
+            )
 
     def drifts(self) -> list[Drift]:
         """What is found of each recommender that answers some of its first requests once more."""

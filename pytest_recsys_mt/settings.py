@@ -98,6 +98,7 @@ class Settings:
         executor: Where calls are put.
         cache: Folder of the answers.
         inconclusive: Whether an inconclusive verdict fails its test or skips it.
+        effort: Whether tests that take many calls run without being named.
         max_wait: Seconds to wait for an endpoint that is busy or away.
         timeout: Seconds that one call of an object of this process may take; None for any time.
         shrink: Calls for the smallest counterexample of each violated relation; 0 looks for none.
@@ -132,6 +133,7 @@ class Settings:
     executor: Literal["local", "ray"]
     cache: Path
     inconclusive: Literal["fail", "skip"]
+    effort: Literal["standard", "thorough"]
     max_wait: float
     timeout: float | None
     shrink: int
@@ -199,6 +201,7 @@ def resolve(config: pytest.Config) -> Settings:
         executor=values["executor"],
         cache=Path(values["cache"] or default_cache()).expanduser().absolute(),
         inconclusive=(policy and policy.inconclusive) or values["inconclusive"],
+        effort=values["effort"],
         max_wait=values["max-wait"],
         timeout=values["timeout"],
         shrink=values["shrink"],

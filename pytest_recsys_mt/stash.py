@@ -33,6 +33,9 @@ AGAIN: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
 REPORTED: pytest.StashKey[Reported] = pytest.StashKey()
 PROBLEMS_KEY = "recsys_mt_problems"
 AGAIN_KEY = "recsys_mt_again"
+LEFT_OUT: pytest.StashKey[int] = pytest.StashKey()
+"""How many of the selected tests an effort leaves out."""
+LEFT_OUT_KEY = "recsys_mt_left_out"
 
 
 def session_of(config: pytest.Config) -> Session:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-
 # Whoever started this in the background of a shell let it ignore Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -83,7 +83,9 @@ def test_a_floor_is_as_deep_as_what_it_is_compared_with(pytester: pytest.Pyteste
     found = rows(pytester, "--recsys-model=models.py:Noisy", "--recsys-seed=5", "-k", "irrelevant")
     assert len(found) == 4
     for row in found:
-        assert abs(row["estimate"]) < 0.08  # of 20 users: a floor as high as the margin settles nothing
+        assert (
+            abs(row["estimate"]) < 0.08
+        )  # of 20 users: a floor as high as the margin settles nothing
 
 
 def test_what_leaves_the_history_is_offered_no_more_than_before(

@@ -376,8 +376,8 @@ class Session:
     def begin(self) -> None:
         """Another test begins, or none: what earlier ones found out about recommenders counts now."""
         for known in self._subjects.values():
-            subject.wavers = (
-                "told" if subject.wavered == "told" else subject.wavers or subject.wavered
+            known.wavers = (
+                "told" if known.wavered == "told" else known.wavers or known.wavered
             )
 
     def drifts(self) -> list[Drift]:

@@ -15,10 +15,8 @@ from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.aggregates import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.bounds import Mean, Rate
 from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects
 from pytest_recsys_mt.oracles.judge import Claim, Promise, judge_sample
-from pytest_recsys_mt.oracles.kernel import Floats
 from pytest_recsys_mt.oracles.scores import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 
@@ -154,21 +152,13 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
         values.append(value)
         lows.append(low)
         highs.append(high)
-    effect = np.array(values, np.float64)
-    reach = (min(lows), max(highs))
     return Effects(
         rows=np.array(rows, np.intp),
-        effect=effect,
-        reach=reach,
-        mean=_mean_of(effect, reach),
+        effect=np.array(values, np.float64),
+        reach=(min(lows), max(highs)),
+        wide=(min(lows), max(highs))
+        == (0.0, 1.0),  # as shares are, but no logarithm of a popularity
         not_applicable=unscored,
         errors=silent,
         note=f"{left_out} recommended items without {score.name} left out" if left_out else "",
     )
-
-
-def _mean_of(values: Floats, reach: tuple[float, float]) -> Mean | None:
-    """Exact bounds of a share, which are narrower than bets where all users are asked at once."""
-    if len(values) and reach == (0.0, 1.0) and np.isin(values, (0.0, 1.0)).all():
-        return Rate(int(values.sum()), len(values))
-    return None

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.kernel import Floats
 
@@ -29,6 +30,10 @@ PRIOR = 5
 HOPED, SPREAD = 1 / 30, 0.08
 """As shares of the range of effects: 0.05 and 0.12 where effects reach from -1/2 to 1."""
 
+WIDE_PRIOR, WIDE_HOPED = 40, 0.2
+"""The same of values that are expected everywhere in their range, as hits and grades are: the deviation is the
+largest there can be, the mean gain this part of it."""
+
 BOLDEST = 0.95
 """Share of the capital that one user can cost at the most."""
 
@@ -37,22 +42,24 @@ _NOTHING = 1e-12
 _ZOOMS = 6  # of `_GRID` each: bounds to a 10**7th of their distance from the mean
 
 
-def log_capital(gains: Floats, worst: float | Floats) -> Floats:
+def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> Floats:
     """Logarithm of the capital after each user.
 
     Args:
         gains: Of a unit stake on each user, in the order drawn, as shares of the range of effects,
             ``(..., n)``.
         worst: The most that a unit stake can lose, above 0; broadcast to `gains`.
+        wide: Whether users are expected everywhere in the range. It is to be known beforehand, and
+            matters for the number of users alone, not for the error rate.
 
     Returns:
         An array of the shape of `gains`.
     """
-    stakes, _ = _stakes(gains, worst)
+    stakes, _ = _stakes(gains, worst, wide)
     return np.cumsum(np.log1p(stakes * gains), axis=-1)
 
 
-def log_capital_of_any(gains: Floats, worst: Floats) -> Floats:
+def log_capital_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> Floats:
     """Logarithm of the capital of one bettor who can bet on one of several gains at a time.
 
     Refuted is that all the means are 0 or less: each user is bet on with the gain that promised the
@@ -62,39 +69,48 @@ def log_capital_of_any(gains: Floats, worst: Floats) -> Floats:
     Args:
         gains: As of `log_capital`, ``(ways, n)``.
         worst: The most that a unit stake can lose, ``(ways, 1)``.
+        wide: As of `log_capital`.
 
     Returns:
         ``(n,)``.
     """
-    stakes, growth = _stakes(gains, worst)
+    stakes, growth = _stakes(gains, worst, wide)
     users = np.arange(gains.shape[-1])
     way = np.argmax(growth, axis=0)
     return np.cumsum(np.log1p(stakes[way, users] * gains[way, users]))
 
 
-def _stakes(gains: Floats, worst: float | Floats) -> tuple[Floats, Floats]:
+def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, Floats]:
     """The stake on each user and the growth that it promises, from what was known before that user."""
-    users = PRIOR + np.arange(gains.shape[-1])
+    worst = np.asarray(worst, np.float64)
+    prior, hoped, spread = PRIOR, np.asarray(HOPED), np.asarray(SPREAD)
+    if wide:
+        spread = np.asarray(np.sqrt(np.clip(worst * (1 - worst), 1e-4, None)))
+        prior, hoped = WIDE_PRIOR, np.asarray(WIDE_HOPED * spread)
+    users = prior + np.arange(gains.shape[-1])
 
-    def before(power: int, imagined: float) -> Floats:
-        powers = gains**power
-        mean: Floats = (PRIOR * imagined + np.cumsum(powers, axis=-1) - powers) / users
+    def before(power: int, imagined: Floats) -> Floats:
+        # Summed without the user who is bet on: a sum that takes it away again keeps its rounding error,
+        # by which a bettor with a choice of ways would know it.
+        sums = np.zeros_like(gains)
+        np.cumsum(gains[..., :-1] ** power, axis=-1, out=sums[..., 1:])
+        mean: Floats = (prior * imagined + sums) / users
         return mean
 
-    mean, square = before(1, HOPED), before(2, HOPED**2 + SPREAD**2)
+    mean, square = before(1, hoped), before(2, hoped**2 + spread**2)
     # Where few users lose much, a stake that knows the variance alone is so bold that nothing grows: the
     # third term of log(1 + b g) tames it. It has no say where few gain much, and the series may diverge.
-    cube = np.minimum(before(3, HOPED**3 + 3 * HOPED * SPREAD**2), 0.0)
+    cube = np.minimum(before(3, hoped**3 + 3 * hoped * spread**2), 0.0)
     best = 2 * mean / (square + np.sqrt(square**2 - 4 * cube * np.maximum(mean, 0.0)))
-    stakes: Floats = np.clip(best, 0.0, BOLDEST / np.asarray(worst))
+    stakes: Floats = np.clip(best, 0.0, BOLDEST / worst)
     return stakes, stakes * (mean - stakes * square / 2)
 
 
-def p_of_any(gains: Floats, worst: Floats) -> float:
+def p_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> float:
     """P-value of the hypothesis that all the means are 0 or less: see `log_capital_of_any`."""
     if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
         return 0.0
-    capital = log_capital_of_any(gains, np.maximum(worst, _NOTHING))
+    capital = log_capital_of_any(gains, np.maximum(worst, _NOTHING), wide=wide)
     return math.exp(-max(0.0, float(capital.max())))
 
 
@@ -126,14 +142,33 @@ class Bets(Mean):
         high: Largest effect there can be.
         unknown: Before which of `effects` there were users whose effect is not known; each is as
             small as can be for the claim that the mean is above a value, and as large for the other.
+        wide: As of `log_capital`.
+
+    Raises:
+        OracleError: If an effect lies outside the range.
     """
 
     def __init__(
-        self, effects: Floats, low: float, high: float, unknown: Sequence[int] = ()
+        self,
+        effects: Floats,
+        low: float,
+        high: float,
+        unknown: Sequence[int] = (),
+        *,
+        wide: bool = False,
     ) -> None:
+        slack = 1e-9 * max(1.0, high - low)  # rounding
+        outside = ~((effects >= low - slack) & (effects <= high + slack))
+        if outside.any():
+            raise OracleError(
+                f"an effect of {float(effects[outside][0]):g} lies outside the range from {low:g} to "
+                f"{high:g} that was declared for it, so that no bet on it is safe; see that the span of "
+                f"the score holds for every answer, to both requests"
+            )
+        effects = np.clip(effects, low, high)
         self.estimate = float(effects.mean())
         self.low, self.high = low, high
-        self._scale = (high - low) or 1.0
+        self._scale, self._wide = (high - low) or 1.0, wide
         places = list(unknown)
         self._least = np.insert(effects, places, low)
         self._most = np.insert(effects, places, high)
@@ -158,7 +193,7 @@ class Bets(Mean):
         """See `bounds.Mean`; one bettor bets on the side of 0 that promises more."""
         gains = np.stack([self._least - value, -value - self._most])
         worst = np.array([[value - self.low], [self.high + value]])
-        return p_of_any(gains / self._scale, worst / self._scale)
+        return p_of_any(gains / self._scale, worst / self._scale, wide=self._wide)
 
     def _above(self, values: Floats) -> Floats:
         """The largest log capital of bets that the mean is above each of `values`."""
@@ -169,7 +204,8 @@ class Bets(Mean):
 
     def _won(self, gains: Floats, worst: Floats) -> Floats:
         gains, worst = gains / self._scale, worst / self._scale
-        won = log_capital(gains, np.maximum(worst, _NOTHING)[:, None]).max(axis=-1)
+        worst_of_each = np.maximum(worst, _NOTHING)[:, None]
+        won = log_capital(gains, worst_of_each, wide=self._wide).max(axis=-1)
         # A bet that cannot lose is won by whoever gains once, or by nobody.
         sure = np.where((worst < 0) | (gains > 0).any(axis=-1), np.inf, 0.0)
         return np.where(worst <= 0, sure, np.maximum(won, 0.0))

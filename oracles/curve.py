@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.benchmark import score_values
+from pytest_recsys_mt.oracles.bounds import Rate
 from pytest_recsys_mt.oracles.scores import Score, score_named
 
 Point = tuple[float, float, float, float]
@@ -14,7 +17,8 @@ Point = tuple[float, float, float, float]
 def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> list[Point]:
     """The mean score of each side, for reports.
 
-    Nothing is judged here: the bounds hold for each point alone.
+    Nothing is judged here: the bounds hold for each point alone. Those of shares of users, as of hits, are
+    exact (Clopper and Pearson 1934, Biometrika 26).
 
     Args:
         sides: Answers of all users, by place on the axis.
@@ -33,7 +37,10 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
         context = answers.context
         values = score_values(answers.sample(), context, named)
         if len(values.rows):
-            mean = values.of_all
+            rate = values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()
+            hits = int(values.effect.sum())
+            # Of a sample of fixed size: nobody asks more users because of what a curve shows.
+            mean = Rate(hits, len(values.effect)) if rate else values.of_all
             points.append(
                 (place, mean.estimate, mean.lower(context.alpha), mean.upper(context.alpha))
             )

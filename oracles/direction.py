@@ -12,7 +12,7 @@ from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.difference import Unscored, paired_differences
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.judge import Claim, judge_pair
-from pytest_recsys_mt.oracles.scores import Score, mean_score, width
+from pytest_recsys_mt.oracles.scores import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -94,9 +94,11 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
             raise Unscored(f"no recommended item has a {score.name}")
         return sign * (after - before)
 
-    sources = chain(pairs.source, *pairs.broken.values())
-    reach = max((width(score.span(asked, context)) for asked in sources), default=0.0)
-    effects = paired_differences(pairs, difference, reach)
+    # Of both sides: a follow-up may ask for more items, and a score may count them.
+    everybody = chain(pairs.source, pairs.followup, *pairs.broken.values())
+    spans = [score.span(asked, context) for asked in everybody]
+    lows, highs = zip(*spans, strict=True) if spans else ((0.0,), (0.0,))
+    effects = paired_differences(pairs, difference, max(highs) - min(lows))
     if left_out:
         note = f"{left_out} recommended items without {score.name} left out"
         return dataclasses.replace(effects, note=note)

@@ -39,6 +39,7 @@ class Effects:
         effect: Their effects, in the unit of the margin, ``(n,)``.
         reach: The smallest and the largest effect there can be.
         mean: What they say of all users' mean effect, where that is not for bets to say.
+        wide: Whether users' effects are expected everywhere in their range; see `betting`.
         floor: Agreement of each user's replicates with each other, ``(n,)``, where that is a
             similarity.
         agreement: Agreement of each user's source and follow-up, ``(n,)``, likewise.
@@ -60,6 +61,7 @@ class Effects:
     effect: Floats
     reach: tuple[float, float]
     mean: Mean | None = None
+    wide: bool = False
     floor: Floats | None = None
     agreement: Floats | None = None
     not_applicable: Mapping[str, int] = field(default_factory=dict)
@@ -76,7 +78,7 @@ class Effects:
     @property
     def of_all(self) -> Mean:
         """What they say of all users' mean effect; of one user scored at least."""
-        return self.mean or Bets(self.effect, *self.reach, self.unknown)
+        return self.mean or Bets(self.effect, *self.reach, self.unknown, wide=self.wide)
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,8 @@ def beyond_noise(
     With B and B' the mean similarity between replicates of the source and of the follow-up, and M
     that between source and follow-up, ``D = (B + B') / 2 - M``. Its mean is half the squared energy
     distance of the two distributions of answers (Szekely and Rizzo 2013, J. Stat. Plan. Inference
-    143): 0 where they are one, and for the `similarities.METRICS` positive where they differ, also
-    where one side is merely calmer. For Kendall and Fagin it may be 0 or less though they differ.
+    143): 0 where they are one, and for the `similarities.METRICS` never negative; positive where what the
+    similarity sees of them differs, also where one side is merely calmer. For Kendall and Fagin it may be 0 or less though they differ.
 
     Args:
         source: Encoded answers.

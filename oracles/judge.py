@@ -333,7 +333,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         if effects.joint and not unasked:
             reason = MORE_OF_ALL
         elif not unasked and decide(measured.of_all, claim, alpha) == status:
-            reason = outlook(effects, claim.promise, _nearest_limit(mean, claim), alpha)
+            reason = outlook(effects, *_nearest_limit(mean, claim), alpha)
     return verdict(status, reason, **numbers)
 
 
@@ -350,9 +350,9 @@ def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
         alpha: The error rate of each claim.
     """
     against, for_ = p_value(mean, claim), p_value_of_opposite(mean, claim)
-    if min(against, for_) > alpha:
-        return "inconclusive"
-    return "violated" if against < for_ else "holds"
+    if against <= alpha or for_ <= alpha:
+        return "violated" if against < for_ else "holds"
+    return "inconclusive"
 
 
 def p_value(mean: Mean, claim: Claim) -> float:
@@ -401,9 +401,11 @@ def _per_user(seen: Seen) -> dict[str, float]:
     }
 
 
-def _nearest_limit(mean: Mean, claim: Claim) -> float:
-    two_sided = claim.promise == "within" and mean.estimate < 0
-    return -claim.margin if two_sided else claim.margin
+def _nearest_limit(mean: Mean, claim: Claim) -> tuple[float, bool]:
+    """The limit that the mean was not told from, and whether means above it break the promise."""
+    if claim.promise == "within" and mean.estimate < 0:
+        return -claim.margin, False
+    return claim.margin, claim.promise != "at least"
 
 
 def _average(values: Floats | None) -> float | None:

@@ -9,7 +9,6 @@ import numpy as np
 from pytest_recsys_mt.oracles.betting import log_capital
 from pytest_recsys_mt.oracles.effect import Effects
 from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.verdict import Allowed
 
 POWER = 0.8
 """Probability with which the effect or the number of users named leads to a clear verdict."""
@@ -23,13 +22,13 @@ _SEED = 20_051  # Of the draws alone: a verdict is a function of the answers.
 _HALVINGS = 12
 
 
-def outlook(effects: Effects, promise: Allowed, value: float, alpha: float) -> str:
+def outlook(effects: Effects, value: float, above: bool, alpha: float) -> str:
     """How far a sample is from settling on which side of `value` its mean lies, in words.
 
     Args:
         effects: Of the users seen.
-        promise: That was made.
         value: The margin that the mean was not told from.
+        above: Whether means above it break the promise.
         alpha: Error rate of each claim.
     """
     more = further_users(effects, value, alpha)
@@ -39,7 +38,6 @@ def outlook(effects: Effects, promise: Allowed, value: float, alpha: float) -> s
         if more is None
         else f"about {more} more {'user' if more == 1 else 'users'} like these would settle it"
     )
-    above = promise != "at least"
     extreme = extreme_visible(effects, value, alpha, above=above)
     side = "above" if above else "below"
     seen = (
@@ -106,7 +104,7 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
         return np.where(chance < part, far, drawn)
 
     def mean(part: float) -> float:
-        return float(effect.mean()) + part * (far - float(effect.mean()))
+        return float(moved(part).mean())
 
     def seen(part: float) -> bool:
         shown = np.isfinite(_reached(moved(part), effects, value, alpha, above)).mean() >= POWER
@@ -126,6 +124,6 @@ def _reached(drawn: Floats, effects: Effects, value: float, alpha: float, above:
     low, high = effects.reach
     scale = (high - low) or 1.0
     gains, worst = (drawn - value, value - low) if above else (value - drawn, high - value)
-    capital = log_capital(gains / scale, max(worst / scale, 1e-12))
+    capital = log_capital(gains / scale, max(worst / scale, 1e-12), wide=effects.wide)
     enough = capital >= -math.log(alpha)
     return np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, np.inf)

@@ -89,16 +89,22 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
 
     Raises:
         NotApplicable: If the score is not about this user.
+        OracleError: If a score lies outside its span.
     """
     scored = [score.of(answer, asked, context) for answer in asked.answers]
     values = [value for value, _ in scored if value is not None]
     missing = sum(count for _, count in scored)
-    return (sum(values) / len(values) if values else None), missing
-
-
-def width(span: tuple[float, float]) -> float:
-    """How far apart two scores can be."""
-    return span[1] - span[0]
+    if not values:
+        return None, missing
+    low, high = score.span(asked, context)
+    slack = 1e-9 * max(1.0, high - low)
+    outside = [value for value in values if not low - slack <= value <= high + slack]
+    if outside:
+        raise OracleError(
+            f"{score.name}: an answer to user {asked.user} scores {outside[0]:g}, and the span of this score "
+            f"is from {low:g} to {high:g}; verdicts rest on it, so give Score.span the true ends"
+        )
+    return sum(values) / len(values), missing
 
 
 SCORES: Mapping[str, Score] = MappingProxyType(

@@ -35,8 +35,8 @@ def within_noise(
     """The follow-up must agree with the source as far as the source agrees with itself.
 
     For changes that may make answers calmer: a lower temperature, a longer history, a clearer prompt.
-    `same_ranking` finds those too, since its effect is positive wherever two distributions of answers
-    differ, in their spread alone as well. Here the effect of a user is ``B - M``: the mean agreement
+    `same_ranking` finds those too, since its effect is positive also where two distributions of answers
+    differ in their spread alone. Here the effect of a user is ``B - M``: the mean agreement
     of the source's replicates with each other, less that of source and follow-up.
 
     Its mean is 0 where both answers come from one distribution. In the terms of the Euclidean space in

@@ -376,9 +376,7 @@ class Session:
     def begin(self) -> None:
         """Another test begins, or none: what earlier ones found out about recommenders counts now."""
         for known in self._subjects.values():
-            known.wavers = (
-                "told" if known.wavered == "told" else known.wavers or known.wavered
-            )
+            known.wavers = "told" if known.wavered == "told" else known.wavers or known.wavered
 
     def drifts(self) -> list[Drift]:
         """What is found of each recommender that answers some of its first requests once more."""

@@ -269,6 +269,12 @@ class _Side:
     reach: Sequence[float]
     joint: bool
 
+    def ends(self) -> tuple[float, float]:
+        """What its values can be; a record of anybody may hold one beyond its reach."""
+        return float(min(*self.reach, self.values.min())), float(
+            max(*self.reach, self.values.max())
+        )
+
 
 class _Farther(Mean):
     """How much farther from 0 one mean is than another, as a `Mean`.
@@ -309,7 +315,7 @@ def _mean(sign: int, new: _Side, other: int, old: _Side) -> Mean:
     effects = sign * new.values - other * old.values
     if not new.joint:
         after, before = (
-            sorted(factor * end for end in side.reach)
+            sorted(factor * end for end in side.ends())
             for factor, side in ((sign, new), (other, old))
         )
         return Bets(effects, after[0] - before[1], after[1] - before[0])

@@ -98,7 +98,7 @@ class Shop:
 """
 
 
-LATER = re.compile(rb"\| 0/200 \[(?!00:0[01])")
+LATER = re.compile(rb"\| 0/\d+ \[(?!00:0[01])")
 """No call is done, and more than a second has passed."""
 
 

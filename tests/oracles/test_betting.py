@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.betting import (
     Bets,
     log_capital,
@@ -154,3 +155,57 @@ def test_the_stronger_of_two_claims_is_made_where_users_say_both() -> None:
 def test_each_promise_is_decided_on_its_side(promise: str, mean: float, status: str) -> None:
     claim = Claim("", promise, 0.06)  # type: ignore[arg-type]
     assert decide(Bets(drawn(mean, 0.12), LOW, HIGH), claim, ALPHA) == status
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.9])
+def test_no_bet_knows_the_user_whom_it_is_on(margin: float) -> None:
+    """What the first user says wins as often as it loses, to the last bit."""
+
+    def first(effect: float) -> float:
+        effects = np.array([[effect]])
+        gains = np.stack([effects - margin, -margin - effects])[:, 0] / 2
+        worst = np.array([[margin + 1], [1 + margin]]) / 2
+        return float(np.exp(log_capital_of_any(gains, worst)[0]))
+
+    mean_of_a_fair_user = (1 + margin) / 2 * first(1.0) + (1 - margin) / 2 * first(-1.0)
+    assert mean_of_a_fair_user <= 1 + 1e-12
+
+
+@pytest.mark.parametrize(("share", "users"), [(1.0, 10), (1.0, 20), (1.0, 50), (0.8, 200)])
+def test_effects_at_both_ends_are_called_far_from_0_at_most_as_often_as_declared(
+    share: float, users: int
+) -> None:
+    rng = np.random.default_rng(3)
+    sign = np.where(rng.random((4000, users)) < (1 + 0.05 / share) / 2, 1.0, -1.0)
+    effects = np.where(rng.random(sign.shape) < share, sign, 0.0)
+    called = np.mean([Bets(one, -1, 1).p_within(0.05) <= ALPHA for one in effects])
+    assert called <= ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / len(effects))
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.9])
+def test_asking_more_users_because_it_was_unclear_makes_no_false_claim_more_likely(
+    share: float,
+) -> None:
+    """Hits whose true share is the threshold, watched after every user, up to 400."""
+    hits = (np.random.default_rng(9).random((4000, 400)) < share).astype(np.float64)
+    most = ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / len(hits))
+    for gains, worst in ((hits - share, share), (share - hits, 1 - share)):
+        ever = log_capital(gains, worst, wide=True).max(axis=1) >= -math.log(ALPHA)
+        assert ever.mean() <= most
+
+
+def test_who_expects_users_at_both_ends_finds_hits_beyond_a_threshold() -> None:
+    """3.5 standard errors from it; who expects them near the middle bets too boldly."""
+    hits = (np.random.default_rng(9).random((500, 200)) < 0.62).astype(np.float64)
+    found = [
+        (log_capital(hits - 0.5, 0.5, wide=wide).max(axis=1) >= -math.log(ALPHA)).mean()
+        for wide in (False, True)
+    ]
+    assert found[0] < 0.65
+    assert found[1] > 0.8
+
+
+@pytest.mark.parametrize("effect", [1.5, -0.6, math.nan, math.inf])
+def test_an_effect_beyond_its_range_is_an_error(effect: float) -> None:
+    with pytest.raises(OracleError, match=r"outside the range from -0\.5 to 1"):
+        Bets(np.array([0.0, effect]), LOW, HIGH)

@@ -9,7 +9,7 @@ import pytest
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import Score, decreases, increases, same_score
-from tests.oracles.support import FakeAnswers, Lists, sides
+from tests.oracles.support import FakeAnswers, Lists, ask, sides
 
 POPULAR, NICHE = list("abcde"), list("vwxyz")
 COUNTS = {**dict.fromkeys(POPULAR, 100), **dict.fromkeys(NICHE, 10), "new": 0}
@@ -120,3 +120,27 @@ def test_too_few_users_cannot_show_that_a_mean_stays() -> None:
 def test_a_mean_needs_room_to_stay(margin: Any) -> None:
     with pytest.raises(OracleError, match=r"same_score:log_popularity.*margin"):
         same_score(*sides([[POPULAR]] * 3, [[NICHE]] * 3, CONTEXT), margin=margin)
+
+
+def test_a_follow_up_that_asks_for_more_has_the_wider_span() -> None:
+    """Invented titles count up to the length that was asked for, on either side."""
+    invented = Score(
+        "invented",
+        lambda answer, asked, context: (float(sum("?" in item for item in answer.items)), 0),
+        lambda asked, context: (0.0, float(asked.request.k)),
+    )
+    short = ask([[["a"]]] * 100, 1)
+    long = ask([[["?1", "?2", "?3", "?4"]]] * 100, 4)
+    source = FakeAnswers(short, Context(deterministic=True))
+    followup = FakeAnswers(long, Context(deterministic=True), "longer")
+    verdict = same_score(source, followup, score=invented, margin=0.5)
+    assert (verdict.status, verdict.estimate) == ("violated", 4)
+    assert verdict.interval is not None
+    assert verdict.interval[0] <= 4 <= verdict.interval[1]
+
+
+def test_a_score_beyond_its_span_is_an_error_that_names_it() -> None:
+    wild = Score("wild", lambda *_: (7.0, 0), lambda *_: (0.0, 1.0))
+    both = sides([[POPULAR]] * 3, [[NICHE]] * 3, CONTEXT)
+    with pytest.raises(OracleError, match=r"wild: an answer to user u0 scores 7.*from 0 to 1"):
+        same_score(*both, score=wild, margin=0.5)

@@ -1,0 +1,51 @@
+"""What an inconclusive verdict says of further users, and of what this run could have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from pytest_recsys_mt.oracles.betting import Bets
+from pytest_recsys_mt.oracles.effect import Effects
+from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.power import POWER, extreme_visible, outlook
+from tests.oracles.test_betting import ALPHA
+
+Draw = Callable[[np.random.Generator, int], Floats]
+SHAPES: dict[str, tuple[Draw, float]] = {
+    "both ends": (lambda rng, users: rng.choice([-1.0, 1.0], users), 0.05),
+    "hits": (lambda rng, users: rng.choice([0.0, 1.0], users), 0.5),
+    "spread": (lambda rng, users: np.clip(rng.normal(0.02, 0.2, users), -1, 1), 0.05),
+}
+
+
+def effects_of(values: Floats, low: float) -> Effects:
+    return Effects(rows=np.arange(len(values)), effect=values, reach=(low, 1.0))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("users", [50, 200])
+def test_a_mean_that_could_be_told_is_the_mean_of_a_sample_that_tells_it(
+    shape: str, users: int
+) -> None:
+    """Samples moved so far, and no farther, make the claim as often as is said."""
+    make, value = SHAPES[shape]
+    values = make(np.random.default_rng(1), users)
+    low = min(-1.0, values.min()) if shape != "hits" else 0.0
+    mean = extreme_visible(effects_of(values, low), value, ALPHA, above=True)
+    assert mean is not None
+    assert value < mean < 1
+    rng = np.random.default_rng(2)
+    part = np.linspace(0, 2, 400)
+    means = np.array([np.clip(values + each, low, 1).mean() for each in part])
+    moved = np.clip(values + part[np.argmin(abs(means - mean))], low, 1)
+    told = [Bets(rng.choice(moved, users), low, 1).p_at_most(value) <= ALPHA for _ in range(300)]
+    assert np.mean(told) >= POWER - 0.15
+
+
+def test_a_two_sided_promise_is_told_of_the_side_it_is_near() -> None:
+    values = np.clip(np.random.default_rng(3).normal(-0.06, 0.3, 50), -1, 1)
+    text = outlook(effects_of(values, -1.0), -0.05, False, ALPHA)
+    assert "or less could be told from -0.05" in text or "any mean below -0.05" in text

@@ -30,7 +30,7 @@ PRIOR = 5
 HOPED, SPREAD = 1 / 30, 0.08
 """As shares of the range of effects: 0.05 and 0.12 where effects reach from -1/2 to 1."""
 
-WIDE_PRIOR, WIDE_HOPED = 40, 0.2
+WIDE_PRIOR, WIDE_HOPED = 40, 0.3
 """The same of values that are expected everywhere in their range, as hits and grades are: the deviation is the
 largest there can be, the mean gain this part of it."""
 

@@ -175,8 +175,8 @@ def _judged(table: _Table, names: Sequence[str], aspect: str, context: Context) 
     ]
     means = {}
     for (one, other), values in table.preference.items():
-        means[one, other] = Bets(values, -1.0, 1.0, wide=True)
-        means[other, one] = Bets(-values, -1.0, 1.0, wide=True)
+        means[one, other] = Bets(values, -1.0, 1.0)
+        means[other, one] = Bets(-values, -1.0, 1.0)
     p_values, strengths, refuted = [], [], []
     for circle in circles:
         steps = [means[circle[at], circle[(at + 1) % 3]] for at in range(3)]

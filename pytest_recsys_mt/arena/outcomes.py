@@ -63,7 +63,6 @@ class Outcomes:
             rows=self.rows,
             effect=self.preference,
             reach=(-1.0, 1.0),
-            wide=True,
             errors=self.errors,
             obstacle=obstacle,
             note=note,

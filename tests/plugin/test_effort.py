@@ -1,0 +1,64 @@
+"""What takes many calls runs where it is asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin.conftest import Run
+
+TEST = """
+import pytest
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import reorder_history
+
+{mark}
+@metamorphic(reorder_history)
+def test_{name}(source, followup):
+    assert same_ranking(source, followup, margin=0.2)
+"""
+MODEL = "--recsys-model=toys:Faithful"
+
+
+@pytest.fixture
+def two(project: pytest.Pytester) -> pytest.Pytester:
+    """A file of tests that take many calls, and one of usual tests."""
+    project.makepyfile(
+        test_usual=TEST.format(mark="", name="usual"),
+        test_dear=TEST.format(mark="@pytest.mark.recsys_thorough", name="dear"),
+    )
+    return project
+
+
+def test_it_is_left_out_and_said_so(run: Run, two: pytest.Pytester) -> None:
+    result = run(MODEL)
+    assert result.parseoutcomes()["passed"] == 1
+    result.stdout.fnmatch_lines(
+        [
+            "left out: 1 tests that take many calls; name their file, or give --recsys-effort=thorough"
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    "named", ["--recsys-effort=thorough", "test_dear.py", "test_dear.py::test_dear"]
+)
+def test_it_runs_where_it_is_wanted(run: Run, two: pytest.Pytester, named: str) -> None:
+    result = run(MODEL, named)
+    assert result.parseoutcomes()["passed"] == (2 if named.startswith("--") else 1)
+    assert "left out" not in result.stdout.str()
+
+
+def test_a_module_is_a_name_too(two: pytest.Pytester) -> None:
+    shipped = "pytest_recsys_mt.suites.metamorphic.test_paper"
+    for named, expected in ((shipped, 12), ("pytest_recsys_mt.suites.metamorphic", 0)):
+        listed = two.runpytest_subprocess(
+            "--pyargs", named, "-k", "table", "--collect-only", "-q", "-p", "no:cacheprovider"
+        )
+        assert sum("::test_table" in line for line in listed.outlines) == expected
+
+
+def test_the_list_shows_all(run: Run, two: pytest.Pytester) -> None:
+    listed = two.runpytest_subprocess("--recsys-list", "-p", "no:cacheprovider")
+    listed.stdout.fnmatch_lines(["*reorder_history*"])
+    assert "left out" not in listed.stdout.str()

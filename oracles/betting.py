@@ -145,7 +145,7 @@ class Bets(Mean):
         wide: As of `log_capital`.
 
     Raises:
-        OracleError: If an effect lies outside the range.
+        OracleError: If an effect lies outside the range, or the range has no ends.
     """
 
     def __init__(
@@ -157,6 +157,11 @@ class Bets(Mean):
         *,
         wide: bool = False,
     ) -> None:
+        if not math.isfinite(high - low):
+            raise OracleError(
+                f"effects from {low:g} to {high:g} cannot be bet on: a bet needs a range with two ends; "
+                f"give the score a finite span"
+            )
         slack = 1e-9 * max(1.0, high - low)  # rounding
         outside = ~((effects >= low - slack) & (effects <= high + slack))
         if outside.any():

@@ -358,9 +358,8 @@ def follow_ups_failed(count: int, users: int) -> str:
     """What the reason of a verdict says of follow-ups that kept failing."""
     which = "follow-up" if count == 1 else "follow-ups"
     return (
-        f"{count} {which} of {users} kept failing although the source was answered, so nothing holds "
-        f"unless it would if they broke the promise as far as can be, and nothing is violated unless "
-        f"it would be if they kept it"
+        f"{count} {which} of {users} kept failing although the source was answered; each counts against "
+        f"every claim: as the worst effect against holds, as the best against violated"
     )
 
 

@@ -333,7 +333,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         if effects.joint and not unasked:
             reason = MORE_OF_ALL
         elif not unasked and decide(measured.of_all, claim, alpha) == status:
-            reason = outlook(effects, *_nearest_limit(mean, claim), alpha)
+            reason = outlook(effects, *_nearest_limit(mean, claim), alpha, context.users)
     return verdict(status, reason, **numbers)
 
 

@@ -79,6 +79,12 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
     else:
         found = p_value is not None and p_value <= alpha
         status = "violated" if found else "inconclusive"
+    alone = any(step.status == "violated" for step in counted)
+    unsettled = (
+        [f"one step alone is violated, but not among {len(counted)}; ask more users"]
+        if alone and status == "inconclusive"
+        else []
+    )
     return dataclasses.replace(
         worst,
         status=status,
@@ -86,8 +92,7 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         not_applicable=max(step.not_applicable for step in counted),
         errors=max(step.errors for step in counted),
         looks=max(step.looks for step in counted),
-        users=min(step.users for step in counted),
-        reason="; ".join(told),
+        reason="; ".join([*unsettled, *told]),
     )
 
 

@@ -22,7 +22,7 @@ _SEED = 20_051  # Of the draws alone: a verdict is a function of the answers.
 _HALVINGS = 12
 
 
-def outlook(effects: Effects, value: float, above: bool, alpha: float) -> str:
+def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int = 0) -> str:
     """How far a sample is from settling on which side of `value` its mean lies, in words.
 
     Args:
@@ -30,6 +30,7 @@ def outlook(effects: Effects, value: float, above: bool, alpha: float) -> str:
         value: The margin that the mean was not told from.
         above: Whether means above it break the promise.
         alpha: Error rate of each claim.
+        most: Users that the data has; 0 where that is not known.
     """
     more = further_users(effects, value, alpha)
     users = len(effects.rows)
@@ -38,6 +39,8 @@ def outlook(effects: Effects, value: float, above: bool, alpha: float) -> str:
         if more is None
         else f"about {more} more {'user' if more == 1 else 'users'} like these would settle it"
     )
+    if more is not None and 0 < most < users + more:
+        need += f", but the data has {most} in all; take larger data, or a wider margin"
     extreme = extreme_visible(effects, value, alpha, above=above)
     side = "above" if above else "below"
     seen = (
@@ -99,8 +102,8 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
 
     def moved(part: float) -> Floats:
         """The sample with its mean moved by a part of the way to the far end."""
-        if varied:
-            return np.clip(drawn + part * (far - float(effect.mean())), low, high)
+        if varied:  # at the far end all are alike
+            return np.clip(drawn + part * (2 * far - low - high), low, high)
         return np.where(chance < part, far, drawn)
 
     def mean(part: float) -> float:

@@ -1,10 +1,11 @@
-"""Where pytest and the plan meet: ``--recsys-plan``, and the first look of all tests at once."""
+"""Where pytest and the plan meet: ``--recsys-plan``, and what all tests ask first, at once."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ class Planning:
 
         if session.testsfailed and not session.config.option.continue_on_collection_errors:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
-        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+        for item, following in zip_longest(session.items, session.items[1:]):
             reports = runtestprotocol(item, log=False, nextitem=following)
             wrong = next((each for each in reports if each.failed or each.skipped), None)
             if wrong is not None:

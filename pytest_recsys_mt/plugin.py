@@ -415,11 +415,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)
-        if LEFT_OUT in config.stash:
-            terminalreporter.write_line(
-                f"left out: {config.stash[LEFT_OUT]} tests that take many calls; name their file, or give "
-                f"--recsys-effort=thorough"
-            )
+    if LEFT_OUT in config.stash:
+        count = config.stash[LEFT_OUT]
+        terminalreporter.write_line(
+            f"left out: {count} {'test takes' if count == 1 else 'tests take'} many calls; name "
+            f"{'its' if count == 1 else 'their'} file, or give --recsys-effort=thorough"
+        )
 
 
 def _asked_for(config: pytest.Config) -> bool:

@@ -50,12 +50,19 @@ def record_in(path: Path) -> Document:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PolicyError(
-            f"it cannot be read: {error.strerror}; make one with --recsys-json={path!s}"
-        ) from error
+        remedy = f"make one with --recsys-json={path!s}"
+        if path.is_dir():
+            remedy = f"name the records in it, such as {path!s}/*.json"
+        raise PolicyError(f"it cannot be read: {error.strerror}; {remedy}") from error
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or found.get("schema") not in READABLE:
+    schema = found.get("schema") if isinstance(found, dict) else None
+    if str(schema).startswith("recsys-mt/") and schema not in READABLE:
+        raise PolicyError(
+            f"its schema is {_short(schema)}, and this version reads {', '.join(sorted(READABLE))}; install "
+            f"the version that wrote it, or a later one"
+        )
+    if not isinstance(found, dict) or schema not in READABLE:
         raise PolicyError("it is no record; name a file that --recsys-json wrote")
     gate, digests = found.get("gate"), found.get("digests")
     if not isinstance(gate, dict) or "incomplete" not in gate or not isinstance(digests, dict):

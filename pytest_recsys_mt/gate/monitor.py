@@ -8,6 +8,7 @@ their own earlier values than a tolerance allows.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,7 +139,10 @@ def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: boo
             "no record has values of users for a verdict that can be monitored; make records with "
             "--recsys-json, of runs that ask users"
         )
-    if change and len(nights) < 2:
+    distinct = {json.dumps(document, sort_keys=True) for _, document in nights} if change else ()
+    if 1 < len(distinct) < len(nights):
+        raise PolicyError("a record is given twice; with --change each night counts, so give each once")
+    if change and len(distinct) < 2:
         raise PolicyError("one record says nothing of a change; give those of two nights or more")
     bets = [_bet(each, len(nights), change) for each in series]
     adjusted = [holm([found.p_values[place] for found, _ in bets]) for place in range(len(nights))]

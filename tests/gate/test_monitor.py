@@ -231,7 +231,7 @@ def test_what_the_answers_chose_is_not_bet_on(tmp_path: Path, capsys: Told) -> N
     [
         ("{}", "it is no record; name a file that --recsys-json wrote"),
         (json.dumps(night(1, row({"u1": 7.0}))), "'per_user' of 'u1' is 7.0"),
-        (json.dumps({**night(1), "schema": "recsys-mt/3"}), "it is no record"),
+        (json.dumps({**night(1), "schema": "recsys-mt/9"}), "its schema is recsys-mt/9, and this"),
         (None, "No such file"),
     ],
 )
@@ -245,6 +245,22 @@ def test_what_is_no_record_is_named(
     assert (status, printed) == (2, "")
     assert "bad.json' cannot be monitored: " in error
     assert told in error
+
+
+def test_a_record_given_twice_is_no_night_of_a_change(tmp_path: Path, capsys: Told) -> None:
+    same_users = [night(day, row(drawn(day, 0.0, first=0))) for day in (1, 2)]
+    one, other = write(tmp_path, same_users)
+    assert judged(capsys, "--change", one, other)[0] in (0, 1)
+    for again in ((one, other, other), (one, one, other)):
+        status, _, error = judged(capsys, "--change", *again)
+        assert (status, "give each once" in error) == (2, True)
+    status, _, error = judged(capsys, "--change", one, one)
+    assert (status, "one record says nothing of a change" in error) == (2, True)
+
+
+def test_a_folder_is_told_to_name_its_files(tmp_path: Path, capsys: Told) -> None:
+    status, _, error = judged(capsys, str(tmp_path))
+    assert (status, "/*.json" in error) == (2, True)
 
 
 def test_usage_errors_are_status_2(tmp_path: Path, capsys: Told) -> None:

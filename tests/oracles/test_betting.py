@@ -209,3 +209,8 @@ def test_who_expects_users_at_both_ends_finds_hits_beyond_a_threshold() -> None:
 def test_an_effect_beyond_its_range_is_an_error(effect: float) -> None:
     with pytest.raises(OracleError, match=r"outside the range from -0\.5 to 1"):
         Bets(np.array([0.0, effect]), LOW, HIGH)
+
+
+def test_a_range_without_ends_is_an_error() -> None:
+    with pytest.raises(OracleError, match="a range with two ends"):
+        Bets(np.array([0.0]), -math.inf, math.inf)

@@ -49,3 +49,17 @@ def test_a_two_sided_promise_is_told_of_the_side_it_is_near() -> None:
     values = np.clip(np.random.default_rng(3).normal(-0.06, 0.3, 50), -1, 1)
     text = outlook(effects_of(values, -1.0), -0.05, False, ALPHA)
     assert "or less could be told from -0.05" in text or "any mean below -0.05" in text
+
+
+def test_users_that_the_data_does_not_have_are_not_asked_for() -> None:
+    values = np.clip(np.random.default_rng(3).normal(-0.05, 0.2, 30), -1, 1)
+    assert "but the data has 60 in all" in outlook(effects_of(values, -1.0), 0.05, True, ALPHA, 60)
+    assert "in all" not in outlook(effects_of(values, -1.0), 0.05, True, ALPHA, 10**6)
+
+
+def test_a_far_mean_can_be_told_of_hits_too() -> None:
+    hits = (np.random.default_rng(4).random(200) < 0.4).astype(np.float64)
+    effects = Effects(rows=np.arange(200), effect=hits, reach=(0.0, 1.0), wide=True)
+    mean = extreme_visible(effects, 0.25, ALPHA, above=False)
+    assert mean is not None
+    assert 0.1 < mean < 0.2

@@ -34,9 +34,7 @@ def test_it_is_left_out_and_said_so(run: Run, two: pytest.Pytester) -> None:
     result = run(MODEL)
     assert result.parseoutcomes()["passed"] == 1
     result.stdout.fnmatch_lines(
-        [
-            "left out: 1 tests that take many calls; name their file, or give --recsys-effort=thorough"
-        ]
+        ["left out: 1 test takes many calls; name its file, or give --recsys-effort=thorough"]
     )
 
 
@@ -62,3 +60,16 @@ def test_the_list_shows_all(run: Run, two: pytest.Pytester) -> None:
     listed = two.runpytest_subprocess("--recsys-list", "-p", "no:cacheprovider")
     listed.stdout.fnmatch_lines(["*reorder_history*"])
     assert "left out" not in listed.stdout.str()
+
+
+def test_a_plan_of_nothing_is_a_plan(two: pytest.Pytester) -> None:
+    planned = two.runpytest_subprocess(
+        MODEL, "test_dear.py", "-k", "nonsense", "--recsys-plan", "-p", "no:cacheprovider"
+    )
+    assert planned.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert "INTERNALERROR" not in planned.stdout.str() + planned.stderr.str()
+
+
+def test_who_selects_them_alone_is_told_how_they_run(run: Run, two: pytest.Pytester) -> None:
+    result = run(MODEL, "-k", "dear")
+    result.stdout.fnmatch_lines(["left out: 1 test takes many calls; *"])

@@ -141,7 +141,9 @@ def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: boo
         )
     distinct = {json.dumps(document, sort_keys=True) for _, document in nights} if change else ()
     if 1 < len(distinct) < len(nights):
-        raise PolicyError("a record is given twice; with --change each night counts, so give each once")
+        raise PolicyError(
+            "a record is given twice; with --change each night counts, so give each once"
+        )
     if change and len(distinct) < 2:
         raise PolicyError("one record says nothing of a change; give those of two nights or more")
     bets = [_bet(each, len(nights), change) for each in series]

@@ -66,7 +66,7 @@ def test_runs_of_pytest_are_monitored_night_by_night(run: Run, project: pytest.P
         _, record = run(f"--recsys-seed={number}", share=share, json=f"{number}.json")
         rows = {each["relation"]: each for each in record["results"]}
         asked += rows["scale_ratings(2)"]["users"]
-    assert {len(each["fingerprint"]) for each in record["results"]} == {64}
+        assert {len(each["fingerprint"]) for each in record["results"]} == {64}
     done = subprocess.run(
         [sys.executable, "-c", COMMAND, "monitor", "1.json", "2.json", "3.json"],
         cwd=project.path,

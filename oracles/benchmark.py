@@ -152,12 +152,12 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
         values.append(value)
         lows.append(low)
         highs.append(high)
+    reach = (min(lows), max(highs))
     return Effects(
         rows=np.array(rows, np.intp),
         effect=np.array(values, np.float64),
-        reach=(min(lows), max(highs)),
-        wide=(min(lows), max(highs))
-        == (0.0, 1.0),  # as shares are, but no logarithm of a popularity
+        reach=reach,
+        wide=reach == (0.0, 1.0),  # as hits and shares have; a logarithm of popularity has not
         not_applicable=unscored,
         errors=silent,
         note=f"{left_out} recommended items without {score.name} left out" if left_out else "",

@@ -31,8 +31,8 @@ HOPED, SPREAD = 1 / 30, 0.08
 """As shares of the range of effects: 0.05 and 0.12 where effects reach from -1/2 to 1."""
 
 WIDE_PRIOR, WIDE_HOPED = 40, 0.3
-"""The same of values that are expected everywhere in their range, as hits and grades are: the deviation is the
-largest there can be, the mean gain this part of it."""
+"""The same of values that are expected everywhere in their range, as hits are: the deviation is the largest
+there can be, the mean gain this part of it."""
 
 BOLDEST = 0.95
 """Share of the capital that one user can cost at the most."""

@@ -54,6 +54,11 @@ class Recsys:
         return self._runner.subject.reads_text
 
     @property
+    def live(self) -> bool:
+        """Whether it can be asked anything; recorded answers are to their own questions only."""
+        return self._runner.subject.live
+
+    @property
     def fingerprint(self) -> str | None:
         """Digest of what tells one version of the recommender from another, where it says so."""
         return self._runner.subject.fingerprint

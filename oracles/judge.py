@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
 from pytest_recsys_mt.oracles.bounds import Mean
 from pytest_recsys_mt.oracles.effect import MOST_HOLES, Effects, follow_ups_failed, mostly_holes
@@ -201,9 +203,30 @@ def step_by_step(
         asked = users if context.whole or claim.whole else next_step(asked, users)
         looks += 1
         seen = see(asked)
+        _can_be_kept_and_broken(claim, seen.effects)
         if asked >= users or seen.tally.unasked or _is_settled(claim, seen, context, users):
             verdict = verdict_of(claim, relation, seen, context)
             return dataclasses.replace(verdict, looks=looks)
+
+
+def _can_be_kept_and_broken(claim: Claim, effects: Effects) -> None:
+    """Refuse a limit that no answers could break, or none could keep.
+
+    Raises:
+        OracleError: If the limit is not inside the range of the effects.
+    """
+    low, high = effects.reach
+    if effects.mean is not None or effects.obstacle or not low < high < math.inf:
+        return
+    limit, within = claim.margin, claim.promise == "within"
+    largest = max(high, -low) if within else high
+    always = limit >= largest if claim.promise != "at least" else limit <= low
+    if always or not (within or low <= limit <= high):
+        fate = "hold" if always else "be violated"
+        raise OracleError(
+            f"{claim.oracle}: {claim.promise} {limit:g} would {fate} whatever the answers are, since "
+            f"values lie from {low:g} to {high:g}; give a limit between them"
+        )
 
 
 def next_step(asked: int, users: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral, Real
 from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
@@ -89,9 +90,9 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
 
     Raises:
         NotApplicable: If the score is not about this user.
-        OracleError: If a score lies outside its span.
+        OracleError: If a score is no number, or lies outside its span.
     """
-    scored = [score.of(answer, asked, context) for answer in asked.answers]
+    scored = [_scored(score, answer, asked, context) for answer in asked.answers]
     values = [value for value, _ in scored if value is not None]
     missing = sum(count for _, count in scored)
     if not values:
@@ -105,6 +106,19 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
             f"is from {low:g} to {high:g}; verdicts rest on it, so give Score.span the true ends"
         )
     return sum(values) / len(values), missing
+
+
+def _scored(
+    score: Score, answer: Recommendation, asked: Asked, context: Context
+) -> tuple[float | None, int]:
+    found = score.of(answer, asked, context)
+    match found:
+        case (None | Real(), Integral()):
+            return found
+    raise OracleError(
+        f"{score.name}: Score.of gave {found!r} for an answer to user {asked.user}; it gives a number and "
+        f"how many items it left out, such as (0.5, 0), or (None, 0) where nothing is left to score"
+    )
 
 
 SCORES: Mapping[str, Score] = MappingProxyType(

@@ -92,10 +92,11 @@ class Elsewhere:
             capture_output=True,
             check=False,
         )
-        if done.returncode:
+        if done.returncode or not done.stdout:
             said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
             raise RuntimeError(
-                f"the process that was to answer ended with {done.returncode} and said: {said[-1]}"
+                f"the process that was to answer ended with {done.returncode} and no answers, and said: "
+                f"{said[-1]}"
             )
         answers: list[Answer] = json.loads(done.stdout)
         return answers

@@ -329,7 +329,7 @@ class Session:
                 "a fixture gives the recommender, and no other process has it; name it by a spec, "
                 "--recsys-model=package.module:name"
             )
-        if not makes_anew(name):
+        if name.startswith("__main__:") or not makes_anew(name):
             return f"what answers as {name} is no part of this process, or too large for two"
         return Elsewhere(self.settings, name, design)
 

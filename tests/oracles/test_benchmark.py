@@ -1,15 +1,24 @@
 """Benchmark values: the mean of a score over users, with its interval, against a threshold."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles import at_least, at_most, not_increased, rate_interval, within
-from pytest_recsys_mt.oracles.scores import score_named
+from pytest_recsys_mt.oracles import (
+    at_least,
+    at_most,
+    not_increased,
+    rate_interval,
+    same_score,
+    within,
+)
+from pytest_recsys_mt.oracles.scores import Score, score_named
 from pytest_recsys_mt.requests import Entry, EntryKind, Item, Rating, Recommendation, Request, Scale
+from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask, sides
 
 POPULARITY = {"a": 64, "b": 16, "c": 4, "d": 1, "new": 0}
@@ -44,16 +53,30 @@ def test_a_rate_is_bet_on_as_any_mean_so_that_more_users_may_be_asked() -> None:
 
 
 @pytest.mark.parametrize("hits", [0, 20, 40])
-def test_a_threshold_that_no_rate_reaches_is_a_sure_thing(hits: int) -> None:
+@pytest.mark.parametrize(
+    ("oracle", "threshold", "fate"),
+    [
+        (at_most, 1, "hold"),
+        (at_most, 7, "hold"),
+        (at_most, -7, "be violated"),
+        (at_least, 0, "hold"),
+        (at_least, -7, "hold"),
+        (at_least, 7, "be violated"),
+    ],
+)
+def test_a_threshold_that_no_answer_could_meet_or_miss_is_refused(
+    hits: int, oracle: Callable[..., Verdict], threshold: float, fate: str
+) -> None:
     given = answers([["a"]] * hits + [["b"]] * (40 - hits), relevant="a")
-    for oracle, threshold, status, p in (
-        (at_most, 7, "holds", 1),
-        (at_most, -7, "violated", 0),
-        (at_least, -7, "holds", 1),
-        (at_least, 7, "violated", 0),
-    ):
-        verdict = oracle(given, "hit@2", threshold)
-        assert (verdict.status, verdict.p_value) == (status, p)
+    with pytest.raises(OracleError, match=f"would {fate} whatever the answers are"):
+        oracle(given, "hit@2", threshold)
+
+
+@pytest.mark.parametrize("margin", [1, 2, 5])
+def test_a_margin_that_no_change_could_exceed_is_refused(margin: float) -> None:
+    source = answers([["a"]] * 40, relevant="a")
+    with pytest.raises(OracleError, match="would hold whatever the answers are"):
+        same_score(source, answers([["b"]] * 40, relevant="a"), "hit@2", margin)
 
 
 def test_the_users_own_popularity_is_that_of_all_their_past() -> None:
@@ -114,9 +137,9 @@ def test_items_that_say_nothing_of_taste_are_left_out_and_counted() -> None:
 
 def test_users_without_a_score_are_not_applicable_and_silent_ones_errors() -> None:
     lists = [["a", "b"][: 1 + place % 2] for place in range(38)]
-    verdict = at_most(answers([*lists, ["new"], []]), "log_popularity_difference", 5)
+    verdict = at_most(answers([*lists, ["new"], []]), "log_popularity_difference", 4)
     assert (verdict.users, verdict.not_applicable, verdict.errors) == (38, 1, 1)
-    nobody = at_most(answers([["new"]] * 40), "log_popularity_difference", 5)
+    nobody = at_most(answers([["new"]] * 40), "log_popularity_difference", 4)
     assert nobody.status == "not-applicable"
     assert "the answer has no log_popularity_difference (40)" in nobody.reason
     rank = at_most(answers([["a", "b"]] * 40), "popularity_rank_correlation", 0.5)
@@ -173,3 +196,10 @@ def test_a_mean_that_rises_is_found_and_one_that_falls_is_welcome() -> None:
 def test_bad_arguments_are_named(oracle: Any, arguments: tuple[Any, ...], said: str) -> None:
     with pytest.raises(OracleError, match=said):
         oracle(answers([["a"]] * 40, relevant="a"), *arguments)
+
+
+@pytest.mark.parametrize("found", [0.5, (0.5,), None, ("a", 0), (0.5, None)])
+def test_a_score_that_gives_no_pair_is_named(found: Any) -> None:
+    score = Score("mine", lambda answer, asked, context: found, lambda asked, context: (0, 1))
+    with pytest.raises(OracleError, match=r"mine: Score\.of gave .* such as \(0\.5, 0\)"):
+        at_least(answers([["a"]] * 20), score, 0.5)

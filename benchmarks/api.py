@@ -35,16 +35,15 @@ from statistics import median
 
 import openai
 
-from pytest_recsys_mt.cache import AnswerCache
-from pytest_recsys_mt.calls import Call
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.executor import Executor, Mode
+from pytest_recsys_mt.calls.subject import Subject, subject
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.execution import Executor
-from pytest_recsys_mt.llm.openai_model import OpenAIModel
-from pytest_recsys_mt.llm.pacing import Pace
-from pytest_recsys_mt.llm.retries import persist
+from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+from pytest_recsys_mt.llm.api.pacing import Pace
+from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.requests import Message, Prompt, Rating, Request, Scale
-from pytest_recsys_mt.settings import Mode
-from pytest_recsys_mt.subject import Subject, subject
 
 CONCURRENCY = 64
 WARM_UP = 300

@@ -3,7 +3,7 @@
     python -m benchmarks.calibration [--runs 4000]
 
 Prints Markdown, in minutes on one core. Users' effects are drawn from distributions whose true mean is exact
-(`benchmarks.shapes`); the capital is the product's own (`pytest_recsys_mt.oracles.betting`), and a claim is
+(`benchmarks.shapes`); the capital is the product's own (`pytest_recsys_mt.oracles.statistics.betting`), and a claim is
 made as soon as it reaches 1/alpha. Runs of fewer users are the beginnings of those of most users.
 """
 
@@ -23,7 +23,7 @@ from scipy.stats import binom
 from benchmarks.shapes import GROUP, HIGH, LOW, MARGIN, SHAPES, Draw, Floats, in_groups
 from benchmarks.simulation import lists
 from benchmarks.tables import table
-from pytest_recsys_mt.oracles.betting import log_capital, log_capital_of_any
+from pytest_recsys_mt.oracles.statistics.betting import log_capital, log_capital_of_any
 
 CLAIMS = ("violated", "holds")
 USERS = (20, 60, 100, 200, 400)

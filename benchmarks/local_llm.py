@@ -21,9 +21,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_recsys_mt.llm import batches, decoding
-from pytest_recsys_mt.llm.decoding import Over, Writing
-from pytest_recsys_mt.llm.hf_model import BATCH_TOKENS, HFModel
+from pytest_recsys_mt.llm.local import batches, decoding
+from pytest_recsys_mt.llm.local.decoding import Over, Writing
+from pytest_recsys_mt.llm.local.hf_model import BATCH_TOKENS, HFModel
 from pytest_recsys_mt.requests import Completion, Prompt
 
 LLAMA_3_8B: dict[str, Any] = {
@@ -39,12 +39,12 @@ LLAMA_3_8B: dict[str, Any] = {
 
 def planned(users: int, k: int) -> list[Prompt]:
     """The prompts of a first look: a question and three changes of it for each user, each twice."""
-    from pytest_recsys_mt.cases import Split
     from pytest_recsys_mt.datasets import load
+    from pytest_recsys_mt.design import Design
+    from pytest_recsys_mt.engine.cases import Split
     from pytest_recsys_mt.llm import LLMRecommender
     from pytest_recsys_mt.relations import paraphrase_task, random_words, shuffle_candidates
     from pytest_recsys_mt.seeds import generator
-    from pytest_recsys_mt.settings import Design
 
     split = Split(load("mini"), 0)
     cases = split.cases(Design(users=users, k=k))

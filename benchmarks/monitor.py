@@ -3,7 +3,7 @@
     python -m benchmarks.monitor [--rows 1000]
 
 Prints Markdown, in minutes on one core. Effects of users are drawn, the bets are the product's own
-(`pytest_recsys_mt.oracles.breaks`). A break comes after 30 nights.
+(`pytest_recsys_mt.oracles.statistics.breaks`). A break comes after 30 nights.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from numpy.random import Generator
 from benchmarks.calibration import FAMILY
 from benchmarks.shapes import HIGH, LOW, MARGIN, SHAPES, Draw, Floats
 from benchmarks.tables import interval, table
-from pytest_recsys_mt.oracles.betting import log_capital
-from pytest_recsys_mt.oracles.breaks import log_evidence, log_growth
+from pytest_recsys_mt.oracles.statistics.betting import log_capital
+from pytest_recsys_mt.oracles.statistics.breaks import log_evidence, log_growth
 
 ALPHA, NIGHTS, GOOD, USERS, BATCH = 0.05, 90, 30, 200, 50
 AFTER = 15

@@ -8,8 +8,8 @@ process's CPU; what counts is the ratio.
 import time
 
 from pytest_recsys_mt.datasets import load_mini
-from pytest_recsys_mt.llm.parser import parse
-from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.parser import parse
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Request, Scale
 
 

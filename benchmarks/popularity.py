@@ -24,18 +24,18 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt.cases import ShareSplit
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.cases import ShareSplit
+from pytest_recsys_mt.engine.session import Session
+from pytest_recsys_mt.engine.sides import RunAnswers
 from pytest_recsys_mt.oracles import popularity_fit
+from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.benchmark import score_values
-from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.oracles.scores import score_named
+from pytest_recsys_mt.oracles.scores.score import score_named
 from pytest_recsys_mt.recommenders import describe, resolve
 from pytest_recsys_mt.requests import TextModel
-from pytest_recsys_mt.runner import RunAnswers
-from pytest_recsys_mt.session import Session
-from pytest_recsys_mt.settings import Design
 
 COLUMNS: Mapping[str, str] = {
     "hit@5": "HR@5",

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.oracles import popularity_fit
-from pytest_recsys_mt.oracles.popularity_fit import cumulative_mean
+from pytest_recsys_mt.oracles.statistics.popularity_fit import cumulative_mean
 
 
 def draw(data: str, path: str) -> None:

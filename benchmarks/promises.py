@@ -8,12 +8,13 @@ from pathlib import Path
 
 from pytest_recsys_mt import oracles, relations, thresholds
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.limits import Limits
-from pytest_recsys_mt.options import OPTIONS
-from pytest_recsys_mt.recsys import Recsys
+from pytest_recsys_mt.calls.limits import Limits
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt.engine.session import Session
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.plugin.options import OPTIONS
 from pytest_recsys_mt.relations import Transformation
-from pytest_recsys_mt.session import Session
-from pytest_recsys_mt.settings import Design, Settings
 from pytest_recsys_mt.verdict import Verdict
 
 _SUITE = Path(__file__).resolve().parents[1] / "suites" / "metamorphic" / "test_ratings.py"

@@ -11,8 +11,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from benchmarks.shapes import Draw, Floats
-from pytest_recsys_mt.oracles.effect import agreement_between, agreement_within
-from pytest_recsys_mt.oracles.rbo import rbo
+from pytest_recsys_mt.oracles.judging.effect import agreement_between, agreement_within
+from pytest_recsys_mt.oracles.similarities.rbo import rbo
 
 Lists = NDArray[np.int32]
 

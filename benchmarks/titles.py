@@ -19,7 +19,7 @@ import pandas as pd
 
 from benchmarks import tables
 from pytest_recsys_mt.datasets import load, metadata
-from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from tests.llm.hard_titles import Score, outcomes
 
 HEAD = ("titles", "texts", "that mean an item", "wrong", "precision", "recall")

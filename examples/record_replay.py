@@ -23,7 +23,7 @@ PROMISES = Path(__file__).with_name("promises")
 PROGRAM = [
     sys.executable,
     "-c",
-    "import sys; from pytest_recsys_mt.commands import main; sys.exit(main())",
+    "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())",
 ]
 
 

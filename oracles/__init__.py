@@ -1,46 +1,23 @@
 """The judgements: functions of source and follow-up answers that return a verdict."""
 
 from pytest_recsys_mt.oracles.accuracy_gap import accuracy_gap
-from pytest_recsys_mt.oracles.aggregates import AGGREGATES, Aggregate
-from pytest_recsys_mt.oracles.aplt import aplt
-from pytest_recsys_mt.oracles.arp import arp
-from pytest_recsys_mt.oracles.average_overlap import average_overlap
+from pytest_recsys_mt.oracles.aggregates.aggregate import AGGREGATES, Aggregate
+from pytest_recsys_mt.oracles.aggregates.dpd import dpd
+from pytest_recsys_mt.oracles.aggregates.exposure import Answered
+from pytest_recsys_mt.oracles.aggregates.exposure_gini import exposure_gini
+from pytest_recsys_mt.oracles.aggregates.item_coverage import item_coverage
+from pytest_recsys_mt.oracles.aggregates.jain import jain
+from pytest_recsys_mt.oracles.aggregates.oic import oic
+from pytest_recsys_mt.oracles.aggregates.popreo import popreo
 from pytest_recsys_mt.oracles.benchmark import at_least, at_most, within
 from pytest_recsys_mt.oracles.better_than_chance import better_than_chance
-from pytest_recsys_mt.oracles.bradley_terry import bradley_terry
 from pytest_recsys_mt.oracles.cand_dif import cand_dif, cand_dif_within
 from pytest_recsys_mt.oracles.choices_kept import accuracy_kept, relative_change, same_choices
-from pytest_recsys_mt.oracles.compliance import complies
 from pytest_recsys_mt.oracles.constant_answer import constant_answer
-from pytest_recsys_mt.oracles.crossing_point import CrossingPoint, crossing_point
 from pytest_recsys_mt.oracles.curve import curve
 from pytest_recsys_mt.oracles.different_ranking import different_ranking
 from pytest_recsys_mt.oracles.direction import decreases, increases
-from pytest_recsys_mt.oracles.dpd import dpd
-from pytest_recsys_mt.oracles.duplicates import duplicates
-from pytest_recsys_mt.oracles.exposure import Answered
-from pytest_recsys_mt.oracles.exposure_gini import exposure_gini
-from pytest_recsys_mt.oracles.fagin import fagin
 from pytest_recsys_mt.oracles.faults import complete_list, no_repeats, only_candidates
-from pytest_recsys_mt.oracles.gini import (
-    gini_difference,
-    gini_ratio,
-    gini_relative_difference,
-)
-from pytest_recsys_mt.oracles.hallucination import hallucination
-from pytest_recsys_mt.oracles.herfindahl import (
-    herfindahl_difference,
-    herfindahl_ratio,
-    herfindahl_relative_difference,
-)
-from pytest_recsys_mt.oracles.history_repeats import history_repeats
-from pytest_recsys_mt.oracles.intervals import cluster_bootstrap, rate_interval
-from pytest_recsys_mt.oracles.intra_list_diversity import intra_list_diversity
-from pytest_recsys_mt.oracles.item_coverage import item_coverage
-from pytest_recsys_mt.oracles.jaccard import jaccard
-from pytest_recsys_mt.oracles.jain import jain
-from pytest_recsys_mt.oracles.kendall import kendall
-from pytest_recsys_mt.oracles.log_popularity_difference import log_popularity_difference
 from pytest_recsys_mt.oracles.low_churn import low_churn
 from pytest_recsys_mt.oracles.monotone import monotone
 from pytest_recsys_mt.oracles.never_differs import never_differs
@@ -49,35 +26,61 @@ from pytest_recsys_mt.oracles.not_behind import ahead_when_cold, not_behind
 from pytest_recsys_mt.oracles.not_increased import not_increased
 from pytest_recsys_mt.oracles.not_lifted import not_lifted
 from pytest_recsys_mt.oracles.not_worse import not_worse
-from pytest_recsys_mt.oracles.oic import oic
-from pytest_recsys_mt.oracles.out_of_candidate import out_of_candidate
-from pytest_recsys_mt.oracles.overlap import overlap
-from pytest_recsys_mt.oracles.paired_difference import PairedDifference, paired_difference
 from pytest_recsys_mt.oracles.paper import paper_t_test, t_from_summary
-from pytest_recsys_mt.oracles.popreo import popreo
-from pytest_recsys_mt.oracles.popularity_fit import PopularityFit, popularity_fit
-from pytest_recsys_mt.oracles.popularity_groups import long_tail, popularity_groups
-from pytest_recsys_mt.oracles.popularity_lift import popularity_lift
-from pytest_recsys_mt.oracles.popularity_rank_correlation import popularity_rank_correlation
-from pytest_recsys_mt.oracles.position_bias import chosen_places_test, position_test
-from pytest_recsys_mt.oracles.q_score import q_in_words, q_interval, q_score
-from pytest_recsys_mt.oracles.rbo import rbo
-from pytest_recsys_mt.oracles.rbo_bounds import rbo_min, rbo_residual
 from pytest_recsys_mt.oracles.representative import representative
 from pytest_recsys_mt.oracles.same_answer import same_answer
-from pytest_recsys_mt.oracles.same_distribution import same_distribution
 from pytest_recsys_mt.oracles.same_hits import same_hits
 from pytest_recsys_mt.oracles.same_order import same_order
 from pytest_recsys_mt.oracles.same_ranking import same_ranking
 from pytest_recsys_mt.oracles.same_score import same_score
 from pytest_recsys_mt.oracles.same_set import same_set
-from pytest_recsys_mt.oracles.scores import Score
+from pytest_recsys_mt.oracles.scores.aplt import aplt
+from pytest_recsys_mt.oracles.scores.arp import arp
+from pytest_recsys_mt.oracles.scores.compliance import complies
+from pytest_recsys_mt.oracles.scores.duplicates import duplicates
+from pytest_recsys_mt.oracles.scores.gini import (
+    gini_difference,
+    gini_ratio,
+    gini_relative_difference,
+)
+from pytest_recsys_mt.oracles.scores.hallucination import hallucination
+from pytest_recsys_mt.oracles.scores.herfindahl import (
+    herfindahl_difference,
+    herfindahl_ratio,
+    herfindahl_relative_difference,
+)
+from pytest_recsys_mt.oracles.scores.history_repeats import history_repeats
+from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
+from pytest_recsys_mt.oracles.scores.log_popularity_difference import log_popularity_difference
+from pytest_recsys_mt.oracles.scores.out_of_candidate import out_of_candidate
+from pytest_recsys_mt.oracles.scores.popularity_groups import long_tail, popularity_groups
+from pytest_recsys_mt.oracles.scores.popularity_lift import popularity_lift
+from pytest_recsys_mt.oracles.scores.popularity_rank_correlation import popularity_rank_correlation
+from pytest_recsys_mt.oracles.scores.score import Score
+from pytest_recsys_mt.oracles.scores.self_information import self_information
+from pytest_recsys_mt.oracles.scores.serendipity import serendipity, unexpectedness
+from pytest_recsys_mt.oracles.scores.short_lists import short_list
+from pytest_recsys_mt.oracles.scores.slots import Slot, slots_of
 from pytest_recsys_mt.oracles.self_agreement import self_agreement
-from pytest_recsys_mt.oracles.self_information import self_information
-from pytest_recsys_mt.oracles.serendipity import serendipity, unexpectedness
-from pytest_recsys_mt.oracles.short_lists import short_list
-from pytest_recsys_mt.oracles.sign_flips import sign_flip_test
-from pytest_recsys_mt.oracles.slots import Slot, slots_of
+from pytest_recsys_mt.oracles.similarities.average_overlap import average_overlap
+from pytest_recsys_mt.oracles.similarities.fagin import fagin
+from pytest_recsys_mt.oracles.similarities.jaccard import jaccard
+from pytest_recsys_mt.oracles.similarities.kendall import kendall
+from pytest_recsys_mt.oracles.similarities.overlap import overlap
+from pytest_recsys_mt.oracles.similarities.rbo import rbo
+from pytest_recsys_mt.oracles.similarities.rbo_bounds import rbo_min, rbo_residual
+from pytest_recsys_mt.oracles.statistics.bradley_terry import bradley_terry
+from pytest_recsys_mt.oracles.statistics.crossing_point import CrossingPoint, crossing_point
+from pytest_recsys_mt.oracles.statistics.intervals import cluster_bootstrap, rate_interval
+from pytest_recsys_mt.oracles.statistics.paired_difference import (
+    PairedDifference,
+    paired_difference,
+)
+from pytest_recsys_mt.oracles.statistics.popularity_fit import PopularityFit, popularity_fit
+from pytest_recsys_mt.oracles.statistics.position_bias import chosen_places_test, position_test
+from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score
+from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
+from pytest_recsys_mt.oracles.statistics.sign_flips import sign_flip_test
 from pytest_recsys_mt.oracles.within_noise import within_noise
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.bounds import Mean, Rate
-from pytest_recsys_mt.oracles.choices import judged, obstacle
+from pytest_recsys_mt.oracles.judging.choices import judged, obstacle
+from pytest_recsys_mt.oracles.statistics.bounds import Mean, Rate
 from pytest_recsys_mt.verdict import Verdict
 
 

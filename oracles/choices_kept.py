@@ -11,10 +11,10 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.betting import Bets
-from pytest_recsys_mt.oracles.bounds import Rate
-from pytest_recsys_mt.oracles.choices import broken, judged, obstacle, paired
-from pytest_recsys_mt.oracles.effect import MOST_HOLES, follow_ups_failed
+from pytest_recsys_mt.oracles.judging.choices import broken, judged, obstacle, paired
+from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, follow_ups_failed
+from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict import Example, Verdict
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.bounds import Rate
-from pytest_recsys_mt.oracles.choices import judged, obstacle
+from pytest_recsys_mt.oracles.judging.choices import judged, obstacle
+from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict import Verdict
 
 

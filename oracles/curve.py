@@ -8,8 +8,8 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.benchmark import score_values
-from pytest_recsys_mt.oracles.bounds import Rate
-from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.oracles.scores.score import Score, score_named
+from pytest_recsys_mt.oracles.statistics.bounds import Rate
 
 Point = tuple[float, float, float, float]
 

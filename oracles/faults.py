@@ -8,10 +8,10 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, counted
-from pytest_recsys_mt.oracles.judge import Claim, judge_sample
-from pytest_recsys_mt.oracles.short_lists import short_list
-from pytest_recsys_mt.oracles.slots import offer_of
+from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted
+from pytest_recsys_mt.oracles.judging.judge import Claim, judge_sample
+from pytest_recsys_mt.oracles.scores.short_lists import short_list
+from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import Verdict
 

@@ -11,10 +11,19 @@ from numpy.typing import NDArray
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.effect import Moved, agreement_of, beyond_noise, similarity_effects
-from pytest_recsys_mt.oracles.judge import Claim, judge_pair
-from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.oracles.similarities import Similarity, least_effect, similarity_named
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.effect import (
+    Moved,
+    agreement_of,
+    beyond_noise,
+    similarity_effects,
+)
+from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.similarities.similarity import (
+    Similarity,
+    least_effect,
+    similarity_named,
+)
 from pytest_recsys_mt.verdict import Verdict
 
 MOST = 4

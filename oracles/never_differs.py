@@ -9,10 +9,16 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError, OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.effect import MOST_HOLES, NO_ANSWER, Effects, encode, mostly_holes
-from pytest_recsys_mt.oracles.examples import pick
-from pytest_recsys_mt.oracles.judge import counted, too_many_failed
-from pytest_recsys_mt.oracles.together import CHANGED
+from pytest_recsys_mt.oracles.judging.effect import (
+    MOST_HOLES,
+    NO_ANSWER,
+    Effects,
+    encode,
+    mostly_holes,
+)
+from pytest_recsys_mt.oracles.judging.examples import pick
+from pytest_recsys_mt.oracles.judging.judge import counted, too_many_failed
+from pytest_recsys_mt.oracles.judging.together import CHANGED
 from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
 
 

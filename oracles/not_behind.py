@@ -8,10 +8,10 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.crossing_point import crossing_point
 from pytest_recsys_mt.oracles.curve import Point, curve
-from pytest_recsys_mt.oracles.paired_difference import paired_difference
-from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.oracles.scores.score import Score, score_named
+from pytest_recsys_mt.oracles.statistics.crossing_point import crossing_point
+from pytest_recsys_mt.oracles.statistics.paired_difference import paired_difference
 from pytest_recsys_mt.oracles.user_scores import incomplete, user_scores
 from pytest_recsys_mt.verdict import Status, Verdict
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.bounds import Certain, Mean
-from pytest_recsys_mt.oracles.effect import NO_ANSWER, Effects, encode
-from pytest_recsys_mt.oracles.judge import Claim, Seen, counted, verdict_of
-from pytest_recsys_mt.oracles.kernel import PAD, Floats
-from pytest_recsys_mt.oracles.similarities import Similarity, similarity_named
+from pytest_recsys_mt.oracles.arrays import PAD, Floats
+from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, encode
+from pytest_recsys_mt.oracles.judging.judge import Claim, Seen, counted, verdict_of
+from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
+from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean
 from pytest_recsys_mt.verdict import Verdict
 
 TOO_FEW_RUNS = (

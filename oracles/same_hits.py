@@ -9,10 +9,10 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.effect import Effects
-from pytest_recsys_mt.oracles.judge import Claim, judge_pair
-from pytest_recsys_mt.oracles.metrics import Metric, metric_named
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
 from pytest_recsys_mt.oracles.not_worse import metric_losses
+from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
 from pytest_recsys_mt.verdict import Verdict
 
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.benchmark import score_values
-from pytest_recsys_mt.oracles.judge import counted, too_many_failed
-from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.oracles.judging.judge import counted, too_many_failed
+from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.verdict import NOT_ASKED, Verdict
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import pytest
@@ -101,3 +101,8 @@ def slug(name: str) -> str:
     ``scale_ratings-2``.
     """
     return re.sub(r"[^\w.+-]+", "-", name).strip("-") or "unnamed"
+
+
+def all_declare(transformations: Sequence[AnyTransformation], what: str) -> bool:
+    """Whether there are transformations, and each has a true attribute of this name."""
+    return bool(transformations) and all(getattr(each, what, False) for each in transformations)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -224,46 +224,3 @@ def _told(verdict: Verdict, truth: bool) -> bool:
         frame = sys._getframe(2)
         verdict.ledger.asserted(verdict, (frame.f_code, frame.f_lineno))
     return truth
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment: reject where the adjusted p is at most alpha.
-
-    The chance of any false rejection among all is then at most alpha, however the tests depend on
-    one another (Holm 1979, Scandinavian Journal of Statistics 6, 65-70).
-
-    Args:
-        p_values: In [0, 1], in any order.
-
-    Returns:
-        The adjusted values, in the same order; they never fall below a smaller p's.
-    """
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = largest
-    return adjusted
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Step-up adjustment of Benjamini and Hochberg: list what is adjusted to at most a rate.
-
-    Of all listed, the expected share of false ones is then at most that rate, where the tests are
-    independent or depend on one another positively, as relations that share their source answers do
-    (Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57, 289-300).
-
-    Args:
-        p_values: In [0, 1], in any order.
-
-    Returns:
-        The adjusted values, in the same order; never above those of `holm`.
-    """
-    adjusted = [0.0] * len(p_values)
-    smallest = 1.0
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    for rank, place in reversed(list(enumerate(order, start=1))):
-        smallest = min(smallest, p_values[place] * (len(p_values) / rank))
-        adjusted[place] = smallest
-    return adjusted

@@ -21,15 +21,15 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from pytest_recsys_mt import oracles, relations
-from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.prompts import template
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.report.listing import needs_of
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.seeds import generator
-from pytest_recsys_mt.settings import Design
 
 ROOT = Path(__file__).resolve().parents[1]
 ARGUMENTS = {

@@ -17,9 +17,9 @@ from pytest_recsys_mt.arena.outcomes import outcomes
 from pytest_recsys_mt.arena.preference import untrusted
 from pytest_recsys_mt.arena.promises import UNREAD
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.effect import Effects
-from pytest_recsys_mt.oracles.judge import Claim, Seen, step_by_step
-from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.judge import Claim, Seen, step_by_step
 from pytest_recsys_mt.verdict import Verdict
 
 

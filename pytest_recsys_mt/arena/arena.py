@@ -11,7 +11,7 @@ from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.arena.bench import Bench
 from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, Comparison
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.similarities import choices
+from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item
 
 LONGEST = 100

@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar, cast
 
 from pytest_recsys_mt.arena.judging import Appraisal, Comparison, Judge, Judgement, Showing
+from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
-from pytest_recsys_mt.failures import Failures
 from pytest_recsys_mt.verdict import Verdict
 
 Question = TypeVar("Question", bound=Hashable)

@@ -23,9 +23,9 @@ from pytest_recsys_mt.arena.prompts import (
     showing_prompt,
 )
 from pytest_recsys_mt.arena.reading import read_appraisal, read_judgement
+from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Completion, Prompt, Request
-from pytest_recsys_mt.texts import Texts
 
 Question = TypeVar("Question", bound=Comparison | Showing)
 

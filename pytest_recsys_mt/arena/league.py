@@ -18,11 +18,11 @@ from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, genres_of
 from pytest_recsys_mt.arena.outcomes import outcomes
 from pytest_recsys_mt.arena.preference import untrusted
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.betting import Bets
-from pytest_recsys_mt.oracles.bradley_terry import bradley_terry
-from pytest_recsys_mt.oracles.intra_list_diversity import intra_list_diversity
-from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.oracles.metrics import auc, ndcg
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
+from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
+from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.oracles.statistics.bradley_terry import bradley_terry
 from pytest_recsys_mt.verdict import Verdict
 
 PRIOR = 1.0

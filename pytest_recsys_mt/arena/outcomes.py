@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import Judgement, Winner
-from pytest_recsys_mt.oracles.effect import Effects
-from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.effect import Effects
 
 POINTS: Mapping[Winner | None, float] = {"A": 1.0, "tie": 0.0, None: 0.0, "B": -1.0}
 """How far a verdict prefers the list shown first; one that cannot be read prefers none."""

@@ -11,8 +11,8 @@ from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
 from pytest_recsys_mt.arena.promises import faults
 from pytest_recsys_mt.arena.published import table
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.judge import Claim, Seen, step_by_step
-from pytest_recsys_mt.oracles.q_score import q_in_words, q_interval, q_score
+from pytest_recsys_mt.oracles.judging.judge import Claim, Seen, step_by_step
+from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score
 from pytest_recsys_mt.verdict import Verdict
 
 ORDERS = 2

@@ -22,9 +22,9 @@ from pytest_recsys_mt.arena.judging import OVERALL, Comparison
 from pytest_recsys_mt.arena.outcomes import POINTS
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.effect import Effects
-from pytest_recsys_mt.oracles.judge import Claim, Promise, Seen, step_by_step
-from pytest_recsys_mt.oracles.similarities import choices
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.judge import Claim, Promise, Seen, step_by_step
+from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.verdict import Verdict

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pytest_recsys_mt.arena.judging import OVERALL, Aspect, Comparison, Showing, genres_of
-from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
+from pytest_recsys_mt.sanitize import one_line
 
 Form = Literal["json", "lines"]
 """How an answer is to be written: as a JSON object, or one line an aspect."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pytest_recsys_mt.arena.judging import OVERALL, Appraisal, Aspect, Judgement, Winner
-from pytest_recsys_mt.llm.sanitize import one_line, sanitize
+from pytest_recsys_mt.sanitize import one_line, sanitize
 
 Read = TypeVar("Read")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.comparison import Row, addresses
-from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.sanitize import one_line
 
 READABLE = ("recsys-mt/1", "recsys-mt/2")
 """Schemas of records that are read."""

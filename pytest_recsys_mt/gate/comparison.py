@@ -20,13 +20,13 @@ from typing import Any, Literal
 import numpy as np
 
 from pytest_recsys_mt.gate.policy import Policy
-from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.metamorphic import slug
-from pytest_recsys_mt.oracles.betting import Bets
-from pytest_recsys_mt.oracles.bounds import Mean
-from pytest_recsys_mt.oracles.jackknife import Jackknife
-from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.verdict import holm
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.oracles.statistics.bounds import Mean
+from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
+from pytest_recsys_mt.sanitize import one_line
 
 Row = Mapping[str, Any]
 

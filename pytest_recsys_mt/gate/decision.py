@@ -13,7 +13,7 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import Document, counterpart, differences, rows_of
 from pytest_recsys_mt.gate.comparison import Finding, address, bounds_of, compare, name_of_row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
-from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.sanitize import one_line
 
 Kind = Literal[
     "nothing", "violated", "uncorrected", "error", "inconclusive", "failed", "fixed", "expired",

@@ -22,10 +22,10 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import MATTERS, Document, is_number, record_in
 from pytest_recsys_mt.gate.comparison import Row, address, name_of_row
 from pytest_recsys_mt.gate.policy import MARGIN
-from pytest_recsys_mt.llm.sanitize import one_line
-from pytest_recsys_mt.oracles.breaks import began, log_evidence, log_growth
-from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.verdict import holm
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.statistics.breaks import began, log_evidence, log_growth
+from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.sanitize import one_line
 
 Key = tuple[str, str, str, str, int]
 

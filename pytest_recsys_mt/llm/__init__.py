@@ -1,10 +1,10 @@
 """Language models as recommenders: prompts, the models themselves, and the reading of answers."""
 
-from pytest_recsys_mt.llm.parser import parse
 from pytest_recsys_mt.llm.prompts import NAMES, Template, render, template
+from pytest_recsys_mt.llm.reading.parser import parse
+from pytest_recsys_mt.llm.reading.titles import TitleIndex, normalise
 from pytest_recsys_mt.llm.recommender import LLMRecommender
-from pytest_recsys_mt.llm.sanitize import sanitize
-from pytest_recsys_mt.llm.titles import TitleIndex, normalise
+from pytest_recsys_mt.sanitize import sanitize
 
 __all__ = [
     "NAMES",

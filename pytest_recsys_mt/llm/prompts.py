@@ -18,8 +18,8 @@ from types import MappingProxyType
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.instructions import POPULARITY
-from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.requests import Item, Message, Request
+from pytest_recsys_mt.sanitize import one_line
 
 FIELDS: Mapping[str, str] = MappingProxyType(
     {

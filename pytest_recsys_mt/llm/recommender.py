@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm.known_films import KnownFilms
-from pytest_recsys_mt.llm.parser import parse
 from pytest_recsys_mt.llm.prompts import template
-from pytest_recsys_mt.llm.sanitize import one_line, sanitize
-from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.known_films import KnownFilms
+from pytest_recsys_mt.llm.reading.parser import parse
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import (
     Completion,
     Message,
@@ -22,6 +21,7 @@ from pytest_recsys_mt.requests import (
     TextModel,
     is_cut_off,
 )
+from pytest_recsys_mt.sanitize import one_line, sanitize
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.llm.weights import cache_folder
+from pytest_recsys_mt.llm.local.weights import cache_folder
 from pytest_recsys_mt.lrworld import taste
 from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.knowledge import knowledge_questions

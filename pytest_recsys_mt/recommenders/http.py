@@ -8,17 +8,17 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt import parameters
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm.background import BackgroundLoop
-from pytest_recsys_mt.llm.endpoint import Endpoint
-from pytest_recsys_mt.llm.pacing import Pace
-from pytest_recsys_mt.llm.retries import persist
-from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.llm.api.background import BackgroundLoop
+from pytest_recsys_mt.llm.api.endpoint import Endpoint
+from pytest_recsys_mt.llm.api.pacing import Pace
+from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.recommenders import http_contract
 from pytest_recsys_mt.recommenders.http_contract import ORIGIN, About, Answered
 from pytest_recsys_mt.redaction import AUTHORIZATION, Secret, redact_bytes, secret, shortened
 from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.sanitize import one_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -107,8 +107,8 @@ class HTTPRecommender:
         Raises:
             RecommenderError: If the address is not usable, a parameter is unknown or out of range.
         """
-        url, given = parameters.split(spec)
-        made: HTTPRecommender = parameters.build(partial(cls, url), given, spec)
+        url, given = specs.split(spec)
+        made: HTTPRecommender = specs.build(partial(cls, url), given, spec)
         return made
 
     @property
@@ -215,7 +215,7 @@ class HTTPRecommender:
     @cached_property
     def _client(self) -> httpx2.AsyncClient:
         key = self._key
-        from pytest_recsys_mt.llm.transport import http_client
+        from pytest_recsys_mt.llm.api.transport import http_client
 
         client = http_client(self.endpoint)
         if key is not None:

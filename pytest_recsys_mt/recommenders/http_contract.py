@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.llm.chat_api import describe_absence, describe_connection
-from pytest_recsys_mt.llm.pacing import UnavailableError
-from pytest_recsys_mt.llm.sanitize import one_line, sanitize
+from pytest_recsys_mt.llm.api.chat_api import describe_absence, describe_connection
+from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.redaction import AUTHORIZATION, redact, shortened, shown
 from pytest_recsys_mt.requests import Item, Recommendation, Request
+from pytest_recsys_mt.sanitize import one_line, sanitize
 
 CONTRACT = "docs/http-recommender.openapi.yaml"
 """Where the contract stands, for messages."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from pytest_recsys_mt import parameters
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.raised import with_traceback
 from pytest_recsys_mt.requests import Recommender, TextModel
@@ -92,7 +92,7 @@ def from_object(
         RecommenderError: If it cannot be called so, or the result has none of the methods.
     """
     if isinstance(found, type) or (callable(found) and not _does(found, verbs)):
-        built = parameters.build(found, given, spec)
+        built = specs.build(found, given, spec)
     elif given:
         raise RecommenderError(
             f"{spec!r} names an object that is built already, so it takes no parameters "

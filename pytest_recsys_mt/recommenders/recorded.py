@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from pytest_recsys_mt import parameters
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import recorded
 from pytest_recsys_mt.datasets.recorded import Recording
 from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError
-from pytest_recsys_mt.llm.known_films import KnownFilms
-from pytest_recsys_mt.llm.parser import parse
-from pytest_recsys_mt.llm.sanitize import sanitize
-from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.known_films import KnownFilms
+from pytest_recsys_mt.llm.reading.parser import parse
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.sanitize import sanitize
 
 PREFIX = "recorded:"
 Ranked = Literal["all", "candidates"]
@@ -56,7 +56,7 @@ class Recorded:
         Raises:
             RecommenderError: If the file cannot be read, or a parameter is none; the text says why.
         """
-        target, given = parameters.split(spec)
+        target, given = specs.split(spec)
         path = Path(target.removeprefix(PREFIX)).expanduser()
 
         def make(ranked: Ranked = "all") -> Recorded:
@@ -65,7 +65,7 @@ class Recorded:
             except DataError as error:
                 raise RecommenderError(f"{spec!r}: {error}") from error
 
-        made: Recorded = parameters.build(make, given, spec)
+        made: Recorded = specs.build(make, given, spec)
         return made
 
     def same_question(self, one: Request, other: Request) -> bool:

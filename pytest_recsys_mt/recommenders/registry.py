@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_recsys_mt import parameters
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.raised import with_traceback
 from pytest_recsys_mt.recommenders import loading
@@ -54,17 +54,17 @@ RECOMMENDER_LIKE = re.compile(r"(rec|knn|fm|mf|cf|gcn)$")
 
 
 def _openai(spec: str, exact: bool) -> TextModel:
-    from pytest_recsys_mt.llm.openai_model import OpenAIModel
+    from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 
     return OpenAIModel.from_spec(spec)
 
 
 def _hugging_face(spec: str, exact: bool) -> TextModel:
-    if parameters.split(spec)[1].get("images") == "true":
-        from pytest_recsys_mt.llm.hf_images import HFImageModel
+    if specs.split(spec)[1].get("images") == "true":
+        from pytest_recsys_mt.llm.local.hf_images import HFImageModel
 
         return HFImageModel.from_spec(spec, exact=exact)
-    from pytest_recsys_mt.llm.hf_model import HFModel
+    from pytest_recsys_mt.llm.local.hf_model import HFModel
 
     return HFModel.from_spec(spec, exact=exact)
 
@@ -119,11 +119,11 @@ def resolve(
     Raises:
         RecommenderError: If the spec means nothing or cannot be built; the text says what would.
     """
-    spec, _ = parameters.resources(spec)
+    spec, _ = specs.resources(spec)
     prefix, colon, _ = spec.partition(":")
     if colon and prefix in PREFIXES:
         return PREFIXES[prefix](spec, exact)
-    target, given = parameters.split(spec)
+    target, given = specs.split(spec)
     if not target.strip():
         raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
     if shown(target) != target:
@@ -169,7 +169,7 @@ def makes_anew(spec: str) -> bool:
     the user's own, and no endpoint, no recorded answers, no language model.
     """
     prefix, colon, _ = spec.partition(":")
-    target, _ = parameters.split(parameters.resources(spec)[0])
+    target, _ = specs.split(specs.resources(spec)[0])
     return prefix not in PREFIXES if colon else bool(_providers(target))
 
 

@@ -12,13 +12,13 @@ from xml.etree.ElementTree import ParseError
 
 import pytest
 
-from pytest_recsys_mt.drift import merged
+from pytest_recsys_mt.engine.drift import merged
+from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.report.attempts import Result, results_of
 from pytest_recsys_mt.report.completeness import lost, missing
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.step_summary import append
-from pytest_recsys_mt.settings import Settings
 
 
 def finish(

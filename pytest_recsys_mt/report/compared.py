@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.llm.sanitize import one_line
 from pytest_recsys_mt.report.named import shorten
+from pytest_recsys_mt.sanitize import one_line
 
 WORDS = {
     "regressed": "REGRESSED",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_recsys_mt.gate.baseline import Document
 from pytest_recsys_mt.gate.monitor import Finding, can_be_monitored
-from pytest_recsys_mt.llm.sanitize import one_line
+from pytest_recsys_mt.sanitize import one_line
 
 WIDTH = 80
 

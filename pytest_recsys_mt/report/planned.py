@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.drift import USERS
-from pytest_recsys_mt.llm.sanitize import one_line
-from pytest_recsys_mt.plan import Count, Plan
-from pytest_recsys_mt.tokens import CHARACTERS
+from pytest_recsys_mt.calls.tokens import CHARACTERS
+from pytest_recsys_mt.engine.drift import USERS
+from pytest_recsys_mt.engine.plan import Count, Plan
+from pytest_recsys_mt.sanitize import one_line
 
 WIDTH = 80
 

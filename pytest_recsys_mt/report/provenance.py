@@ -9,7 +9,7 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pytest_recsys_mt.settings import Settings
+from pytest_recsys_mt.engine.settings import Settings
 
 PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
 """Whose versions may show in answers or in numbers."""

@@ -11,21 +11,22 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.drift import Drift
-from pytest_recsys_mt.execution import CallFact, of_one_call
+from pytest_recsys_mt.calls.executor import CallFact, of_one_call
+from pytest_recsys_mt.engine.drift import Drift
+from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import Document, digest_of
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
-from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
 from pytest_recsys_mt.report.shrunk import plain
-from pytest_recsys_mt.settings import Settings
-from pytest_recsys_mt.verdict import NOT_ASKED, Verdict, benjamini_hochberg, holm
+from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.verdict import NOT_ASKED, Verdict
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.counterexample import Counterexample
+    from pytest_recsys_mt.engine.counterexample import Counterexample
 
 SCHEMA = "recsys-mt/2"
 

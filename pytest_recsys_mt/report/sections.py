@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.engine.session import Session
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.engine.trial import Trial
 from pytest_recsys_mt.gate.policy import Policy
-from pytest_recsys_mt.llm.sanitize import one_line, sanitize
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.named import shorten
 from pytest_recsys_mt.report.promises import promise_of
 from pytest_recsys_mt.report.record import Row, row_of
-from pytest_recsys_mt.report.reproduce import command
 from pytest_recsys_mt.report.shrunk import side_by_side
-from pytest_recsys_mt.session import Session
-from pytest_recsys_mt.settings import Settings
-from pytest_recsys_mt.trial import Trial
+from pytest_recsys_mt.sanitize import one_line, sanitize
 from pytest_recsys_mt.verdict import Example, Status, Verdict
 
 NOTHING = "(nothing)"
@@ -32,12 +31,18 @@ UNSETTLED = ("violated", "inconclusive", "error")
 
 
 def attach(
-    report: Any, item: pytest.Item, trial: Trial, settings: Settings, session: Session | None
+    report: Any,
+    item: pytest.Item,
+    trial: Trial,
+    settings: Settings,
+    session: Session | None,
+    reproduce: Callable[[bool], str],
 ) -> None:
     """Put the rows of a test and its calls on the report, and the evidence of a failure below it.
 
     The rows travel in the report's own attributes, which xdist carries to the controller as they
-    are, so they hold plain data only.
+    are, so they hold plain data only. `reproduce` gives the command that shows the verdicts again, from
+    whether all answers are on disk.
     """
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     model = trial.model or parameters.get("recsys_model", "")  # "" before its fixture ran
@@ -72,7 +77,7 @@ def attach(
         replayable = (
             session is not None and trial.recsys is not None and session.executor.replayable
         )
-        again = sanitize(command(item, settings, replayable))
+        again = sanitize(reproduce(replayable))
         for row in unsettled:
             row["reproduce"] = again
     for row in rows:

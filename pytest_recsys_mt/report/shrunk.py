@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_recsys_mt.requests import Request
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.counterexample import Counterexample
+    from pytest_recsys_mt.engine.counterexample import Counterexample
 
 NOTHING = "(nothing)"
 

@@ -19,7 +19,7 @@ from benchmarks.calibration import (
 from benchmarks.shapes import HIGH, LOW, MARGIN, SHAPES, in_groups
 from benchmarks.simulation import World, some_wholly
 from benchmarks.tables import interval
-from pytest_recsys_mt.oracles.betting import Bets
+from pytest_recsys_mt.oracles.statistics.betting import Bets
 
 RUNS = 600
 

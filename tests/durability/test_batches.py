@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt import batch_api
-from pytest_recsys_mt.batch_api import write_batch
-from pytest_recsys_mt.calls import Call
-from pytest_recsys_mt.commands import main
+from pytest_recsys_mt.calls import batch_files
+from pytest_recsys_mt.calls.batch_files import write_batch
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.subject import RecommenderSubject
+from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Request, Scale
-from pytest_recsys_mt.subject import RecommenderSubject
 from tests.durability.project import CALLS, Counting, Project, question
 
 Line = dict[str, Any]
@@ -78,8 +78,8 @@ def test_a_batch_needs_a_plan(project: Project) -> None:
 def planned(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[Any, Call]]]:
     """Three calls to each of two models."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    from pytest_recsys_mt.calls.subject import subject
     from pytest_recsys_mt.datasets import load
-    from pytest_recsys_mt.subject import subject
 
     found: dict[str, list[tuple[Any, Call]]] = {}
     for name in ("openai:one?max_tokens=9", "openai:two"):
@@ -93,7 +93,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[Any, Call]]
 def test_a_file_holds_one_model_and_no_more_than_the_api_takes(
     planned: dict[str, list[tuple[Any, Call]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch_api, "MOST_REQUESTS", 2)
+    monkeypatch.setattr(batch_files, "MOST_REQUESTS", 2)
     files = write_batch(tmp_path / "b.jsonl", planned)
     assert [path.name for path in files] == ["b.jsonl", "b-2.jsonl", "b-3.jsonl", "b-4.jsonl"]
     bodies = [[line["body"] for line in lines_of(path)] for path in files]
@@ -102,7 +102,7 @@ def test_a_file_holds_one_model_and_no_more_than_the_api_takes(
     ]  # fmt: skip
     assert bodies[0][0]["max_tokens"] == 9
     assert len(lines_of(tmp_path / "b.calls.jsonl")) == 6
-    monkeypatch.setattr(batch_api, "MOST_BYTES", 10)
+    monkeypatch.setattr(batch_files, "MOST_BYTES", 10)
     assert len(write_batch(tmp_path / "c.jsonl", planned)) == 6
 
 

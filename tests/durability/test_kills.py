@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.cache import AnswerCache
+from pytest_recsys_mt.calls.cache import AnswerCache
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project, question_of
 
 ANSWER = dict[str, Any]

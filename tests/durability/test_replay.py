@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls import canonical, key_of
-from pytest_recsys_mt.commands import main
+from pytest_recsys_mt.calls.call import canonical, key_of
+from pytest_recsys_mt.cli import main
 from tests.durability.project import CALLS, Counting, Project
 
 NO_SOCKETS = """

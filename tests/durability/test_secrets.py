@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_recsys_mt.commands import main
+from pytest_recsys_mt.cli import main
 from tests.durability.project import Counting, Project, listed
 from tests.models.faults import Reply, completion
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.cache import AnswerCache
-from pytest_recsys_mt.calls import key_of
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.call import key_of
+from pytest_recsys_mt.calls.limits import Budget, Limits
 from pytest_recsys_mt.errors import CacheError
-from pytest_recsys_mt.limits import Budget, Limits
 
 CALL = {"model": {"name": "m"}, "messages": [["user", "which film?"]], "replicate": 0}
 KEY = key_of(CALL)

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.cache import AnswerCache
-from pytest_recsys_mt.cache_files import write_answers
-from pytest_recsys_mt.calls import key_of
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.cache_files import write_answers
+from pytest_recsys_mt.calls.call import key_of
 from pytest_recsys_mt.errors import CacheError
 
 CALLS = [{"messages": [["user", f"film {number}? " + "x" * 300]]} for number in range(60)]
@@ -82,10 +82,10 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 sys.dont_write_bytecode = True  # Python does not notice what is cut
-from pytest_recsys_mt.cache import AnswerCache
+from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.errors import CacheError
 from tests.engine.test_cache_faults import CALLS, ANSWERS
-from pytest_recsys_mt.calls import key_of
+from pytest_recsys_mt.calls.call import key_of
 
 cache = AnswerCache(Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -223,8 +223,8 @@ def test_flipped_bits_are_missing_rows_or_an_error_that_says_what_to_do(tmp_path
 WRITING = """
 import sys
 from pathlib import Path
-from pytest_recsys_mt.cache import AnswerCache
-from pytest_recsys_mt.calls import key_of
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.call import key_of
 
 cache = AnswerCache(Path(sys.argv[1]))
 for number in range(1_000_000):

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cache import AnswerCache
-from pytest_recsys_mt.calls import key_of
-from pytest_recsys_mt.commands import main
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.call import key_of
+from pytest_recsys_mt.cli import main
 
 HOST = "http://127.0.0.1:1/v1"
 
@@ -142,7 +142,7 @@ def test_a_damaged_line_is_refused_by_number_and_the_others_are_taken(
 def test_what_is_no_answer_is_refused_though_its_checksum_fits(
     tmp_path: Path, wrong: dict[str, Any]
 ) -> None:
-    from pytest_recsys_mt.cache import row_of
+    from pytest_recsys_mt.calls.cache import row_of
 
     file = tmp_path / "answers.jsonl"
     file.write_text(json.dumps({"key": key_of(call(1)), **row_of(call(1), wrong)}))
@@ -255,7 +255,7 @@ def test_a_file_that_cannot_be_read_or_written_says_so(
 
 def test_help_costs_no_heavy_import() -> None:
     code = (
-        "import sys, pytest_recsys_mt.commands as c\n"
+        "import sys, pytest_recsys_mt.cli as c\n"
         "try: c.main(['cache', '--help'])\n"
         "except SystemExit: pass\n"
         "print({'numpy', 'pandas', 'openai', 'diskcache'} & sys.modules.keys())"

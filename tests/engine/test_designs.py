@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt.cases import Split, in_turn
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.cases import Split, in_turn
+from pytest_recsys_mt.engine.session import Fit, Session
+from pytest_recsys_mt.engine.sides import RunAnswers
 from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.recommenders import ItemKNN
 from pytest_recsys_mt.requests import Item, Recommendation, Scale
-from pytest_recsys_mt.runner import RunAnswers
-from pytest_recsys_mt.session import Fit, Session
-from pytest_recsys_mt.settings import Design
 from tests.plugin.conftest import record_of
 
 MINI = load("mini")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.limits import Budget, Limits, account
+from pytest_recsys_mt.calls.limits import Budget, Limits, account
 from tests.engine.test_modes import WORKERS
 from tests.plugin.conftest import TOYS, record_of
 

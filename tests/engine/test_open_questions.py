@@ -14,18 +14,19 @@ from hypothesis import strategies as st
 
 from benchmarks.promises import settings_of
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.calls import plain_request
-from pytest_recsys_mt.cases import Split
+from pytest_recsys_mt.calls.call import plain_request
+from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.subject import subject
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.engine.runner import Runner
+from pytest_recsys_mt.engine.session import Session
+from pytest_recsys_mt.engine.sides import RunAnswers
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.execution import Executor
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Entry, Recommendation, Request
-from pytest_recsys_mt.runner import RunAnswers, Runner
-from pytest_recsys_mt.session import Session
-from pytest_recsys_mt.settings import Design
 from pytest_recsys_mt.strategies import transformations
-from pytest_recsys_mt.subject import subject
 from tests.plugin.conftest import record_of
 
 MINI = load("mini")

@@ -9,7 +9,7 @@ import sys
 import termios
 from pathlib import Path
 
-from pytest_recsys_mt.progress import Progress, terminal
+from pytest_recsys_mt.calls.progress import Progress, terminal
 
 PROJECT = {
     "models.py": """

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pytest_recsys_mt.cases import ShareSplit, Split
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.cases import ShareSplit, Split
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.settings import Design
 
 MINI = load("mini")
 

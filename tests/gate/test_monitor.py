@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from benchmarks.monitor import on_changes, on_values
-from pytest_recsys_mt.commands import main
+from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.gate.monitor import monitor
-from pytest_recsys_mt.oracles.breaks import log_evidence
+from pytest_recsys_mt.oracles.statistics.breaks import log_evidence
 from tests.gate.conftest import Run
 from tests.gate.nights import HIGH, LOW, MARGIN, drawn, night, row, write
 
 Told = pytest.CaptureFixture[str]
 Night = dict[str, Any]
 
-COMMAND = "import sys; from pytest_recsys_mt.commands import main; sys.exit(main())"
+COMMAND = "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())"
 TEST = """
 from pytest_recsys_mt import metamorphic
 from pytest_recsys_mt.oracles import same_ranking

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.datasets import load_mini
 from pytest_recsys_mt.datasets.films import split_title
-from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item
 
 ANSWERS = Path(__file__).with_name("answers")

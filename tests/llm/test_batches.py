@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from pytest_recsys_mt.llm.batches import common, plan
+from pytest_recsys_mt.llm.local.batches import common, plan
 
 ANSWER = 10
 

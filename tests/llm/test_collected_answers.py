@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.llm.parser import parse
+from pytest_recsys_mt.llm.reading.parser import parse
 from tests.llm.world import CANDIDATES, HISTORY, INDEX, collected, expected, request, shorthand
 
 CASES = collected()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.llm.parser import parse
+from pytest_recsys_mt.llm.reading.parser import parse
 from pytest_recsys_mt.relations import title_injection
 from tests.llm.world import INDEX, request
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from pytest_recsys_mt.datasets import metadata
-from pytest_recsys_mt.llm.known_films import KnownFilms
-from pytest_recsys_mt.llm.parser import parse
+from pytest_recsys_mt.llm.reading.known_films import KnownFilms
+from pytest_recsys_mt.llm.reading.parser import parse
 from pytest_recsys_mt.requests import Item, Request, Scale
 from tests.llm.world import CATALOGUE, INDEX
 

@@ -13,12 +13,13 @@ import pandas as pd
 import pytest
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.calls.subject import TextSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm import LLMRecommender
-from pytest_recsys_mt.oracles.examples import kinds
-from pytest_recsys_mt.oracles.exposure import exposure
-from pytest_recsys_mt.oracles.scores import score_named
+from pytest_recsys_mt.oracles.aggregates.exposure import exposure
+from pytest_recsys_mt.oracles.judging.examples import kinds
+from pytest_recsys_mt.oracles.scores.score import score_named
 from pytest_recsys_mt.requests import (
     Completion,
     Prompt,
@@ -27,7 +28,6 @@ from pytest_recsys_mt.requests import (
     TextModel,
     Usage,
 )
-from pytest_recsys_mt.subject import TextSubject
 from tests.llm.world import CATALOGUE, HISTORY, request
 
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.llm.spelling import (
+from pytest_recsys_mt.llm.reading.spelling import (
     is_misspelling,
     normalise,
     split_brackets,
     split_year,
     words,
 )
-from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item
 from tests.llm.world import CATALOGUE, INDEX, items
 

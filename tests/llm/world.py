@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.llm.spelling import normalise
-from pytest_recsys_mt.llm.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.spelling import normalise
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Rating, Request, Scale
 
 ANSWERS = Path(__file__).with_name("answers")

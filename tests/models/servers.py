@@ -41,7 +41,7 @@ def smollm_folder() -> Path:
     _need("torch", "pip install torch --index-url https://download.pytorch.org/whl/cpu")
     for module in ("transformers", "gguf"):
         _need(module, "pip install 'pytest-recsys-mt[hf]'")
-    from pytest_recsys_mt.llm.weights import plain_folder
+    from pytest_recsys_mt.llm.local.weights import plain_folder
 
     cache = USER_CACHE / "pytest-recsys-mt" / "gguf"
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)

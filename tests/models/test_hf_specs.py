@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
-from pytest_recsys_mt.llm import weights
-from pytest_recsys_mt.llm.hf_model import HFModel
+from pytest_recsys_mt.llm.local import weights
+from pytest_recsys_mt.llm.local.hf_model import HFModel
 from pytest_recsys_mt.recommenders import resolve
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
-from pytest_recsys_mt.llm.openai_model import OpenAIModel
+from pytest_recsys_mt.calls.subject import TextSubject, subject
+from pytest_recsys_mt.calls.tokens import estimated
+from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Message, Prompt
-from pytest_recsys_mt.subject import TextSubject, subject
-from pytest_recsys_mt.tokens import estimated
 from tests.models.faults import FaultServer, Reply, completion
 
 

@@ -15,9 +15,9 @@ from tests.models import tiny
 torch = pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[hf]'")
 pytest.importorskip("transformers", reason="pip install 'pytest-recsys-mt[hf]'")
 
-from pytest_recsys_mt.llm import choices, decoding, kv_cache
-from pytest_recsys_mt.llm.batches import Group
-from pytest_recsys_mt.llm.hf_model import SCORING, HFModel
+from pytest_recsys_mt.llm.local import choices, decoding, kv_cache
+from pytest_recsys_mt.llm.local.batches import Group
+from pytest_recsys_mt.llm.local.hf_model import SCORING, HFModel
 
 FILMS = ("Heat (1995)", "Alien (1979)", "Up", "Brazil (1985)", "Casino", "Fargo (1996)")
 

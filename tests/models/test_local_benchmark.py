@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[hf]'")
 pytest.importorskip("transformers", reason="pip install 'pytest-recsys-mt[hf]'")
 
 from benchmarks import local_llm
-from pytest_recsys_mt.llm.hf_model import HFModel
+from pytest_recsys_mt.llm.local.hf_model import HFModel
 
 
 def test_both_ways_answer_the_same_prompts(

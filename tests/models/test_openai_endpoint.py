@@ -3,8 +3,8 @@ from collections.abc import Callable
 import pytest
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm.endpoint import Endpoint
-from pytest_recsys_mt.llm.openai_model import OpenAIModel
+from pytest_recsys_mt.llm.api.endpoint import Endpoint
+from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Message, Prompt
 
 KEY = "sk-sentinel-0123456789"

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.llm import openai_model, pacing, retries, transport
-from pytest_recsys_mt.llm.openai_model import OpenAIModel
+from pytest_recsys_mt.llm.api import openai_model, pacing, retries, transport
+from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
 from tests.hostile.faults import FAULTS
 from tests.hostile.server import HostileServer
@@ -436,8 +436,8 @@ def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer)
 
 
 def test_openai_itself_is_asked_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_recsys_mt.llm.chat_api import Dialect
-    from pytest_recsys_mt.llm.endpoint import Endpoint
+    from pytest_recsys_mt.llm.api.chat_api import Dialect
+    from pytest_recsys_mt.llm.api.endpoint import Endpoint
 
     assert Dialect.of(Endpoint.from_environment()).limits[0] == "max_completion_tokens"
 
@@ -526,7 +526,7 @@ def test_a_model_that_nobody_holds_leaves_no_thread(faulty: FaultServer) -> None
 
 def test_the_interpreter_exits_in_silence(faulty: FaultServer) -> None:
     program = (
-        "from pytest_recsys_mt.llm.openai_model import OpenAIModel\n"
+        "from pytest_recsys_mt.llm.api.openai_model import OpenAIModel\n"
         "from pytest_recsys_mt.requests import Message, Prompt\n"
         "model = OpenAIModel('tiny')\n"
         "print(model.complete([Prompt((Message('user', 'Name a film.'),))])[0].text)\n"

@@ -13,7 +13,7 @@ from tests.models.faults import FaultServer, Reply, completion
 from tests.plugin.conftest import record_of
 
 # Runs inside this process cannot import aiohttp and httpx anew; the module above sees to the rest.
-importlib.import_module("pytest_recsys_mt.llm.transport")
+importlib.import_module("pytest_recsys_mt.llm.api.transport")
 
 TEST = """
 from pytest_recsys_mt import metamorphic

@@ -9,16 +9,16 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_recsys_mt.cache import AnswerCache
-from pytest_recsys_mt.execution import Executor
-from pytest_recsys_mt.limits import Budget, Limits
-from pytest_recsys_mt.llm import pacing, retries
-from pytest_recsys_mt.llm.openai_model import OpenAIModel
-from pytest_recsys_mt.options import PROMPT
-from pytest_recsys_mt.prices import Price, Prices
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.limits import Budget, Limits
+from pytest_recsys_mt.calls.prices import Price, Prices
+from pytest_recsys_mt.calls.subject import TextSubject, plain_completion, subject
+from pytest_recsys_mt.design import PROMPT
+from pytest_recsys_mt.llm.api import pacing, retries
+from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
-from pytest_recsys_mt.subject import TextSubject, plain_completion, subject
 from tests.models.faults import FaultServer, Reply, completion
 from tests.models.test_openai_runs import run
 

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from pytest_recsys_mt.llm.openai_model import OpenAIModel
+from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt
 from tests.models import servers
 

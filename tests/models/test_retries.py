@@ -11,8 +11,8 @@ from aiohttp.http_exceptions import BadStatusLine
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from pytest_recsys_mt.llm.pacing import Pace, UnavailableError
-from pytest_recsys_mt.llm.retries import ATTEMPTS, PassingError, persist, retry_after, setback
+from pytest_recsys_mt.llm.api.pacing import Pace, UnavailableError
+from pytest_recsys_mt.llm.api.retries import ATTEMPTS, PassingError, persist, retry_after, setback
 from tests.models.test_pacing import Clock
 
 NOW = 1_800_000_000.0

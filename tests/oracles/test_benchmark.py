@@ -16,7 +16,7 @@ from pytest_recsys_mt.oracles import (
     same_score,
     within,
 )
-from pytest_recsys_mt.oracles.scores import Score, score_named
+from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.requests import Entry, EntryKind, Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask, sides

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.betting import (
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.judge import Claim, decide, p_value, p_value_of_opposite
+from pytest_recsys_mt.oracles.statistics.betting import (
     Bets,
     log_capital,
     log_capital_of_any,
     p_of_any,
     p_of_some,
 )
-from pytest_recsys_mt.oracles.judge import Claim, decide, p_value, p_value_of_opposite
-from pytest_recsys_mt.oracles.kernel import Floats
 
 ALPHA = 0.05
 LOW, HIGH = -0.5, 1.0

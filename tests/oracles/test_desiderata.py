@@ -25,8 +25,8 @@ from pytest_recsys_mt.oracles import (
     popularity_lift,
     popularity_rank_correlation,
 )
-from pytest_recsys_mt.oracles.gini import gini
-from pytest_recsys_mt.oracles.herfindahl import herfindahl
+from pytest_recsys_mt.oracles.scores.gini import gini
+from pytest_recsys_mt.oracles.scores.herfindahl import herfindahl
 
 Slate = tuple[int, ...]
 Metric = Callable[[Slate, Slate], float]

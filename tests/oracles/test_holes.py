@@ -18,8 +18,8 @@ from pytest_recsys_mt.oracles import (
     same_set,
     self_agreement,
 )
-from pytest_recsys_mt.oracles.effect import NOTHING_SHARED
-from pytest_recsys_mt.oracles.similarities import SIMILARITIES
+from pytest_recsys_mt.oracles.judging.effect import NOTHING_SHARED
+from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, items, sides

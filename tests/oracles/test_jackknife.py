@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles import at_most, cand_dif_within, no_position_bias, same_ranking
-from pytest_recsys_mt.oracles.jackknife import Jackknife
 from pytest_recsys_mt.oracles.no_position_bias import GroupEffects
+from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
 from pytest_recsys_mt.report.html.cards import _facts
 from pytest_recsys_mt.report.html.words import verdict as said
 from pytest_recsys_mt.report.junit import sentence

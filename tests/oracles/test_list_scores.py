@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles import at_least, at_most, not_increased
-from pytest_recsys_mt.oracles.intra_list_diversity import Likeness, intra_list_diversity
-from pytest_recsys_mt.oracles.metrics import metric_named
-from pytest_recsys_mt.oracles.popularity_groups import (
+from pytest_recsys_mt.oracles.scores.intra_list_diversity import Likeness, intra_list_diversity
+from pytest_recsys_mt.oracles.scores.metrics import metric_named
+from pytest_recsys_mt.oracles.scores.popularity_groups import (
     by_popularity,
     long_tail,
     popularity_groups,
 )
-from pytest_recsys_mt.oracles.scores import SCORES_AT, mean_score, score_named
-from pytest_recsys_mt.oracles.self_information import self_information
-from pytest_recsys_mt.oracles.serendipity import serendipity, unexpectedness
+from pytest_recsys_mt.oracles.scores.score import SCORES_AT, mean_score, score_named
+from pytest_recsys_mt.oracles.scores.self_information import self_information
+from pytest_recsys_mt.oracles.scores.serendipity import serendipity, unexpectedness
 from pytest_recsys_mt.recommenders.baselines import MostPop
 from pytest_recsys_mt.requests import Entry, EntryKind, Item, Rating, Recommendation, Request, Scale
 from tests.oracles.support import FakeAnswers

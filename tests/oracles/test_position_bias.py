@@ -17,7 +17,7 @@ from pytest_recsys_mt.oracles import (
     no_position_bias,
     position_test,
 )
-from pytest_recsys_mt.oracles.slots import slots_of
+from pytest_recsys_mt.oracles.scores.slots import slots_of
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from tests.llm.test_recorded_replies import replies
 from tests.oracles.support import FakeAnswers

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.oracles.betting import Bets
-from pytest_recsys_mt.oracles.effect import Effects
-from pytest_recsys_mt.oracles.kernel import Floats
-from pytest_recsys_mt.oracles.power import POWER, extreme_visible, outlook
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.power import POWER, extreme_visible, outlook
+from pytest_recsys_mt.oracles.statistics.betting import Bets
 from tests.oracles.test_betting import ALPHA
 
 Draw = Callable[[np.random.Generator, int], Floats]

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import rbo, rbo_min, rbo_residual
-from pytest_recsys_mt.oracles.kernel import Floats
+from pytest_recsys_mt.oracles.arrays import Floats
 
 DEPTH = 3_000
 Pair = tuple[list[int], list[int]]

@@ -40,7 +40,7 @@ def test_a_column_has_the_p_value_that_it_has_alone() -> None:
 def test_memory_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = np.random.default_rng(5).normal(0.1, 1, (16, 3))
     whole = sign_flip_test(differences, draws=2_000)
-    monkeypatch.setattr("pytest_recsys_mt.oracles.sign_flips._CELLS", 16 * 300)
+    monkeypatch.setattr("pytest_recsys_mt.oracles.statistics.sign_flips._CELLS", 16 * 300)
     assert sign_flip_test(differences, draws=2_000) == pytest.approx(whole, abs=0.04)
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import average_overlap, fagin, jaccard, kendall, overlap, rbo
-from pytest_recsys_mt.oracles.fagin import fagin_similarity
-from pytest_recsys_mt.oracles.kendall import kendall_similarity
-from pytest_recsys_mt.oracles.similarities import SIMILARITIES, similarity_named
+from pytest_recsys_mt.oracles.similarities.fagin import fagin_similarity
+from pytest_recsys_mt.oracles.similarities.kendall import kendall_similarity
+from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
 
 PAIRS = 10_000
 Codes = NDArray[np.int32]

@@ -18,7 +18,7 @@ from pytest_recsys_mt.oracles import (
     same_ranking,
     self_agreement,
 )
-from pytest_recsys_mt.oracles.judge import FIRST_STEP, LEAST_STEP, next_step
+from pytest_recsys_mt.oracles.judging.judge import FIRST_STEP, LEAST_STEP, next_step
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.commands import main
-from pytest_recsys_mt.settings import given, resolve
+from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.plugin.resolving import changed, resolve
 from tests.plugin.conftest import Run, record_of
 from tests.report import models
 
@@ -162,4 +162,4 @@ def test_the_path_is_no_setting_of_the_run(
     config = project.parseconfig("--recsys-html=report.html")
     settings = resolve(config)
     assert settings.html == Path("report.html")
-    assert given(config) == {}
+    assert changed(config) == {}

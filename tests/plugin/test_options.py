@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_recsys_mt.settings import given, resolve
+from pytest_recsys_mt.plugin.resolving import changed, resolve
 from tests.plugin.conftest import record_of
 
 TEST = """
@@ -136,7 +136,7 @@ def test_a_flag_has_an_ini_twin(
     pytester.makeini(f"[pytest]\n{ini}\n")
     config = pytester.parseconfig(*argument.split())
     assert resolve(config).exact is exact
-    assert {option.name: value for option, value in given(config).items()}.get(
+    assert {option.name: value for option, value in changed(config).items()}.get(
         "exact", False
     ) is exact
 

@@ -30,7 +30,7 @@ from tests.models.faults import FaultServer, Reply
 from tests.plugin.conftest import record_of
 
 # Runs inside this process must not be the first to import what cannot be imported twice.
-importlib.import_module("pytest_recsys_mt.llm.transport")
+importlib.import_module("pytest_recsys_mt.llm.api.transport")
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACT = yaml.safe_load((ROOT / http_contract.CONTRACT).read_text(encoding="utf-8"))

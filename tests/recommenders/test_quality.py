@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks import quality
-from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.engine.cases import Split
 
 SCORER = """
 import sys

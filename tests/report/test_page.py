@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.commands import main
+from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.report.html import read_record, render
 from tests.report.records import (

@@ -15,7 +15,7 @@ import torch
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm.weights import cache_folder
+from pytest_recsys_mt.llm.local.weights import cache_folder
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, Units, encode

@@ -21,7 +21,7 @@ from filelock import FileLock
 from safetensors import SafetensorError
 
 from pytest_recsys_mt.errors import CacheError
-from pytest_recsys_mt.private import require_own, require_private
+from pytest_recsys_mt.files import require_own, require_private
 from pytest_recsys_mt.recommenders.trained.network import Network
 from pytest_recsys_mt.recommenders.trained.trainer import Report
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import READABLE
-from pytest_recsys_mt.llm.sanitize import sanitize
+from pytest_recsys_mt.sanitize import sanitize
 
 if TYPE_CHECKING:
     from jinja2 import Environment

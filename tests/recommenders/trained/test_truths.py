@@ -13,11 +13,13 @@ import pytest
 from numpy.random import Generator
 
 from benchmarks.promises import settings_of
-from pytest_recsys_mt.cases import Split
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt.engine.session import Session
 from pytest_recsys_mt.oracles import same_ranking
 from pytest_recsys_mt.recommenders.registry import TRAINED, resolve
-from pytest_recsys_mt.recsys import Recsys
 from pytest_recsys_mt.relations import (
     Transformation,
     rename_user,
@@ -27,8 +29,6 @@ from pytest_recsys_mt.relations import (
     shuffle_candidates,
 )
 from pytest_recsys_mt.requests import Item, Request, Scale, World
-from pytest_recsys_mt.session import Session
-from pytest_recsys_mt.settings import Design
 from pytest_recsys_mt.verdict import Verdict
 
 pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[train]'")

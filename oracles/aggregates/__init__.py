@@ -1,0 +1,1 @@
+"""A number for all users' answers together."""

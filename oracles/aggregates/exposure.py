@@ -1,0 +1,134 @@
+"""Who was offered which items, and who was recommended which of them, as sparse matrices.
+
+Shared by the aggregates about all users' lists together. An item counts as recommended only where it
+was offered: an invented one widens no coverage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles.arrays import Floats, Integers
+from pytest_recsys_mt.oracles.scores.metrics import leading
+from pytest_recsys_mt.requests import Recommendation
+
+Answered = tuple[Asked, Recommendation]
+"""What one user was asked, and one of the answers."""
+
+Matrix = csr_array[np.int64]
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """The offers and the recommendations of n users over N items.
+
+    Attributes:
+        recommended: 1 where an item is recommended to a user, ``(n, N)``.
+        listed: 1 where an item is a candidate of a user, or is what one is known to have whose
+            request names no candidates and so offers all other items, ``(n, N)``.
+        all_but: Whose offer is all but what is listed, ``(n,)``.
+    """
+
+    recommended: Matrix
+    listed: Matrix
+    all_but: NDArray[np.bool_]
+
+    @cached_property
+    def shown(self) -> Integers:
+        """Users to whom each item is recommended, ``(N,)``."""
+        counts: Integers = self.recommended.sum(axis=0)
+        return counts
+
+    @cached_property
+    def offered(self) -> Integers:
+        """Users to whom each item is offered, ``(N,)``."""
+        left_out: Integers = self.listed[self.all_but].sum(axis=0)
+        counts: Integers = self.listed.sum(axis=0) - left_out
+        counts += self.all_but.sum() - left_out
+        return counts
+
+    @cached_property
+    def shown_to_one(self) -> Integers:
+        """Items recommended to this user alone, ``(n,)``."""
+        counts: Integers = self.recommended @ (self.shown == 1).astype(np.int64)
+        return counts
+
+    @cached_property
+    def offered_to_one(self) -> Integers:
+        """Items offered to this user alone, ``(n,)``."""
+        alone = (self.offered == 1).astype(np.int64)
+        listed: Integers = self.listed @ alone
+        return np.where(self.all_but, alone.sum() - listed, listed)
+
+    def in_both(self, rows: slice) -> tuple[Floats, Floats]:
+        """How many items some users share with every user.
+
+        Args:
+            rows: Which users.
+
+        Returns:
+            Of the recommendations and of the offers, each ``(rows, n)``.
+        """
+        recommended = (self.recommended[rows] @ self.recommended.T).toarray().astype(np.float64)
+        both = (self.listed[rows] @ self.listed.T).toarray().astype(np.float64)
+        sizes = self.listed.sum(axis=1).astype(np.float64)
+        mine, theirs = sizes[rows, None], sizes[None, :]
+        items = self.listed.shape[1]
+        mine_but, their_but = self.all_but[rows, None], self.all_but[None, :]
+        offered = np.select(
+            [mine_but & their_but, mine_but, their_but],
+            [items - mine - theirs + both, theirs - both, mine - both],
+            both,
+        )
+        return recommended, offered
+
+
+def exposure(
+    answered: Sequence[Answered], context: Context, name: str, depth: int | None
+) -> Exposure:
+    """The exposure of items by one answer of every user.
+
+    Args:
+        answered: Of every user.
+        context: Knows the catalogue, which requests without candidates offer.
+        name: Who asks, for errors.
+        depth: Places that count; None for all that the request asks for.
+
+    Raises:
+        OracleError: If `depth` is more than a request asks for.
+    """
+    everything = any(asked.request.candidates is None for asked, _ in answered)
+    numbers = {item: number for number, item in enumerate(context.items if everything else ())}
+    recommended: list[list[int]] = []
+    listed: list[list[int]] = []
+    for asked, answer in answered:
+        candidates = asked.request.candidates
+        items = leading(name, answer, asked, depth)
+        if candidates is None:
+            known = asked.request.known
+            listed.append([numbers[item] for item in sorted(known) if item in numbers])
+            offer = [item for item in items if item in context.items and item not in known]
+        else:
+            offered = dict.fromkeys(item.id for item in candidates)
+            listed.append([numbers.setdefault(item, len(numbers)) for item in offered])
+            offer = [item for item in items if item in offered]
+        recommended.append([numbers[item] for item in offer])
+    shape = (len(answered), len(numbers))
+    return Exposure(
+        _matrix(recommended, shape),
+        _matrix(listed, shape),
+        np.array([asked.request.candidates is None for asked, _ in answered], np.bool_),
+    )
+
+
+def _matrix(rows: Sequence[Sequence[int]], shape: tuple[int, int]) -> Matrix:
+    ends = np.cumsum([0, *(len(row) for row in rows)])
+    columns = np.array([column for row in rows for column in row], np.int64)
+    return csr_array((np.ones(len(columns), np.int64), columns, ends), shape=shape)

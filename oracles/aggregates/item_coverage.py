@@ -1,0 +1,48 @@
+"""Item coverage: the share of what was offered that anybody is recommended.
+
+Source:
+    Equation 18 of https://arxiv.org/abs/2411.00331. Its code counts all invented items as one more
+    item; here what was not offered does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
+from pytest_recsys_mt.oracles.arrays import Floats
+
+
+def item_coverage(
+    recommended: Sequence[Collection[str]], offered: Sequence[Collection[str]]
+) -> float | None:
+    """``|R_1 u R_2 u ...| / |C_1 u C_2 u ...|``, each list within its own offer.
+
+    Args:
+        recommended: Item ids, one list a user.
+        offered: What each user's list was chosen from.
+
+    Returns:
+        In [0, 1]; None where nothing was offered.
+    """
+    everything = set[str]().union(*offered)
+    seen = set[str]().union(
+        *(set(mine) & set(offer) for mine, offer in zip(recommended, offered, strict=True))
+    )
+    return len(seen) / len(everything) if everything else None
+
+
+def item_coverage_of(exposure: Exposure) -> float | None:
+    """`item_coverage`, from matrices."""
+    offered = np.count_nonzero(exposure.offered)
+    return float(np.count_nonzero(exposure.shown) / offered) if offered else None
+
+
+def item_coverage_without_each(exposure: Exposure) -> Floats:
+    """`item_coverage` without each user, ``(n,)``; NaN where it is undefined."""
+    shown = np.count_nonzero(exposure.shown) - exposure.shown_to_one
+    offered = np.count_nonzero(exposure.offered) - exposure.offered_to_one
+    out: Floats = np.divide(shown, offered, out=np.full(len(shown), np.nan), where=offered > 0)
+    return out

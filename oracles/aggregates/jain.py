@@ -1,0 +1,36 @@
+"""Jain's index: how evenly accuracy is spread over users.
+
+Source:
+    Equation 22 of https://arxiv.org/abs/2411.00331 (Jain, Chiu and Hawe 1984, DEC-TR-301).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.oracles.arrays import Floats
+
+
+def jain(values: ArrayLike) -> float | None:
+    """``(sum x)^2 / (n sum x^2)``.
+
+    Args:
+        values: One number of at least 0 a user, such as an nDCG, ``(n,)``.
+
+    Returns:
+        From 1/n (one user has all) to 1 (all have the same); None where nobody has anything.
+    """
+    numbers = np.asarray(values, np.float64)
+    squares = float(len(numbers) * (numbers**2).sum())
+    return float(numbers.sum() ** 2 / squares) if squares else None
+
+
+def jain_without_each(values: Floats) -> Floats:
+    """`jain` without each user, ``(n,)``; NaN where it is undefined."""
+    squares = np.array([float((np.delete(values**2, row)).sum()) for row in range(len(values))])
+    squares *= len(values) - 1
+    out: Floats = np.divide(
+        (values.sum() - values) ** 2, squares, out=np.full(len(values), np.nan), where=squares > 0
+    )
+    return out

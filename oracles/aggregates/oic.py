@@ -1,0 +1,70 @@
+"""Overlap item coverage (OIC): how alike the lists of different users are.
+
+Source:
+    Equation 19 of https://arxiv.org/abs/2411.00331, over unordered pairs. Lists are cut to their
+    offers first, so that it stays within [0, 1]; the paper's code does not do that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
+from pytest_recsys_mt.oracles.arrays import Floats
+
+_CELLS = 4_000_000
+"""Pairs of users in memory at a time."""
+
+
+def oic(recommended: Sequence[Collection[str]], offered: Sequence[Collection[str]]) -> float | None:
+    """Mean of ``|R_u n R_v| / |C_u n C_v|`` over all pairs of users with an offer in common.
+
+    Args:
+        recommended: Item ids, one list a user.
+        offered: What each user's list was chosen from.
+
+    Returns:
+        From 0, where no item offered to two users is recommended to both, to 1; None where no two
+        users have an offer in common.
+    """
+    offers = [set(offer) for offer in offered]
+    lists = [set(mine) & offer for mine, offer in zip(recommended, offers, strict=True)]
+    shares = [
+        len(lists[u] & lists[v]) / len(both)
+        for u in range(len(lists))
+        for v in range(u)
+        if (both := offers[u] & offers[v])
+    ]
+    return sum(shares) / len(shares) if shares else None
+
+
+def oic_of(exposure: Exposure) -> float | None:
+    """`oic`, from matrices."""
+    shares, pairs = _by_user(exposure)
+    return float(shares.sum() / pairs.sum()) if pairs.any() else None
+
+
+def oic_without_each(exposure: Exposure) -> Floats:
+    """`oic` without each user, ``(n,)``; NaN where it is undefined."""
+    shares, pairs = _by_user(exposure)
+    # Every pair stands with both of its users, so half of the sums are of other pairs.
+    others, left = shares.sum() / 2 - shares, pairs.sum() / 2 - pairs
+    out: Floats = np.divide(others, left, out=np.full(len(left), np.nan), where=left > 0)
+    return out
+
+
+def _by_user(exposure: Exposure) -> tuple[Floats, Floats]:
+    """The sum of shares over each user's pairs, and how many those are, ``(n,)`` each."""
+    users = len(exposure.all_but)
+    shares, pairs = np.zeros(users), np.zeros(users)
+    step = max(1, _CELLS // max(1, users))
+    for start in range(0, users, step):
+        rows = slice(start, min(start + step, users))
+        recommended, offered = exposure.in_both(rows)
+        within = np.arange(rows.start, rows.stop)
+        offered[within - rows.start, within] = 0  # nobody is paired with himself
+        ratio = np.divide(recommended, offered, out=np.zeros_like(offered), where=offered > 0)
+        shares[rows], pairs[rows] = ratio.sum(axis=1), (offered > 0).sum(axis=1)
+    return shares, pairs

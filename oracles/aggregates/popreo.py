@@ -1,0 +1,115 @@
+"""Ranking-based equal opportunity by popularity (PopREO): are popular items found more often?
+
+Source:
+    Equations 16 and 17 of https://arxiv.org/abs/2411.00331, after Zhu, Wang and Caverlee (2020,
+    SIGIR). Groups are fifths of the catalogue by rank (`popularity_groups`). In the paper's code an
+    empty group makes the number NaN; here groups without a held-out item are left out and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.aggregates.exposure import Answered
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.scores.metrics import leading
+from pytest_recsys_mt.oracles.scores.popularity_groups import Threshold, popularity_groups_of
+
+GROUPS = 5
+
+
+def popreo(found: ArrayLike, wanted: ArrayLike) -> float | None:
+    """Standard deviation of the groups' true positive rates over their mean.
+
+    Args:
+        found: Held-out items of each group that are in their user's list, ``(groups,)``.
+        wanted: Held-out items of each group, ``(groups,)``; groups without any do not count.
+
+    Returns:
+        From 0 (all found equally often) to ``sqrt(groups - 1)``; None where fewer than two groups
+        have a held-out item, or none is found.
+
+    Raises:
+        OracleError: If a group has more found than wanted.
+    """
+    hits, targets = np.asarray(found, np.float64), np.asarray(wanted, np.float64)
+    if hits.shape != targets.shape or hits.ndim != 1 or (hits > targets).any() or (hits < 0).any():
+        raise OracleError(
+            f"popreo: every group has as many found as wanted at most, got {found!r} of {wanted!r}"
+        )
+    counted = targets > 0
+    if counted.sum() < 2 or not hits.any():
+        return None
+    rates = hits[counted] / targets[counted]
+    return float(rates.std() / rates.mean())
+
+
+def popreo_of(
+    answered: Sequence[Answered],
+    context: Context,
+    name: str,
+    depth: int | None,
+    threshold: Threshold = "rank",
+) -> float | None:
+    """`popreo` of one answer of every user; users without a held-out item do not count.
+
+    Args:
+        answered: Of every user.
+        context: Knows how popular items are.
+        name: Who asks, for errors.
+        depth: Places that count; None for all that the request asks for.
+        threshold: What divides the catalogue.
+    """
+    found, wanted = _by_user(answered, context, name, depth, threshold)
+    return popreo(found.sum(axis=0), wanted.sum(axis=0))
+
+
+def popreo_without_each(
+    answered: Sequence[Answered],
+    context: Context,
+    name: str,
+    depth: int | None,
+    threshold: Threshold = "rank",
+) -> list[float | None]:
+    """`popreo_of` without each user, ``(n,)``."""
+    found, wanted = _by_user(answered, context, name, depth, threshold)
+    left = zip(found.sum(axis=0) - found, wanted.sum(axis=0) - wanted, strict=True)
+    return [popreo(hits, targets) for hits, targets in left]
+
+
+def groups_left_out(answered: Sequence[Answered], context: Context, threshold: Threshold) -> str:
+    """Which groups have no held-out item, in words; empty where all have one."""
+    group_of = popularity_groups_of(context, GROUPS, threshold)
+    held_out = {group_of.get(item) for asked, _ in answered for item in asked.relevant}
+    empty = [str(group + 1) for group in range(GROUPS) if group not in held_out]
+    if not empty:
+        return ""
+    which = (
+        f"popularity group {empty[0]}"
+        if len(empty) == 1
+        else f"popularity groups {', '.join(empty)}"
+    )
+    return f"{which} of {GROUPS} without a held-out item left out (1 is the least popular)"
+
+
+def _by_user(
+    answered: Sequence[Answered],
+    context: Context,
+    name: str,
+    depth: int | None,
+    threshold: Threshold,
+) -> tuple[Floats, Floats]:
+    """Items found and wanted, ``(n, groups)`` each."""
+    group_of = popularity_groups_of(context, GROUPS, threshold)
+    found, wanted = np.zeros((len(answered), GROUPS)), np.zeros((len(answered), GROUPS))
+    for row, (asked, answer) in enumerate(answered):
+        items = set(leading(name, answer, asked, depth))
+        for item in asked.relevant & group_of.keys():
+            wanted[row, group_of[item]] += 1
+            found[row, group_of[item]] += item in items
+    return found, wanted

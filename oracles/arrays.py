@@ -1,0 +1,12 @@
+"""Names for the types of arrays that oracles work on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+PAD = -1
+"""Fills the places behind the end of a list; any negative number is read so."""

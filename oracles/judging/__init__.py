@@ -1,0 +1,1 @@
+"""From measured effects to a verdict."""

@@ -1,0 +1,93 @@
+"""From what was chosen in multiple-choice questions to a verdict: what its oracles share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pytest_recsys_mt.answers import Choices, Context
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.judging.judge import Claim, decide, p_value
+from pytest_recsys_mt.oracles.statistics.bounds import Mean
+from pytest_recsys_mt.verdict import Verdict
+
+Promise = Literal["above", "at most"]
+"""What is promised of a mean: that it is above the limit, or no more than it."""
+
+
+def judged(
+    oracle: str,
+    mean: Mean,
+    promise: Promise,
+    limit: float,
+    context: Context,
+    **fields: Any,
+) -> Verdict:
+    """The verdict on a mean over questions, with one-sided bounds of error rate alpha each.
+
+    Args:
+        oracle: Its name.
+        mean: Over questions.
+        promise: See `Promise`.
+        limit: In the unit of the mean.
+        context: Of the run.
+        **fields: Further fields of the verdict.
+    """
+    low, high = mean.lower(context.alpha), mean.upper(context.alpha)
+    claim = Claim(oracle, "at least" if promise == "above" else "at most", limit)
+    status = decide(mean, claim, context.alpha)
+    reason = fields.pop("reason", "")
+    if status == "inconclusive":
+        bounds = f"the bounds [{low:.3f}, {high:.3f}] hold the limit {limit:g}; ask more questions"
+        reason = "; ".join(filter(None, (reason, bounds)))
+    return Verdict(
+        status, oracle, interval=(low, high), p_value=p_value(mean, claim), reason=reason, **fields
+    )
+
+
+def obstacle(
+    oracle: str, context: Context, *sides: Choices, details: Mapping[str, Any] | None = None
+) -> Verdict | None:
+    """The verdict where there is nothing to judge: no questions, or too many failed calls."""
+    failed = {name for side in sides for name in side.failed}
+    users = min(len(side.questions) for side in sides)
+    common: dict[str, Any] = {
+        "oracle": oracle,
+        "relation": sides[-1].label,
+        "users": users,
+        "errors": len(failed),
+        "details": dict(details or {}),
+    }
+    if not users and not failed:
+        return Verdict(status="not-applicable", reason="there are no questions", **common)
+    asked = max(len(side.questions) + len(side.failed) for side in sides)
+    if not users or len(failed) / asked > context.error_limit:
+        why = next((f" ({side.why})" for side in sides if side.why), "")
+        reason = (
+            f"{len(failed) / asked:.1%} of the questions failed{why}, the limit is "
+            f"{context.error_limit:.1%}"
+        )
+        return Verdict(status="error", reason=reason, **common)
+    return None
+
+
+def broken(source: Choices, *followups: Choices) -> list[int]:
+    """Places of the questions that were answered as they are, and failed when changed."""
+    failed = {name for each in followups for name in each.failed}
+    return [place for place, name in enumerate(source.questions) if name in failed]
+
+
+def paired(oracle: str, source: Choices, followup: Choices) -> list[tuple[int, int]]:
+    """Places of the questions that both sides answered.
+
+    Raises:
+        OracleError: If there are none although both sides have questions.
+    """
+    places = {name: place for place, name in enumerate(followup.questions)}
+    found = [(place, places[name]) for place, name in enumerate(source.questions) if name in places]
+    if source.questions and followup.questions and not found:
+        raise OracleError(
+            f"{oracle}: the two sides have no question in common; a change keeps the names of the "
+            f"questions, got {source.questions[0]!r} and {followup.questions[0]!r}"
+        )
+    return found

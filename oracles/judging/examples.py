@@ -1,0 +1,139 @@
+"""Users to show with a verdict, with titles instead of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.requests import (
+    UNKNOWN_PREFIX,
+    EntryKind,
+    Item,
+    Recommendation,
+    Request,
+)
+from pytest_recsys_mt.verdict import Example
+
+WORST = 3
+BEST = 2
+
+MOST_CHARACTERS = 100
+"""Of an entry that is no title of the catalogue; a model may write anything there."""
+
+
+def pick(
+    effects: Effects,
+    excess: Floats,
+    source: Sequence[Asked],
+    followup: Sequence[Asked],
+    context: Context,
+) -> tuple[Example, ...]:
+    """The users furthest from the promise, and some that keep it.
+
+    Args:
+        effects: As measured.
+        excess: How far beyond the promise each scored user is, ``(n,)``; at most 0 keeps it.
+        source: All users' source answers, or nothing.
+        followup: All users' follow-up answers, or nothing.
+        context: Knows the titles.
+
+    Returns:
+        Up to `WORST` users, the worst first, then up to `BEST` of those that keep the promise best.
+    """
+    order = np.argsort(-excess, kind="stable")
+    worst = order[:WORST]
+    # Stable the other way round too: among equals the first users are shown.
+    best = [place for place in np.argsort(excess, kind="stable") if excess[place] <= 0]
+    rest = [place for place in best if place not in set(worst.tolist())][:BEST]
+    return tuple(
+        _example(effects, int(place), excess, source, followup, context)
+        for place in (*worst, *rest)
+    )
+
+
+def titles(
+    ids: Sequence[str], items: Mapping[str, Item], written: Mapping[str, str]
+) -> tuple[str, ...]:
+    """What people call these items: the label of a known one, else the text of the answer.
+
+    Args:
+        ids: Of the items.
+        items: The catalogue.
+        written: How an answer writes them.
+    """
+    return tuple(
+        items[item].label
+        if item in items
+        else written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:MOST_CHARACTERS]
+        for item in ids
+    )
+
+
+def _example(
+    effects: Effects,
+    place: int,
+    excess: Floats,
+    source: Sequence[Asked],
+    followup: Sequence[Asked],
+    context: Context,
+) -> Example:
+    row = int(effects.rows[place])
+    answer = 0 if effects.shown is None else int(effects.shown[place])
+    side = (source or followup)[row]
+    before = _shown(source, row, answer, context)
+    after = _shown(followup, row, answer, context)
+    return Example(
+        user=side.user,
+        source=before[0],
+        followup=after[0],
+        score=None if effects.agreement is None else float(effects.agreement[place]),
+        source_kinds=before[1],
+        followup_kinds=after[1],
+        keeps=bool(excess[place] <= 0),
+    )
+
+
+def _shown(
+    side: Sequence[Asked], row: int, answer: int, context: Context
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The titles of one answer, and the kinds of its entries."""
+    if not side:
+        return (), ()
+    asked = side[row]
+    shown = asked.answers[min(answer, len(asked.answers) - 1)]
+    written = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
+    return titles(shown.items, context.items, written), kinds(shown, asked.request, context.items)
+
+
+def kinds(
+    answer: Recommendation, request: Request, items: Mapping[str, Item]
+) -> tuple[EntryKind, ...]:
+    """What each item of an answer is to its request; empty if all were offered.
+
+    Any recommender can name what it was not asked about, whether it writes text or not.
+
+    Args:
+        answer: To `request`.
+        request: Says what was offered.
+        items: The catalogue.
+    """
+    read = {entry.item: entry.kind for entry in reversed(answer.entries)}
+    known = request.known
+    offered = None if request.candidates is None else {item.id for item in request.candidates}
+    found: list[EntryKind] = []
+    for place, item in enumerate(answer.items):
+        kind: EntryKind = "candidate"
+        if item in answer.items[:place]:
+            kind = "duplicate"
+        elif item in (known if offered is None else known - offered):
+            kind = "history"
+        elif item not in items and item not in (offered or ()):
+            kind = "outside" if read.get(item) == "outside" else "unknown"
+        elif offered is not None and item not in offered:
+            kind = "catalogue"
+        found.append(kind)
+    return tuple(found) if set(found) - {"candidate"} else ()

@@ -1,0 +1,132 @@
+"""What an inconclusive verdict lacks: how many more users, and which effect it could have seen."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.statistics.betting import log_capital
+
+POWER = 0.8
+"""Probability with which the effect or the number of users named leads to a clear verdict."""
+
+MOST = 10_000
+"""Users beyond which it is not said how many more would do."""
+
+_RUNS = 40  # Of users drawn from those seen.
+_NEAR = 1_000
+_SEED = 20_051  # Of the draws alone: a verdict is a function of the answers.
+_HALVINGS = 12
+
+
+def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int = 0) -> str:
+    """How far a sample is from settling on which side of `value` its mean lies, in words.
+
+    Args:
+        effects: Of the users seen.
+        value: The margin that the mean was not told from.
+        above: Whether means above it break the promise.
+        alpha: Error rate of each claim.
+        most: Users that the data has; 0 where that is not known.
+    """
+    more = further_users(effects, value, alpha)
+    users = len(effects.rows)
+    need = (
+        f"the mean is so near {value:g} that {MOST:,} users like these would not settle it"
+        if more is None
+        else f"about {more} more {'user' if more == 1 else 'users'} like these would settle it"
+    )
+    if more is not None and 0 < most < users + more:
+        need += f", but the data has {most} in all; take larger data, or a wider margin"
+    extreme = extreme_visible(effects, value, alpha, above=above)
+    side = "above" if above else "below"
+    seen = (
+        f"{users} {'user is' if users == 1 else 'users are'} too few to show any mean {side} {value:g}"
+        if extreme is None
+        else f"with {users} users a mean of {extreme:.3g} or {'more' if above else 'less'} could be "
+        f"told from {value:g}"
+    )
+    return f"{need}; {seen}"
+
+
+def further_users(effects: Effects, value: float, alpha: float) -> int | None:
+    """How many users beyond these would clear `value` with probability `POWER`.
+
+    The capital of the better bet grows on through users drawn from those seen.
+
+    Args:
+        effects: Of the users seen.
+        value: The margin to be clear of.
+        alpha: Error rate of each claim.
+
+    Returns:
+        At least 1, or None where `MOST` users would not do.
+    """
+    effect, rng = effects.effect, np.random.default_rng(_SEED)
+    if abs(float(effect.mean()) - value) < 1e-12:
+        return None
+    above = bool(effect.mean() > value)
+    runs = 1 if np.ptp(effect) == 0 else _RUNS
+    for most in (_NEAR, MOST):
+        later = rng.choice(effect, size=(runs, most))
+        drawn = np.concatenate([np.tile(effect, (runs, 1)), later], 1)
+        reached = _reached(drawn, effects, value, alpha, above)
+        needed = float(np.quantile(reached, POWER, method="higher"))
+        if math.isfinite(needed):
+            return max(1, int(needed) - len(effect))
+    return None
+
+
+def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool) -> float | None:
+    """The mean nearest to `value` that this many users show to be above or below it.
+
+    Args:
+        effects: Of the users seen.
+        value: The margin to be clear of.
+        alpha: Error rate of each claim.
+        above: Whether means above are meant.
+
+    Returns:
+        The one seen with probability `POWER`: where effects vary, at the spread of the sample; where
+        all are alike, with a share of the users as far off as can be. None where no mean would do.
+    """
+    effect, rng = effects.effect, np.random.default_rng(_SEED)
+    low, high = effects.reach
+    far = high if above else low
+    drawn = rng.choice(effect, size=(_RUNS, len(effect)))
+    chance = rng.random(drawn.shape)
+    varied = float(effect.std()) > 1e-9
+
+    def moved(part: float) -> Floats:
+        """The sample with its mean moved by a part of the way to the far end."""
+        if varied:  # at the far end all are alike
+            return np.clip(drawn + part * (2 * far - low - high), low, high)
+        return np.where(chance < part, far, drawn)
+
+    def mean(part: float) -> float:
+        return float(moved(part).mean())
+
+    def seen(part: float) -> bool:
+        shown = np.isfinite(_reached(moved(part), effects, value, alpha, above)).mean() >= POWER
+        return bool(shown) and (mean(part) > value) is above
+
+    few, many = 0.0, 1.0
+    if not seen(many):
+        return None
+    for _ in range(_HALVINGS):
+        middle = (few + many) / 2
+        few, many = (few, middle) if seen(middle) else (middle, many)
+    return mean(many)
+
+
+def _reached(drawn: Floats, effects: Effects, value: float, alpha: float, above: bool) -> Floats:
+    """After how many users each row proves its side of `value`; infinity where it does not."""
+    low, high = effects.reach
+    scale = (high - low) or 1.0
+    gains, worst = (drawn - value, value - low) if above else (value - drawn, high - value)
+    capital = log_capital(gains / scale, max(worst / scale, 1e-12), wide=effects.wide)
+    enough = capital >= -math.log(alpha)
+    return np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, np.inf)

@@ -1,0 +1,149 @@
+"""A difference is claimed only if it is there with both sides asked together.
+
+A recommender may change while it is asked: a model is replaced behind its endpoint, a cache fills up,
+an index is built anew. Source answers are shared by many relations, so most follow-ups are asked later
+than their source, or days later where the source's answers were kept. A difference between the two
+may then be the recommender's own. Where a claim rests on one, both sides are asked once more, as one
+batch in an order that treats them alike. So are those of a recommender that declares itself
+deterministic, whose word for it a claim would otherwise rest on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pytest_recsys_mt.answers import Asked, Pairs
+from pytest_recsys_mt.errors import MissingAnswerError
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.verdict import Allowed, Verdict
+
+CHANGED = "answers changed while we asked"
+"""How the reason of a verdict begins whose difference is gone once both sides are asked together."""
+
+WORTH_TELLING = 3600.0
+"""Seconds between source and follow-ups from which a verdict says how far apart they are."""
+
+
+def with_age(effects: Effects, pairs: Pairs) -> Effects:
+    """`effects`, with a note where source and follow-ups are far apart in time."""
+    if pairs.apart < WORTH_TELLING:
+        return effects
+    note = f"source and follow-ups were asked {lasting(pairs.apart)} apart"
+    return dataclasses.replace(effects, note="; ".join(filter(None, (effects.note, note))))
+
+
+@dataclass(frozen=True)
+class Anew:
+    """What both sides said when they were asked once more, together.
+
+    Attributes:
+        verdict: On these answers; of a recommender that declares itself deterministic on both
+            answers to each request, whose disagreement is its true noise.
+        changed: How many users got another answer to the same request, where it should be the same.
+    """
+
+    verdict: Verdict
+    changed: int = 0
+
+
+def confirmed(
+    verdict: Verdict,
+    promise: Allowed,
+    apart: float,
+    moved: bool,
+    deterministic: bool,
+    anew: Callable[[], Anew | None],
+) -> Verdict:
+    """A verdict, withdrawn if it claims a difference that both sides asked together do not show.
+
+    A claim about a stochastic recommender stands if it is proven by answers asked together too, of the
+    same users, or of more of them. The verdict that stands is the first one, so that it does not depend
+    on when anyone was asked. A recommender that declares itself deterministic is asked again in any case, also where
+    users' answers differ too little for a claim: where all its answers are the same, the first verdict
+    stands, else the one that knows its noise.
+
+    Args:
+        verdict: On answers asked `apart`.
+        promise: What it judges.
+        apart: Seconds between source and follow-ups; 0 trusts a stochastic recommender.
+        moved: Whether any user's answers differ.
+        deterministic: Whether the recommender declares itself to be so.
+        anew: Asks both sides together; None where the answers cannot have changed.
+    """
+    difference = "holds" if promise == "at least" else "violated"
+    noise = deterministic and verdict.status == "inconclusive" and moved
+    if not (verdict.status == difference or noise):
+        return verdict
+    if verdict.estimate is None or not (apart or deterministic):
+        return verdict
+    when = f"{lasting(apart)} apart"
+    try:
+        again = anew()
+    except MissingAnswerError:
+        reason = (
+            f"source and follow-ups were asked {when}, so a difference may be the recommender's own; "
+            f"their answers asked together are not recorded, and --recsys-mode=replay asks nothing"
+        )
+        return (
+            dataclasses.replace(verdict, status="inconclusive", reason=reason) if apart else verdict
+        )
+    if again is None:
+        return verdict
+    other = again.verdict
+    if other.estimate is None or other.interval is None:
+        reason = f"asked {when}, and together: {other.reason}"
+        return (
+            dataclasses.replace(verdict, status="inconclusive", reason=reason) if apart else verdict
+        )
+    if deterministic:
+        if other.status == difference:
+            return other
+        reason = (
+            f"{CHANGED}: {again.changed} of {other.users} users got another answer to the same request"
+            f"{f' (source and follow-ups were asked {when})' if apart else ''}, and the recommender "
+            f"declares itself deterministic; with that as its noise, D is {other.estimate:.3f}"
+        )
+        return dataclasses.replace(other, status="inconclusive", reason=reason)
+    if other.status == difference:
+        return verdict
+    low, high = other.interval
+    changed = f"{CHANGED}: " if other.status in ("holds", "violated") else ""
+    reason = (
+        f"{changed}D={verdict.estimate:.3f} between answers asked {when}, {other.estimate:.3f} "
+        f"[{low:.3f}, {high:.3f}] with both sides asked together, which shows no difference"
+    )
+    return dataclasses.replace(other, status="inconclusive", reason=reason)
+
+
+def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:
+    """Both answers to each request, of the users who gave both; and how many of them differ."""
+    later = {
+        one.user: (one, other) for one, other in zip(second.source, second.followup, strict=True)
+    }
+    both = [
+        (_with(source, later[source.user][0]), _with(followup, later[source.user][1]))
+        for source, followup in zip(first.source, first.followup, strict=True)
+        if source.user in later
+    ]
+    changed = sum(
+        any(len({answer.items for answer in side.answers}) > 1 for side in sides) for sides in both
+    )
+    sources, followups = tuple(one for one, _ in both), tuple(other for _, other in both)
+    return dataclasses.replace(second, source=sources, followup=followups), changed
+
+
+def _with(asked: Asked, again: Asked) -> Asked:
+    return dataclasses.replace(asked, answers=asked.answers + again.answers)
+
+
+def lasting(seconds: float) -> str:
+    """A time in words: ``3.2 s``, ``12 minutes``, ``2.5 days``."""
+    if math.isinf(seconds):
+        return "an unknown time"
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{seconds:.1f} s"

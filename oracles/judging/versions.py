@@ -1,0 +1,65 @@
+"""Versions of a model: a change behind an endpoint must not pass for an effect of a relation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Asked, Pairs
+from pytest_recsys_mt.oracles.judging.effect import Effects
+
+SUSPICIOUS = 0.001
+"""The two sides are taken to be answered by different mixtures of versions where so unlike a mixture
+would come by chance at most this often."""
+
+
+def with_versions(effects: Effects, pairs: Pairs) -> Effects:
+    """`effects`, with an obstacle where the model changed between source and follow-up.
+
+    A hosted model is served by several versions (OpenAI's ``system_fingerprint``) at a time, and
+    replaced now and then. Where both sides were answered by like mixtures, the noise floor holds
+    the difference of the versions too. Where they were not, as when the source's answers were kept
+    before the change and the follow-up's made after it, each version has a noise floor of its own
+    and none covers the difference.
+
+    Args:
+        effects: What was measured on `pairs`.
+        pairs: The answers, with what gave them.
+    """
+    sides = [_versions(side) for side in (pairs.source, pairs.followup)]
+    names = sorted(set().union(*sides))
+    if len(names) < 2:
+        return effects
+    if _alike([[side[name] for name in names] for side in sides]):
+        note = f"answered by {len(names)} versions of the model: {', '.join(names)}"
+        return replace(effects, note="; ".join(filter(None, (effects.note, note))))
+    told = " and ".join(
+        f"the {which} by {', '.join(f'{name} ({count})' for name, count in sorted(side.items()))}"
+        for which, side in zip(("source", "follow-up"), sides, strict=True)
+    )
+    return replace(
+        effects,
+        obstacle=f"the model changed: {told}, so a difference may be the model's own; ask all "
+        f"anew with --recsys-mode=refresh",
+    )
+
+
+def _versions(side: Sequence[Asked]) -> Counter[str]:
+    return Counter(
+        answer.version for one in side for answer in one.answers if answer.version is not None
+    )
+
+
+def _alike(table: list[list[int]]) -> bool:
+    """Whether both rows may be draws from one mixture; rows without a common column are not."""
+    counts = np.array(table)
+    if not counts.sum(axis=1).all():
+        return True
+    if not counts.min(axis=0).any():
+        return False
+    from scipy.stats import chi2_contingency
+
+    return float(chi2_contingency(counts).pvalue) > SUSPICIOUS

@@ -1,0 +1,20 @@
+"""Duplicates: the share of slots that name an item again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
+
+
+def duplicates(slots: Sequence[Slot], depth: int) -> float:
+    """The share of the first `depth` slots that name what an earlier slot of the answer named.
+
+    Args:
+        slots: Of one answer; see `slots.slots_of`.
+        depth: K, at least 1.
+
+    Returns:
+        In [0, 1); the first slot repeats nothing.
+    """
+    return share_of(slots, lambda slot: slot.repeated, depth)

@@ -1,0 +1,86 @@
+"""Gini index of popularity, and its three comparisons of an answer with its user.
+
+Source:
+    Section 3.2 of https://arxiv.org/abs/2406.01285. Only the difference is centred at 0 and changes
+    its sign when the sides are swapped; the other two are printed beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
+
+
+def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
+    """Inequality of popularity within a list: ``sum (2i - n - 1) / n * share_i``, ascending.
+
+    Args:
+        values: Popularity of each item, ``(n,)``.
+        zero: What becomes of items without interactions; see `popularity.Zero`.
+
+    Returns:
+        From 0 (all alike) up to, but below, ``(n - 1) / n``.
+
+    Raises:
+        OracleError: If there is no item, or anything that is no popularity.
+    """
+    ascending = np.sort(scores("gini", "values", values, zero))
+    n = len(ascending)
+    weights = (2 * np.arange(1, n + 1) - n - 1) / n
+    return float(weights @ ascending / ascending.sum())
+
+
+def gini_difference(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
+    """`gini` of the recommended items less that of the consumed ones.
+
+    Args:
+        recommended: Popularity of each recommended item, ``(k,)``.
+        consumed: Popularity of each item of the user, ``(n,)``.
+        zero: What becomes of items without interactions; see `popularity.Zero`.
+
+    Raises:
+        OracleError: If a side is empty, or holds anything that is no popularity.
+    """
+    return gini(recommended, zero=zero) - gini(consumed, zero=zero)
+
+
+def gini_relative_difference(
+    recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
+) -> float | None:
+    """`gini_difference` in relation to the consumed items'.
+
+    Args:
+        recommended: Popularity of each recommended item, ``(k,)``.
+        consumed: Popularity of each item of the user, ``(n,)``.
+        zero: What becomes of items without interactions; see `popularity.Zero`.
+
+    Returns:
+        The relative difference; None where that of the consumed items is 0 (all alike).
+
+    Raises:
+        OracleError: If a side is empty, or holds anything that is no popularity.
+    """
+    base = gini(consumed, zero=zero)
+    return None if base == 0 else gini_difference(recommended, consumed, zero=zero) / base
+
+
+def gini_ratio(
+    recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
+) -> float | None:
+    """`gini` of the recommended items as a multiple of that of the consumed ones.
+
+    Args:
+        recommended: Popularity of each recommended item, ``(k,)``.
+        consumed: Popularity of each item of the user, ``(n,)``.
+        zero: What becomes of items without interactions; see `popularity.Zero`.
+
+    Returns:
+        The ratio; None where that of the consumed items is 0 (all alike).
+
+    Raises:
+        OracleError: If a side is empty, or holds anything that is no popularity.
+    """
+    base = gini(consumed, zero=zero)
+    return None if base == 0 else gini(recommended, zero=zero) / base

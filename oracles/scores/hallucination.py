@@ -1,0 +1,29 @@
+"""Hallucination: the share of slots that name no item of the catalogue.
+
+Source:
+    Equations 10 and 24 of https://arxiv.org/abs/2411.00331, which print the indicator of the
+    opposite; its text and its optimum of 0 say "not in the catalogue". The paper's tables fit K = 5,
+    its code averages the whole list of 10, so the depth is always said here.
+
+An item of the history, or one that was not offered, is in the catalogue and no hallucination: see
+`out_of_candidate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
+
+
+def hallucination(slots: Sequence[Slot], depth: int) -> float:
+    """The share of the first `depth` slots whose title is of no item in the catalogue.
+
+    Args:
+        slots: Of one answer; see `slots.slots_of`. A title invented twice counts twice.
+        depth: K, at least 1; missing slots are no hallucinations.
+
+    Returns:
+        In [0, 1].
+    """
+    return share_of(slots, lambda slot: slot.kind in ("unknown", "outside"), depth)

@@ -1,0 +1,82 @@
+"""Herfindahl index of popularity, and its three comparisons of an answer with its user.
+
+Source:
+    Section 3.2 of https://arxiv.org/abs/2406.01285. Only the difference is centred at 0 and changes
+    its sign when the sides are swapped; the other two are printed beside it.
+"""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
+
+
+def herfindahl(values: ArrayLike, *, zero: Zero = "error") -> float:
+    """Concentration of popularity within a list: the sum of squared shares.
+
+    Args:
+        values: Popularity of each item, ``(n,)``.
+        zero: What becomes of items without interactions; see `popularity.Zero`.
+
+    Returns:
+        From ``1 / n`` (all alike) to 1.
+
+    Raises:
+        OracleError: If there is no item, or anything that is no popularity.
+    """
+    shares = scores("herfindahl", "values", values, zero)
+    return float(((shares / shares.sum()) ** 2).sum())
+
+
+def herfindahl_difference(
+    recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
+) -> float:
+    """`herfindahl` of the recommended items less that of the consumed ones.
+
+    Args:
+        recommended: Popularity of each recommended item, ``(k,)``.
+        consumed: Popularity of each item of the user, ``(n,)``.
+        zero: What becomes of items without interactions; see `popularity.Zero`.
+
+    Raises:
+        OracleError: If a side is empty, or holds anything that is no popularity.
+    """
+    return herfindahl(recommended, zero=zero) - herfindahl(consumed, zero=zero)
+
+
+def herfindahl_relative_difference(
+    recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
+) -> float:
+    """`herfindahl_difference` in relation to the consumed items'.
+
+    Args:
+        recommended: Popularity of each recommended item, ``(k,)``.
+        consumed: Popularity of each item of the user, ``(n,)``.
+        zero: What becomes of items without interactions; see `popularity.Zero`.
+
+    Returns:
+        The relative difference.
+
+    Raises:
+        OracleError: If a side is empty, or holds anything that is no popularity.
+    """
+    difference = herfindahl_difference(recommended, consumed, zero=zero)
+    return difference / herfindahl(consumed, zero=zero)
+
+
+def herfindahl_ratio(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
+    """`herfindahl` of the recommended items as a multiple of that of the consumed ones.
+
+    Args:
+        recommended: Popularity of each recommended item, ``(k,)``.
+        consumed: Popularity of each item of the user, ``(n,)``.
+        zero: What becomes of items without interactions; see `popularity.Zero`.
+
+    Returns:
+        The ratio.
+
+    Raises:
+        OracleError: If a side is empty, or holds anything that is no popularity.
+    """
+    return herfindahl(recommended, zero=zero) / herfindahl(consumed, zero=zero)

@@ -1,0 +1,20 @@
+"""History repeats: the share of slots that name what the user already has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
+
+
+def history_repeats(slots: Sequence[Slot], depth: int) -> float:
+    """The share of the first `depth` slots that name an item that the user is known to have.
+
+    Args:
+        slots: Of one answer; see `slots.slots_of`.
+        depth: K, at least 1.
+
+    Returns:
+        In [0, 1].
+    """
+    return share_of(slots, lambda slot: slot.kind == "history", depth)

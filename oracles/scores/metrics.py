@@ -1,0 +1,169 @@
+"""Accuracy of one answer against the items held out for its user."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from pytest_recsys_mt.answers import Asked
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.similarities.similarity import choices
+from pytest_recsys_mt.requests import Recommendation
+
+NOTHING_HELD_OUT = "no item was held out"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """An accuracy metric at a depth.
+
+    Attributes:
+        name: As given, ``ndcg@10``.
+        depth: Places that count; None for all that the request asks for.
+    """
+
+    name: str
+    depth: int | None
+    _of: Callable[[Sequence[str], Collection[str], int], float]
+
+    def of(self, answer: Recommendation, asked: Asked) -> float:
+        """The metric of one answer, in [0, 1]; repeats count at their first place.
+
+        Raises:
+            OracleError: If the metric looks deeper than the request asks.
+        """
+        depth = places(self.name, asked, self.depth)
+        return self._of(leading(self.name, answer, asked, depth), asked.relevant, depth)
+
+
+def metric_named(name: str) -> Metric:
+    """The metric ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
+
+    Raises:
+        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+    """
+    kind = str(name).partition("@")[0]
+    if kind not in METRICS:
+        raise OracleError(f"there is no metric {name!r}; {choices(kind, METRICS)}, with @k or not")
+    return Metric(str(name), depth_of(name), METRICS[kind])
+
+
+def depth_of(name: str) -> int | None:
+    """The number behind the @ of a name; None where there is no @.
+
+    Raises:
+        OracleError: If it is no number of at least 1.
+    """
+    _, at, depth = str(name).partition("@")
+    if at and not (depth.isascii() and depth.isdigit() and int(depth) > 0):
+        raise OracleError(f"the depth of a metric is a number of at least 1, got {name!r}")
+    return int(depth) if at else None
+
+
+def places(name: str, asked: Asked, depth: int | None) -> int:
+    """How many places of an answer count: `depth`, or all that the request asks for.
+
+    Args:
+        name: Who asks, for errors.
+        asked: Knows the request.
+        depth: As `depth_of` gives it.
+
+    Raises:
+        OracleError: If `depth` is more than the request asks for.
+    """
+    k = asked.request.k
+    if depth is not None and depth > k:
+        raise OracleError(
+            f"{name} looks at {depth} places, but the requests ask for {k}; ask for more "
+            f"(--recsys-k={depth}) or take a smaller depth"
+        )
+    return k if depth is None else depth
+
+
+def leading(name: str, answer: Recommendation, asked: Asked, depth: int | None) -> list[str]:
+    """The items in the places that count, best first; repeats count at their first place.
+
+    Args:
+        name: Who asks, for errors.
+        answer: To read.
+        asked: Knows the request.
+        depth: As `depth_of` gives it.
+
+    Raises:
+        OracleError: If `depth` is more than the request asks for.
+    """
+    return list(dict.fromkeys(answer.items))[: places(name, asked, depth)]
+
+
+def auc(
+    ranking: Sequence[str], candidates: Collection[str], relevant: Collection[str]
+) -> float | None:
+    """The area under the ROC curve of one ranking: the share of pairs in the right order.
+
+    A pair is a relevant candidate and another one; it is in the right order where the relevant one
+    stands first.  Candidates that the ranking leaves out stand behind all others, level with one
+    another, and a level pair counts half (Hanley and McNeil 1982, Radiology 143(1)).
+
+    Args:
+        ranking: Item ids, best first; repeats count at their first place, and what was not offered
+            does not count.
+        candidates: All that was offered.
+        relevant: What was clicked; ids that were not offered do not count.
+
+    Returns:
+        In [0, 1]; None where all candidates are relevant, or none is: there is no pair then.
+    """
+    offered = set(candidates)
+    wanted = offered & set(relevant)
+    others = len(offered) - len(wanted)
+    if not wanted or not others:
+        return None
+    ahead = 0  # candidates that are not relevant, so far
+    right = 0.0
+    missing = set(wanted)
+    for item in dict.fromkeys(ranking):
+        if item in missing:
+            missing.remove(item)
+            right += others - ahead
+        elif item in offered:
+            ahead += 1
+    right += len(missing) * (others - ahead) / 2
+    return right / (len(wanted) * others)
+
+
+def ndcg(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float | None:
+    """The nDCG of one ranking at a depth, as the metric ``ndcg@depth`` has it.
+
+    Args:
+        ranking: Item ids, best first; repeats count at their first place.
+        relevant: What was clicked.
+        depth: Places that count, at least 1.
+
+    Returns:
+        In [0, 1]; None where nothing is relevant.
+    """
+    if not relevant:
+        return None
+    return _ndcg(list(dict.fromkeys(ranking))[:depth], relevant, depth)
+
+
+def _hit(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    return float(any(item in relevant for item in items))
+
+
+def _mrr(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    return next((1 / rank for rank, item in enumerate(items, 1) if item in relevant), 0.0)
+
+
+def _ndcg(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """Jarvelin and Kekalainen 2002, ACM TOIS 20(4), with gain 1 and discount log2(rank + 1)."""
+    gain = [1 / math.log2(rank + 1) for rank, item in enumerate(items, 1) if item in relevant]
+    ideal = [1 / math.log2(rank + 1) for rank in range(1, min(len(relevant), depth) + 1)]
+    return math.fsum(gain) / math.fsum(ideal)
+
+
+METRICS: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = MappingProxyType(
+    {"hit": _hit, "ndcg": _ndcg, "mrr": _mrr}
+)

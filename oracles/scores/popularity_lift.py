@@ -1,0 +1,32 @@
+"""Average popularity lift."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
+
+_NAME = "popularity_lift"
+
+
+def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
+    """Mean popularity of the recommended items, relative to that of the consumed ones, less 1.
+
+    A mean of scores with a heavy tail does not settle with more data: one blockbuster more or less
+    decides. Take `log_popularity_difference` to compare systems.
+
+    Source:
+        Abdollahpouri et al. (2020) with all users as one group, as in equation 1 of
+        https://arxiv.org/abs/2406.01285.
+
+    Args:
+        recommended: Popularity of each recommended item, ``(k,)``.
+        consumed: Popularity of each item of the user, ``(n,)``.
+        zero: What becomes of items without interactions; see `popularity.Zero`.
+
+    Raises:
+        OracleError: If a side is empty, or holds anything that is no popularity.
+    """
+    ours = scores(_NAME, "recommended", recommended, zero).mean()
+    theirs = scores(_NAME, "consumed", consumed, zero).mean()
+    return float((ours - theirs) / theirs)

@@ -1,0 +1,171 @@
+"""Scores: a number for an answer, for directional promises and for benchmark values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from types import MappingProxyType
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.errors import NotApplicable, OracleError
+from pytest_recsys_mt.oracles.scores.metrics import (
+    METRICS,
+    NOTHING_HELD_OUT,
+    Metric,
+    auc,
+    metric_named,
+)
+from pytest_recsys_mt.oracles.scores.score import (
+    list_scores,
+    popularity_scores,
+    slot_scores,
+    validity_scores,
+)
+from pytest_recsys_mt.oracles.scores.slots import offer_of
+from pytest_recsys_mt.oracles.similarities.similarity import choices
+from pytest_recsys_mt.requests import Recommendation
+
+
+@dataclass(frozen=True)
+class Score:
+    """A number for an answer, in a known range.
+
+    Attributes:
+        name: As reports print it.
+        of: The score of one answer and how many of its items it had to leave out; a score of None
+            where nothing is left to score. It raises `NotApplicable` for users it is not about.
+        span: The smallest and the largest score there can be for a user in this run.
+        silent: Whether an answer without anything in it has this score too; elsewhere users whose
+            answers are all like that are errors.
+    """
+
+    name: str
+    of: Callable[[Recommendation, Asked, Context], tuple[float | None, int]]
+    span: Callable[[Asked, Context], tuple[float, float]]
+    silent: bool = False
+
+
+def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
+    """The score of that name, or the score itself.
+
+    Args:
+        score: A name of `SCORES` or `SCORES_AT`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score`.
+        also: What else could have been named, for errors.
+
+    Raises:
+        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+    """
+    if isinstance(score, Score):
+        return score
+    name = str(score)
+    if name in SCORES:
+        return SCORES[name]
+    kind = name.partition("@")[0]
+    if kind in SCORES_AT:
+        return Score(name, *SCORES_AT[kind](name), silent=kind in slot_scores.FORMATS)
+    if kind in METRICS:
+        metric = metric_named(name)
+        return Score(name, partial(_accuracy, metric=metric), lambda asked, context: (0.0, 1.0))
+    raise OracleError(
+        f"there is no score {score!r}; {choices(name, [*SCORES, *SCORES_AT, *METRICS, *also])}"
+    )
+
+
+def _accuracy(
+    answer: Recommendation, asked: Asked, context: Context, *, metric: Metric
+) -> tuple[float, int]:
+    if not asked.relevant:
+        raise NotApplicable(NOTHING_HELD_OUT)
+    return metric.of(answer, asked), 0
+
+
+def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
+    value = auc(answer.items, offer_of(asked, context), asked.relevant)
+    if value is None:
+        raise NotApplicable(NOTHING_HELD_OUT)
+    return value, 0
+
+
+def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
+    """The mean score of a user's answers, and how many items were left out of them.
+
+    Args:
+        asked: One user's answers.
+        context: Knows what scores need.
+        score: Of one answer.
+
+    Returns:
+        The mean over the answers that have a score; None where none has.
+
+    Raises:
+        NotApplicable: If the score is not about this user.
+        OracleError: If a score is no number, or lies outside its span.
+    """
+    scored = [_scored(score, answer, asked, context) for answer in asked.answers]
+    values = [value for value, _ in scored if value is not None]
+    missing = sum(count for _, count in scored)
+    if not values:
+        return None, missing
+    low, high = score.span(asked, context)
+    slack = 1e-9 * max(1.0, high - low)
+    outside = [value for value in values if not low - slack <= value <= high + slack]
+    if outside:
+        raise OracleError(
+            f"{score.name}: an answer to user {asked.user} scores {outside[0]:g}, and the span of this score "
+            f"is from {low:g} to {high:g}; verdicts rest on it, so give Score.span the true ends"
+        )
+    return sum(values) / len(values), missing
+
+
+def _scored(
+    score: Score, answer: Recommendation, asked: Asked, context: Context
+) -> tuple[float | None, int]:
+    found = score.of(answer, asked, context)
+    match found:
+        case (None | Real(), Integral()):
+            return found
+    raise OracleError(
+        f"{score.name}: Score.of gave {found!r} for an answer to user {asked.user}; it gives a number and "
+        f"how many items it left out, such as (0.5, 0), or (None, 0) where nothing is left to score"
+    )
+
+
+SCORES: Mapping[str, Score] = MappingProxyType(
+    {
+        name: Score(name, of, span)
+        for name, (of, span) in {**popularity_scores.SCORES, **validity_scores.SCORES}.items()
+    }
+    | {"auc": Score("auc", _auc, lambda asked, context: (0.0, 1.0))}
+)
+"""Scores without a depth; the accuracy metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores too.
+
+* ``auc``: share of the other candidates that stand behind the held-out one; see `metrics.auc`.
+* ``log_popularity``: mean natural logarithm of popularity over an answer's items. Differences of it
+  do not depend on how many interactions there are in all.
+* ``log_popularity_difference``, ``absolute_log_popularity_difference``, ``popularity_lift``,
+  ``gini_difference``, ``herfindahl_difference``, ``popularity_rank_correlation``: the answer's items
+  against all that the user has in the training data, shown or not.
+* ``invalid``: entries of the first k that are no valid recommendation; ``malformed``,
+  ``already_seen``, ``unknown_title`` and ``outside_catalogue`` are its parts.
+"""
+
+SCORES_AT: Mapping[str, Callable[[str], tuple[popularity_scores.Of, popularity_scores.Span]]] = (
+    MappingProxyType({**list_scores.SCORES, **slot_scores.SHARES, **slot_scores.FORMATS})
+)
+"""Scores of the first k places of ``name@k``, or of all that the request asks for.
+
+* ``self_information``, in bits: of items that nobody has none; ``self_information_capped`` takes
+  them as had by half a user, ``self_information_paper`` counts 0 for them.
+* ``serendipity``: a hit where the most popular items are none; ``unexpectedness`` is the paper's
+  Equation 6, without the hit.
+* ``arp``: mean popularity; ``arp_paper`` counts 0 for items of no catalogue.
+* ``aplt``: share of the long tail, the less popular four fifths of the catalogue; ``aplt_by_value``
+  divides it as the paper's code does.
+* ``intra_list_diversity``: one less the mean Jaccard similarity of the genres of two items.
+* ``hallucination``, ``out_of_candidate``, ``history_repeats``, ``duplicates``: shares of the slots
+  of an answer; ``@full`` is of all slots that it has.
+* ``short_lists``, ``compliance``: 1 or 0 an answer, without a depth; ``compliance_paper`` lets prose
+  stand around the list.
+"""

@@ -1,0 +1,123 @@
+"""What stands in each slot of an answer: an item that was offered, or what else.
+
+One reading for text and for lists of ids, behind the shares `hallucination`, `out_of_candidate`,
+`history_repeats` and `duplicates`. A slot names something; prose before, between and behind is none,
+and counts against `compliance` alone. A slot that repeats an earlier one keeps the kind of what it
+names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.scores.metrics import depth_of, places
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
+
+Depth = int | Literal["full"] | None
+"""So many slots of every answer, all that it has (``full``), or as many as were asked for (None)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One slot of an answer.
+
+    Attributes:
+        kind: Of what it names; neither ``duplicate`` nor ``unparsed``.
+        repeated: Whether an earlier slot names the same.
+    """
+
+    kind: EntryKind
+    repeated: bool
+
+
+def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slot]:
+    """The slots of an answer, from its entries, or from its items where it has no entries.
+
+    Args:
+        answer: To read.
+        asked: Knows the candidates and the history.
+        context: Knows the catalogue.
+    """
+    if answer.entries:
+        return [
+            Slot(_kind(entry.item or "", asked, context), True)
+            if entry.kind == "duplicate"
+            else Slot(entry.kind, False)
+            for entry in answer.entries
+            if entry.kind != "unparsed"
+        ]
+    seen = set[str]()
+    out: list[Slot] = []
+    for item in answer.items:
+        out.append(Slot(_kind(item, asked, context), item in seen))
+        seen.add(item)
+    return out
+
+
+def share_of(slots: Sequence[Slot], fits: Callable[[Slot], bool], depth: int) -> float:
+    """The share of the first `depth` slots that fit; missing slots do not fit."""
+    return sum(fits(slot) for slot in slots[:depth]) / depth
+
+
+def slot_depth(name: str) -> Depth:
+    """The depth behind the @ of a name.
+
+    Raises:
+        OracleError: If it is neither ``full`` nor a number of at least 1.
+    """
+    depth = name.partition("@")[2]
+    if depth == "full":
+        return "full"
+    try:
+        return depth_of(name)
+    except OracleError as error:
+        raise OracleError(f"{error}; or 'full' for all slots of the answer") from None
+
+
+def slots_counted(slots: Sequence[Slot], name: str, asked: Asked, depth: Depth) -> int:
+    """How many slots a share is of.
+
+    Raises:
+        OracleError: If `depth` is more than the request asks for.
+    """
+    return len(slots) if depth == "full" else places(name, asked, depth)
+
+
+def offer_of(asked: Asked, context: Context) -> Collection[str]:
+    """Ids of the items that a request lets a recommender choose from."""
+    request = asked.request
+    if request.candidates is not None:
+        return {item.id for item in request.candidates}
+    return context.items.keys() - request.known
+
+
+def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
+    """Whether an item is one of `offer_of`; without a catalogue, whatever is not marked as unknown.
+
+    Args:
+        asked: Knows the candidates and the history.
+        context: Knows the catalogue.
+    """
+    request = asked.request
+    if request.candidates is not None:
+        return {item.id for item in request.candidates}.__contains__
+    if not context.items:
+        return lambda item: not item.startswith(UNKNOWN_PREFIX)
+    return lambda item: item in context.items and item not in request.known
+
+
+def _kind(item: str, asked: Asked, context: Context) -> EntryKind:
+    request = asked.request
+    if item.startswith(UNKNOWN_PREFIX):
+        return "unknown"
+    if item in request.known:
+        return "history"
+    if request.candidates is None:
+        return "candidate" if item in context.items else "outside"
+    if any(candidate.id == item for candidate in request.candidates):
+        return "candidate"
+    return "catalogue" if item in context.items else "outside"

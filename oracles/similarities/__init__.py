@@ -1,0 +1,1 @@
+"""How alike two lists are, in [0, 1]."""

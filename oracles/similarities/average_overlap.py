@@ -1,0 +1,37 @@
+"""Average overlap: the mean of the overlaps at every depth."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
+
+
+def average_overlap(a: ArrayLike, b: ArrayLike) -> Floats:
+    """Mean over the depths d = 1..l of the share of common items in the first d places.
+
+    `l` is the length of the longer list; the places that the shorter one lacks agree with nothing.
+    Wu and Crestani 2003; Fagin, Kumar and Sivakumar 2003 call its complement the intersection
+    metric.
+
+    Args:
+        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
+        b: The lists to compare with, ``(n, k')``.
+
+    Returns:
+        Similarity in [0, 1], ``(n,)``; NaN where either list is empty.
+
+    Raises:
+        OracleError: If the arrays are no lists (see `kernel.by_chunk`).
+    """
+    return by_chunk(a, b, _average)
+
+
+def _average(chunk: Chunk) -> Floats:
+    depths = np.arange(1, len(chunk.a) + 1)[:, None]
+    longer = np.maximum(chunk.a_length, chunk.b_length)
+    agreement = np.cumsum(new_matches(chunk), axis=0, dtype=np.float64) / depths
+    out: Floats = np.where(depths <= longer, agreement, 0.0).sum(axis=0) / longer
+    return out

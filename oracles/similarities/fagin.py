@@ -1,0 +1,68 @@
+"""The distance K^(p) between top-k lists of Fagin, Kumar and Sivakumar."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, count_pairs
+
+
+def fagin(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
+    """K^(p), the Kendall distance between pairs of top-k lists.
+
+    It counts the pairs of items of the union that the lists order differently, where each list
+    ranks its own items ahead of those it lacks; a pair of which one list has both items and the
+    other neither counts `p`. Fagin, Kumar and Sivakumar 2003, SIAM J. Discrete Math. 17(1), section
+    3.1; the definition says nothing of the lengths, so it serves uneven lists as it stands.
+
+    Args:
+        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
+        b: The lists to compare with, ``(n, k')``.
+        p: Penalty of a pair whose order one list does not tell, in [0, 1]: 0 is optimistic, 0.5
+            neutral.
+
+    Returns:
+        Distance, 0 for equal lists, ``(n,)``; NaN where either list is empty.
+
+    Raises:
+        OracleError: If `p` is not in [0, 1], or the arrays are no lists (see `kernel.by_chunk`).
+    """
+    _check(p)
+    return by_chunk(a, b, lambda chunk: _distance(chunk, p))
+
+
+def fagin_similarity(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
+    """K^(p) as a similarity in [0, 1]: 1 for equal lists, 0 for disjoint ones.
+
+    Args:
+        a: As of `fagin`.
+        b: As of `fagin`.
+        p: As of `fagin`.
+
+    Returns:
+        ``1 - K^(p) / maximum``, ``(n,)``; NaN only where either list is empty. The maximum is that
+        of disjoint lists of the same lengths, ``k**2 + p k (k - 1)`` where both have k items.
+
+    Raises:
+        OracleError: As of `fagin`.
+    """
+    _check(p)
+    return by_chunk(a, b, lambda chunk: 1 - _distance(chunk, p) / _maximum(chunk, p))
+
+
+def _distance(chunk: Chunk, p: float) -> Floats:
+    counts = count_pairs(chunk)
+    unknown = counts.a_only * (counts.a_only - 1) + counts.b_only * (counts.b_only - 1)
+    return counts.discordant + unknown * (p / 2)
+
+
+def _maximum(chunk: Chunk, p: float) -> Floats:
+    m, n = chunk.a_length, chunk.b_length
+    return m * n + (m * (m - 1) + n * (n - 1)) * (p / 2)
+
+
+def _check(p: float) -> None:
+    if not 0 <= p <= 1:
+        raise OracleError(f"p of fagin must lie in [0, 1], got {p!r}; 0.5 is the neutral choice")

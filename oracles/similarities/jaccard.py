@@ -1,0 +1,31 @@
+"""Jaccard's index of the two sets of items."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
+
+
+def jaccard(a: ArrayLike, b: ArrayLike) -> Floats:
+    """Common items over all items, ``|A & B| / |A | B|`` (Jaccard 1912).
+
+    Args:
+        a: Item numbers, ``(n, k)``, without repeats, padded with -1 at the end.
+        b: The lists to compare with, ``(n, k')``.
+
+    Returns:
+        Similarity in [0, 1], ``(n,)``; NaN where either list is empty.
+
+    Raises:
+        OracleError: If the arrays are no lists (see `kernel.by_chunk`).
+    """
+    return by_chunk(a, b, _jaccard)
+
+
+def _jaccard(chunk: Chunk) -> Floats:
+    common = new_matches(chunk).sum(axis=0, dtype=np.int64)
+    out: Floats = common / (chunk.a_length + chunk.b_length - common)
+    return out

@@ -1,0 +1,193 @@
+"""What the similarities share: reading pairs of lists in chunks, and counting matches in them.
+
+Two lists of k items are compared rank by rank in `k` vectorised steps over a chunk of pairs, on
+rank-major arrays ``(k, pairs)`` that stay in the processor's cache. No step loops over pairs, and
+memory beyond the arguments and the result is bounded by the chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import PAD, Floats, Integers
+
+_CHUNK_CELLS = 40_000
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some pairs of lists, rank-major.
+
+    Attributes:
+        a, b: Items, ``(k, pairs)``; pads are -1 in `a` and -2 in `b`, so that they never match.
+        a_length, b_length: Items in each list, ``(pairs,)``.
+    """
+
+    a: NDArray[Any]
+    b: NDArray[Any]
+    a_length: Integers
+    b_length: Integers
+
+
+def by_chunk(a: ArrayLike, b: ArrayLike, kernel: Callable[[Chunk], Floats]) -> Floats:
+    """Apply `kernel` to pairs of lists, a chunk at a time.
+
+    Args:
+        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
+        b: The lists to compare with, ``(n, k')``.
+        kernel: Gives one number a pair; only asked for pairs in which both lists have items.
+
+    Returns:
+        One number a pair, ``(n,)``; NaN where either list is empty.
+
+    Raises:
+        OracleError: If the arrays are not two-dimensional integers with equally many rows, or a
+            list goes on behind a pad.
+    """
+    left, right = _lists("a", a), _lists("b", b)
+    if len(left) != len(right):
+        raise OracleError(
+            f"a and b hold the two lists of each pair, so they need equally many rows, "
+            f"got {len(left)} and {len(right)}"
+        )
+    out = np.full(len(left), np.nan)
+    for rows, chunk in _chunks(left, right):
+        full = (chunk.a_length > 0) & (chunk.b_length > 0)
+        if full.all():
+            out[rows] = kernel(chunk)
+        elif full.any():
+            out[rows][full] = kernel(
+                Chunk(
+                    chunk.a[:, full],
+                    chunk.b[:, full],
+                    chunk.a_length[full],
+                    chunk.b_length[full],
+                )
+            )
+    return out
+
+
+def new_matches(chunk: Chunk) -> NDArray[np.uint8]:
+    """How many items the first d places have in common beyond the first d - 1, ``(k, pairs)``.
+
+    An entry is 0, 1 or 2; the running sum over d is the overlap X_d of Webber et al.
+    """
+    a, b = chunk.a, chunk.b
+    depth = len(a)
+    counts = np.empty(a.shape, np.uint8)
+    equal = np.empty(a.shape, np.bool_)
+    for place in range(depth):
+        upper = equal[: place + 1]
+        np.equal(b[: place + 1], a[place], out=upper)
+        # An item stands once in a list, so "any" counts as well as "sum" does, and is faster.
+        np.logical_or.reduce(upper, axis=0, out=counts[place].view(np.bool_))
+        if place:
+            below = equal[:place]
+            np.equal(a[:place], b[place], out=below)
+            counts[place] += np.logical_or.reduce(below, axis=0).view(np.uint8)
+    return counts
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """How the pairs of items of two lists' union are ordered; all ``(pairs,)``.
+
+    Attributes:
+        a_only, b_only: Items in one list only.
+        union: Items in either.
+        discordant: Pairs of items that the two lists order differently, where a list ranks its own
+            items ahead of the absent ones (K^(0) of Fagin, Kumar and Sivakumar 2003).
+    """
+
+    a_only: Integers
+    b_only: Integers
+    union: Integers
+    discordant: Integers
+
+
+def count_pairs(chunk: Chunk) -> PairCounts:
+    """Count ordered pairs for Kendall's tau-b and Fagin's K^(p), which differ in ties only."""
+    a, b = chunk.a, chunk.b
+    depth, pairs = a.shape
+    small = np.uint8 if depth < np.iinfo(np.uint8).max else np.uint16
+    # place[i]: 1-based place of a[i] in b, 0 where it is absent.
+    place = np.zeros(a.shape, small)
+    equal = np.empty(a.shape, np.bool_)
+    term = np.empty(a.shape, small)
+    for j in range(depth):
+        np.equal(a, b[j], out=equal)
+        np.multiply(equal, small(j + 1), out=term)
+        np.bitwise_or(place, term, out=place)
+
+    # Absent items wrap round to the largest number, so no comparison below counts them.
+    ceiling = place - small(1)
+    inversions = np.zeros(pairs, np.int64)
+    for i in range(depth - 1):
+        later = np.greater(place[i], ceiling[i + 1 :], out=equal[i + 1 :])
+        inversions += later.sum(axis=0, dtype=small)
+
+    shared = place > 0
+    common = shared.sum(axis=0, dtype=np.int64)
+    ranks = np.arange(1, depth + 1)
+    a_length, b_length = chunk.a_length, chunk.b_length
+    a_only, b_only = a_length - common, b_length - common
+    a_only_ranks = pairs_of(a_length + 1) - ranks @ shared
+    b_only_ranks = pairs_of(b_length + 1) - place.sum(axis=0, dtype=np.int64)
+    # An item of one list only disagrees with each common item behind it in that list.
+    a_ahead = a_only * a_length - a_only_ranks - pairs_of(a_only)
+    b_ahead = b_only * b_length - b_only_ranks - pairs_of(b_only)
+    return PairCounts(
+        a_only=a_only,
+        b_only=b_only,
+        union=a_only + b_length,
+        discordant=inversions + a_ahead + b_ahead + a_only * b_only,
+    )
+
+
+def pairs_of(count: Integers) -> Integers:
+    """How many pairs there are of so many things."""
+    return count * (count - 1) // 2
+
+
+def _lists(name: str, values: ArrayLike) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 2 or not np.issubdtype(array.dtype, np.integer):
+        raise OracleError(
+            f"{name} must be an integer array of shape (pairs, k) padded with {PAD}, "
+            f"got {array.dtype} of shape {array.shape}"
+        )
+    return array
+
+
+def _chunks(a: NDArray[Any], b: NDArray[Any]) -> Iterator[tuple[slice, Chunk]]:
+    depth = max(a.shape[1], b.shape[1], 1)
+    size = max(256, _CHUNK_CELLS // depth)
+    for start in range(0, len(a), size):
+        rows = slice(start, start + size)
+        left, left_length = _rank_major("a", a[rows], depth, -1)
+        right, right_length = _rank_major("b", b[rows], depth, -2)
+        yield rows, Chunk(left, right, left_length, right_length)
+
+
+def _rank_major(
+    name: str, lists: NDArray[Any], depth: int, pad: int
+) -> tuple[NDArray[Any], Integers]:
+    """The lists as columns, ``(depth, pairs)``, with `pad` for every pad, and their lengths."""
+    width = lists.shape[1]
+    signed = np.int32 if lists.dtype.itemsize <= 4 and lists.dtype != np.uint32 else np.int64
+    out = np.empty((depth, len(lists)), signed)
+    out[:width] = lists.T
+    out[width:] = pad
+    if out.min(initial=0) >= 0:
+        return out, np.full(len(lists), depth)
+    filled = out >= 0
+    if (filled[1:] > filled[:-1]).any():
+        raise OracleError(f"a list in {name} goes on behind a pad; pads belong at the end")
+    np.copyto(out, pad, where=~filled)
+    return out, filled.sum(axis=0, dtype=np.int64)

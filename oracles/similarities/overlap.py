@@ -1,0 +1,34 @@
+"""Overlap: the share of places whose item the other list has too."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
+
+
+def overlap(a: ArrayLike, b: ArrayLike) -> Floats:
+    """Common items over the length of the longer list, ``|A & B| / max(|A|, |B|)``.
+
+    For two lists of k items it is the overlap@k of the literature. A short list inside a longer one
+    does not count as the same.
+
+    Args:
+        a: Item numbers, ``(n, k)``, without repeats, padded with -1 at the end.
+        b: The lists to compare with, ``(n, k')``.
+
+    Returns:
+        Similarity in [0, 1], ``(n,)``; NaN where either list is empty.
+
+    Raises:
+        OracleError: If the arrays are no lists (see `kernel.by_chunk`).
+    """
+    return by_chunk(a, b, _overlap)
+
+
+def _overlap(chunk: Chunk) -> Floats:
+    common = new_matches(chunk).sum(axis=0, dtype=np.int64)
+    out: Floats = common / np.maximum(chunk.a_length, chunk.b_length)
+    return out

@@ -1,0 +1,79 @@
+"""The similarities by name, each in [0, 1], as verdicts use them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.similarities.average_overlap import average_overlap
+from pytest_recsys_mt.oracles.similarities.fagin import fagin_similarity
+from pytest_recsys_mt.oracles.similarities.jaccard import jaccard
+from pytest_recsys_mt.oracles.similarities.kendall import kendall_similarity
+from pytest_recsys_mt.oracles.similarities.overlap import overlap
+from pytest_recsys_mt.oracles.similarities.rbo import rbo
+
+Similarity = Callable[[ArrayLike, ArrayLike], Floats]
+"""Integer lists ``(n, k)`` and ``(n, k')`` to similarities in [0, 1]; NaN only where one is empty."""
+
+SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
+    {
+        "rbo": rbo,
+        "kendall": kendall_similarity,
+        "fagin": fagin_similarity,
+        "overlap": overlap,
+        "jaccard": jaccard,
+        "average_overlap": average_overlap,
+    }
+)
+
+METRICS: frozenset[Similarity] = frozenset({rbo, overlap, jaccard, average_overlap})
+"""Similarities s of lists of one length of which 1 - s is a metric of negative type: a squared distance
+in some Euclidean space. Overlap and Jaccard are known to be; extrapolated RBO and average overlap mix
+overlaps of the first places. Kendall on the union and Fagin's K^(p) break the triangle inequality."""
+
+
+def least_effect(similarity: Similarity) -> float:
+    """The smallest that "agreement within sides less agreement between them" can be.
+
+    With a distance d = 1 - s that keeps the triangle inequality, two answers of one side are no further
+    apart than both are from any answer of the other: ``mean d(s, s') <= 2 mean d(s, f)``. So agreement
+    between sides exceeds neither side's own by more than 1/2. It holds for any number of answers of
+    one depth; of a similarity without a proof, agreements are only known to lie between 0 and 1.
+
+    Args:
+        similarity: In [0, 1].
+
+    Returns:
+        -1/2 for `METRICS`, -1 for any other.
+    """
+    return -0.5 if similarity in METRICS else -1.0
+
+
+def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) -> Similarity:
+    """The similarity of that name.
+
+    Args:
+        name: One of `SIMILARITIES`.
+        among: The names that the oracle at hand can use.
+
+    Returns:
+        A function of two integer arrays, in [0, 1].
+
+    Raises:
+        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+    """
+    if name not in among:
+        raise OracleError(f"there is no similarity {name!r} here; {choices(name, among)}")
+    return SIMILARITIES[name]
+
+
+def choices(name: object, among: Collection[str]) -> str:
+    """The valid names, with the one that was probably meant, as half a sentence."""
+    nearest = difflib.get_close_matches(str(name), among, n=1, cutoff=0.5)
+    hint = f" (did you mean {nearest[0]!r}?)" if nearest else ""
+    return f"choose from {', '.join(among)}{hint}"

@@ -1,0 +1,1 @@
+"""Tests, bounds and fits; none of them knows answers or verdicts."""

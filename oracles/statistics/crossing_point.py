@@ -1,0 +1,100 @@
+"""Where another recommender overtakes ours as histories grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import Floats, Integers
+
+
+@dataclass(frozen=True)
+class CrossingPoint:
+    """The first history length at which the other recommender is better.
+
+    Attributes:
+        length: As measured; None where it is better at no length.
+        low: The lower end of the interval; None as in `length`.
+        high: The upper end, likewise.
+        never: Share of the bootstrap samples in which it is better at no length.
+    """
+
+    length: int | None
+    low: int | None
+    high: int | None
+    never: float
+
+
+def crossing_point(
+    lengths: Sequence[int],
+    ours: ArrayLike,
+    other: ArrayLike,
+    confidence: float = 0.95,
+    *,
+    seed: int = 0,
+    draws: int = 9_999,
+) -> CrossingPoint:
+    """The first length at which the other recommender's mean metric is above ours.
+
+    The interval is of percentiles of a bootstrap over users, each with all lengths of both
+    recommenders; a sample in which the other is never ahead counts as beyond the last length.
+
+    Source:
+        The cold-start comparison of section 3.4.3 of https://arxiv.org/abs/2411.00331, in which
+        language models are ahead with short histories and trained models with long ones.
+
+    Args:
+        lengths: Of the histories, rising, ``(m,)``.
+        ours: The metric of each user at each length, ``(n, m)``.
+        other: The other recommender's, of the same users, ``(n, m)``.
+        confidence: In (0, 1).
+        seed: Of the draws.
+        draws: Bootstrap samples.
+
+    Raises:
+        OracleError: If an argument is none of these, or there are fewer than two users.
+    """
+    left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)
+    if left.ndim != 2 or left.shape != right.shape or left.shape[1] != len(lengths):
+        raise OracleError(
+            f"crossing_point: both recommenders have one row a user and one column a length, got "
+            f"arrays of shapes {left.shape} and {right.shape} for {len(lengths)} lengths"
+        )
+    if not np.isfinite(left).all() or not np.isfinite(right).all() or len(left) < 2:
+        raise OracleError(
+            f"crossing_point: metrics are finite numbers of at least two users, got {len(left)} users"
+        )
+    rising = all(a < b for a, b in pairwise(lengths))
+    if not lengths or not rising or not 0 < confidence < 1 or draws < 1:
+        raise OracleError(
+            f"crossing_point: lengths rise, confidence lies in (0, 1) and draws is at least 1, got "
+            f"{list(lengths)!r}, {confidence!r} and {draws!r}"
+        )
+    ahead = right - left
+    rng = np.random.default_rng(seed)
+    users = len(ahead)
+    # How often each user is drawn says all about the means.
+    weights = rng.multinomial(users, np.full(users, 1 / users), size=draws)
+    crossings = np.sort(_first(weights @ ahead))
+    tail = (1 - confidence) / 2
+    low = crossings[int(np.floor(tail * (draws - 1)))]
+    high = crossings[int(np.ceil((1 - tail) * (draws - 1)))]
+    names: list[int | None] = [*lengths, None]
+    return CrossingPoint(
+        names[int(_first(ahead.sum(axis=0)[None, :])[0])],
+        names[int(low)],
+        names[int(high)],
+        float((crossings == len(lengths)).mean()),
+    )
+
+
+def _first(sums: Floats) -> Integers:
+    """The first column above 0 of each row, or the number of columns, ``(n,)``."""
+    above = sums > 1e-12
+    found: Integers = np.where(above.any(axis=1), above.argmax(axis=1), sums.shape[1])
+    return found

@@ -1,0 +1,118 @@
+"""Position bias: whether it matters where a candidate stands.
+
+Two questions: is the wanted candidate found more often in some places (`position_test`, and
+`no_position_bias` as a promise), and are candidates of some places chosen more often
+(`chosen_places_test`)?
+
+Source:
+    Section 3.4.4 of https://arxiv.org/abs/2411.00331, which compares places in a figure, without a
+    test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import Floats, Integers
+
+
+def position_test(
+    values: ArrayLike,
+    groups: Sequence[int],
+    users: Sequence[Hashable] | None = None,
+    *,
+    draws: int = 9_999,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The permutation test of equal accuracy in all groups of places.
+
+    The statistic is the sum of squares between groups, ``sum_g n_g (mean_g - mean)^2``. Where places
+    are drawn independently of users, as in shuffled candidates, every deal of the values to the
+    places is as likely; ``p = (c + 1) / (draws + 1)`` counts the deals that reach the statistic
+    (Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39).
+
+    Args:
+        values: Accuracy of each answer, ``(n,)``.
+        groups: In which group of places the wanted candidate stood, ``(n,)``.
+        users: Whose each answer is, ``(n,)``, where users have several, with the wanted candidate
+            in one place after another: values are then dealt anew within each user.
+        draws: Deals.
+        seed: Of the deals.
+
+    Returns:
+        The statistic and its p-value; 0 and 1 where all values are alike.
+
+    Raises:
+        OracleError: If an argument is none of these, or there is only one group.
+    """
+    numbers = np.asarray(values, np.float64)
+    names, places = np.unique(np.asarray(groups), return_inverse=True)
+    if numbers.ndim != 1 or len(numbers) != len(places) or not np.isfinite(numbers).all():
+        raise OracleError(
+            f"position_test: every value is a finite number and needs its group, got values of "
+            f"shape {numbers.shape} and {len(places)} groups"
+        )
+    if users is not None and len(users) != len(numbers):
+        raise OracleError(
+            f"position_test: every value needs its user, got {len(users)} for {len(numbers)}"
+        )
+    if len(names) < 2 or draws < 1:
+        raise OracleError(
+            f"position_test: there must be two groups and one draw at least, got the groups "
+            f"{names.tolist()!r} and draws={draws!r}"
+        )
+    sizes = np.bincount(places)
+
+    def between(dealt: Floats) -> float:
+        means = np.bincount(places, weights=dealt) / sizes
+        return float(sizes @ (means - dealt.mean()) ** 2)
+
+    observed = between(numbers)
+    # Sums of the same numbers in another order differ in their last digits, and count as equal.
+    limit = observed - 1e-9 * float(((numbers - numbers.mean()) ** 2).sum())
+    rng = np.random.default_rng(seed)
+    whose = np.zeros(len(numbers), np.int64) if users is None else _numbered(users)
+    rows = np.argsort(whose, kind="stable")
+    dealt = np.empty_like(numbers)
+    reached = 0
+    for _ in range(draws):
+        dealt[rows] = numbers[np.lexsort((rng.random(len(numbers)), whose))]
+        reached += between(dealt) >= limit
+    return observed, (int(reached) + 1) / (draws + 1)
+
+
+def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, float]:
+    """The chi-square test of the places that were chosen, against all places alike.
+
+    Where candidates are shuffled, each is chosen as often as any other, whatever the recommender
+    prefers; unless it prefers places.
+
+    Args:
+        places: Of the candidate that each user is recommended first, from 0, ``(n,)``.
+        offered: How many candidates there are, at least 2.
+
+    Returns:
+        The statistic, with ``offered - 1`` degrees of freedom, and its p-value.
+
+    Raises:
+        OracleError: If there is no user, or a place that was not offered.
+    """
+    chosen = np.asarray(places, np.int64)
+    if offered < 2 or not len(chosen) or chosen.min() < 0 or chosen.max() >= offered:
+        raise OracleError(
+            f"chosen_places_test: places lie between 0 and {offered - 1}, of {offered} candidates "
+            f"(at least 2), got {list(places)!r}"
+        )
+    from scipy.stats import chisquare
+
+    found = chisquare(np.bincount(chosen, minlength=offered))
+    return float(found.statistic), float(found.pvalue)
+
+
+def _numbered(users: Sequence[Hashable]) -> Integers:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(user, len(numbers)) for user in users], np.int64)

@@ -1,0 +1,112 @@
+"""Q: how far one recommender is preferred to another in pairwise comparisons.
+
+"RecSys Arena" (https://arxiv.org/abs/2412.11068), equation 2: ``Q = (win + tie) / (lose + tie)``. It
+is 1 where both win as often, and exchanging the two gives 1/Q.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import Floats
+
+_CELLS = 2_000_000
+
+
+def q_score(win: float, tie: float, lose: float) -> float:
+    """The ratio ``(win + tie) / (lose + tie)``.
+
+    Args:
+        win: Comparisons won, or their share.
+        tie: Comparisons without a winner, in the same unit.
+        lose: Comparisons lost, likewise.
+
+    Returns:
+        From 0 up; infinite where nothing was lost or tied but something was won, NaN where there was
+        no comparison at all.
+
+    Raises:
+        OracleError: If a number is below 0 or not finite.
+    """
+    counts = {"win": win, "tie": tie, "lose": lose}
+    for name, count in counts.items():
+        if not (math.isfinite(count) and count >= 0):
+            raise OracleError(f"q_score: {name} must be a number of at least 0, got {count!r}")
+    if lose + tie == 0:
+        return math.inf if win > 0 else math.nan
+    return (win + tie) / (lose + tie)
+
+
+def q_in_words(q: float) -> float | str:
+    """Q as a report shows it: a number, or the name of the case in which it is none.
+
+    Args:
+        q: As of `q_score`; an infinity or NaN in those cases.
+
+    Returns:
+        The number, or ``infinite (nothing lost or tied)``, or ``undefined (no comparison)``.
+    """
+    if math.isnan(q):
+        return "undefined (no comparison)"
+    if math.isinf(q):
+        return "infinite (nothing lost or tied)"
+    return q
+
+
+def q_interval(
+    outcomes: ArrayLike, confidence: float = 0.95, *, seed: int = 0, draws: int = 9_999
+) -> tuple[float, float]:
+    """The interval of Q over users, by the percentile bootstrap.
+
+    Users are drawn with all their comparisons. The interval of the exchanged sides is the one of the
+    reciprocals. A draw without any comparison does not count; bounds may be infinite. Where no user
+    differs from the others it has no width, which says little of users that were not asked: a
+    verdict is made from the bounds of a mean instead.
+
+    Args:
+        outcomes: Comparisons won, tied and lost of each user, ``(n, 3)``; shares are fine.
+        confidence: In (0, 1).
+        seed: Of the draws.
+        draws: Bootstrap samples.
+
+    Returns:
+        The lower and the upper bound; both NaN where there was no comparison.
+
+    Raises:
+        OracleError: If an argument is none of these.
+    """
+    counts = np.asarray(outcomes, np.float64)
+    if counts.ndim != 2 or counts.shape[1:] != (3,) or not len(counts):
+        raise OracleError(
+            f"q_interval: outcomes has a row of wins, ties and losses for each user, got an array "
+            f"of shape {counts.shape}"
+        )
+    if not (np.isfinite(counts).all() and (counts >= 0).all()):
+        raise OracleError("q_interval: outcomes are numbers of at least 0")
+    if not 0 < confidence < 1:
+        raise OracleError(f"q_interval: confidence must lie in (0, 1), got {confidence!r}")
+    drawn = _drawn(counts, np.random.default_rng(seed), draws)
+    drawn = np.sort(drawn[~np.isnan(drawn)])
+    if not len(drawn):
+        return math.nan, math.nan
+    # The same rank from either end, so that reciprocals have the reciprocal interval.
+    rank = math.floor((1 - confidence) / 2 * len(drawn))
+    return float(drawn[rank]), float(drawn[-1 - rank])
+
+
+def _drawn(counts: Floats, rng: np.random.Generator, draws: int) -> Floats:
+    users = len(counts)
+    parts = []
+    step = max(1, _CELLS // users)
+    for start in range(0, draws, step):
+        size = min(step, draws - start)
+        times = rng.multinomial(users, np.full(users, 1 / users), size=size)
+        win, tie, lose = (times @ counts).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts.append((win + tie) / (lose + tie))
+    out: Floats = np.concatenate(parts)
+    return out

@@ -1,0 +1,186 @@
+"""Planned calls as input files of OpenAI's Batch API, and its output files as answers.
+
+The Batch API answers a file of requests within a day at half the price. Beside the files to upload
+stands one for us, FILE.calls.jsonl: what each request asks, which the cache keeps with the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.cache_files import Imported, take
+from pytest_recsys_mt.calls.call import Call, canonical, key_of
+from pytest_recsys_mt.calls.subject import Subject, plain_completion
+from pytest_recsys_mt.errors import CacheError, RecommenderError
+from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.llm.api import chat_api
+from pytest_recsys_mt.redaction import shortened
+from pytest_recsys_mt.sanitize import one_line
+
+URL = "/v1/chat/completions"
+
+MOST_REQUESTS = 50_000
+"""A file may hold so many requests (https://platform.openai.com/docs/guides/batch)."""
+
+MOST_BYTES = 200_000_000
+"""And be so long."""
+
+
+def calls_file(path: Path) -> Path:
+    """Where the calls of the batch at `path` are kept: ``b.calls.jsonl`` beside ``b.jsonl``."""
+    return path.with_suffix(".calls.jsonl")
+
+
+def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]]) -> list[Path]:
+    """Write calls as input files of the Batch API, and the file of calls beside them.
+
+    A file holds requests to one model alone, and no more than the API takes; further files are
+    named ``FILE-2.jsonl``, ``FILE-3.jsonl``.
+
+    Args:
+        path: Of the first file.
+        planned: Distinct calls by the name of their model.
+
+    Returns:
+        The files to upload.
+
+    Raises:
+        RecommenderError: If a model has no such API.
+        CacheError: If a file cannot be written.
+    """
+    try:
+        with written_whole(calls_file(path)) as calls:
+            for pairs in planned.values():
+                for _, call in pairs:
+                    calls.write(canonical({"key": call.key, "call": dict(call.content)}) + "\n")
+            written: list[Path] = []
+            for name, pairs in planned.items():
+                for part in _parts([_request(name, subject, call) for subject, call in pairs]):
+                    number = len(written) + 1
+                    stem = path.stem if number == 1 else f"{path.stem}-{number}"
+                    written.append(path.with_name(f"{stem}.jsonl"))
+                    with written_whole(written[-1]) as stream:
+                        stream.writelines(part)
+    except OSError as error:
+        raise CacheError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+    return written
+
+
+def import_batch(
+    cache: AnswerCache, output: Path, calls: Path, *, replace: bool = False
+) -> Imported:
+    """Take the answers in an output file of the Batch API into `cache`.
+
+    Lines with a failed request, or with none of ours, are refused; the others are taken.
+
+    Args:
+        cache: Where they go.
+        output: As the API gave it, its file of errors included.
+        calls: As `write_batch` wrote it.
+        replace: Take an answer also where the cache holds another one for the same call.
+
+    Raises:
+        CacheError: If a file cannot be read, the calls are damaged, or the cache cannot be written.
+    """
+    asked = _asked(calls)
+    imported = Imported()
+    with cache.together():
+        for number, line in _lines(output):
+            try:
+                key, answer = _answer(line, asked)
+            except ValueError as error:
+                reason = shortened(one_line(str(error)), chat_api.REASON_LENGTH)
+                imported.refused.append(f"{output}:{number}: {reason}")
+                continue
+            take(cache, imported, (key, asked[key], answer), replace=replace)
+    return imported
+
+
+def _request(name: str, subject: Subject, call: Call) -> str:
+    body = getattr(subject, "request_body", lambda call: None)(call)
+    if body is None:
+        raise RecommenderError(
+            f"{name} is not asked by Chat Completions, so it has no batch; leave it out, or name a "
+            f"model of an OpenAI-compatible endpoint: --recsys-model=openai:NAME"
+        )
+    request = {"custom_id": call.key, "method": "POST", "url": URL, "body": body}
+    return json.dumps(request, separators=(",", ":")) + "\n"
+
+
+def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
+    part: list[str] = []
+    size = 0
+    for line in lines:
+        if part and (len(part) == MOST_REQUESTS or size + len(line) > MOST_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(line)
+        size += len(line)  # JSON in ASCII: a character is a byte
+    if part:
+        yield part
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                if line.strip():
+                    yield number, line
+    except OSError as error:
+        raise CacheError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+
+
+def _asked(path: Path) -> dict[str, dict[str, Any]]:
+    calls = {}
+    for number, line in _lines(path):
+        try:
+            row = json.loads(line)
+            key, call = row["key"], row["call"]
+            if key_of(call) != key:
+                raise ValueError(key)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise CacheError(
+                f"{path}:{number}: this call was altered or damaged; write the batch again with "
+                f"--recsys-plan --recsys-batch, which gives unanswered calls the same ids"
+            ) from None
+        calls[key] = call
+    return calls
+
+
+def _answer(line: bytes, asked: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The key and the answer in a line of an output file.
+
+    Raises:
+        ValueError: If there is none; the text says why.
+    """
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    row = row if isinstance(row, dict) else {}
+    key, failure = row.get("custom_id"), row.get("error")
+    if not isinstance(key, str) or key not in asked:
+        raise ValueError(f"custom_id {key!r} is of no call of this batch")
+    response = row.get("response")
+    response = response if isinstance(response, dict) else {}
+    status, body = response.get("status_code"), response.get("body")
+    if failure or status != 200:
+        failure = failure or (body.get("error") if isinstance(body, dict) else None)
+        how = "not answered" if status is None else f"HTTP {status}"
+        raise ValueError(f"{key[:12]}: {how}: {_said(failure)}")
+    try:
+        answer = plain_completion(chat_api.read(json.dumps(body).encode()))
+    except ValueError as error:
+        raise ValueError(f"{key[:12]}: {error}") from None
+    if "error" in answer or not answer["text"].strip():
+        raise ValueError(f"{key[:12]}: {answer.get('error', 'the model wrote nothing')}")
+    return key, answer
+
+
+def _said(failure: object) -> str:
+    message = failure.get("message") if isinstance(failure, Mapping) else failure
+    return str(message or "no reason given")

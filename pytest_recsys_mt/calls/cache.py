@@ -1,0 +1,319 @@
+"""The disk cache of answers: JSON text in diskcache, and nothing that could be executed.
+
+A stock diskcache unpickles whatever its database says is a pickle (CVE-2025-69872), opens and
+removes the files it names, and evicts the oldest rows beyond a gigabyte. `JSONTextDisk` refuses the
+first two; the settings of `AnswerCache` switch off the third. The checksum detects damage; it does
+not prove who wrote a row, so the folder is readable and writable by its owner alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.calls.call import canonical, key_of
+from pytest_recsys_mt.calls.database import (
+    FAULTS,
+    Database,
+    JSONTextDisk,
+    Reader,
+    RefusedError,
+    as_read,
+    sound_key,
+    sound_value,
+)
+from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.files import require_own, require_private
+
+SCHEMA = "recsys-mt-answer/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One answer, with what was asked.
+
+    Attributes:
+        key: SHA-256 of `call`.
+        call: What was asked, as plain data.
+        answer: Plain data.
+        size: Characters of its row.
+    """
+
+    key: str
+    call: Mapping[str, Any]
+    answer: Mapping[str, Any]
+    size: int
+
+
+class AnswerCache:
+    """Answers by the key of their call, durable as soon as `put` returns.
+
+    Args:
+        directory: Made if it is missing, for its owner alone.
+        write: Whether answers may be written; without it, nothing in the folder changes.
+
+    Attributes:
+        refused: Rows that were damaged or not ours; they count as missing.
+        unwritable: Why no answer can be written, though those that are there can be read; empty if
+            they can be.
+
+    Raises:
+        CacheError: If the folder cannot be used, others may write to it, or what is in it is not ours.
+    """
+
+    def __init__(self, directory: Path, *, write: bool = True) -> None:
+        self.directory = directory
+        self.refused = 0
+        self.unwritable = "" if write else str(self._broken("written", "it is open for reading"))
+        self._database = directory / "answers" / "cache.db"
+        self._reader = Reader(self._database)
+        self._rows: Any = None
+        try:
+            if write:
+                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if directory.exists():
+                require_private(directory)
+            beside = [self._database.with_name(f"cache.db-{name}") for name in ("wal", "shm")]
+            require_own(self._database.parent, self._database, *beside)
+        except OSError as error:
+            verb = "made" if write else "read"
+            raise CacheError(
+                f"the cache folder {str(directory)!r} cannot be {verb}: {error.strerror}; name another "
+                f"one with --recsys-cache"
+            ) from error
+        if write:
+            self._open()
+
+    def _open(self) -> None:
+        try:
+            self._rows = Database(
+                str(self._database.parent),
+                disk=JSONTextDisk,
+                eviction_policy="none",
+                cull_limit=0,
+                size_limit=2**62,
+                statistics=0,
+                tag_index=0,
+            )
+        except Exception as error:
+            # Settings that diskcache reads from a damaged database are anything, and so is what it raises.
+            read_only = not os.access(self._database.parent, os.W_OK)
+            why = "its folder is read-only" if read_only else error
+            self.unwritable = str(self._broken("written", why))
+            try:
+                self.get("")
+            except CacheError:
+                readable = False
+            else:
+                readable = self._database.exists()
+            if not readable:
+                raise CacheError(
+                    f"the answer database in {str(self.directory)!r} cannot be opened: {error}; free "
+                    f"some space, or move the folder away, or name another one with --recsys-cache"
+                ) from error
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The answer kept under `key`, or None if there is none that can be trusted.
+
+        Raises:
+            CacheError: If the database cannot be read.
+        """
+        try:
+            text = self._find(key)
+        except RefusedError:
+            self.refused += 1
+            return None
+        except FAULTS as error:
+            raise self._broken("read", error) from error
+        if text is None:
+            return None
+        try:
+            return dict(sound_row(text, key)["answer"])
+        except ValueError:
+            self.refused += 1
+            return None
+
+    def _find(self, key: str) -> str | None:
+        if self._rows is not None:
+            found: str | None = self._rows.get(key, default=None, retry=True)
+            return found
+        return self._reader.find(key)
+
+    def put(self, key: str, call: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        """Keep `answer` for good.
+
+        Args:
+            key: Of `call`.
+            call: What was asked, as plain data.
+            answer: Plain data.
+
+        Raises:
+            CacheError: If it cannot be written; nothing that was there before is lost.
+        """
+        text = canonical(row_of(call, answer))
+        with self._writing() as rows:
+            rows.set(key, text, retry=True)
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Make the `put`s inside one transaction: for answers that arrived together."""
+        with self._writing() as rows, rows.transact(retry=True):
+            yield
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Any]:
+        if self._rows is None:
+            raise CacheError(self.unwritable)
+        try:
+            yield self._rows
+        except FAULTS as error:
+            broken = self._broken("written", error)
+            self.unwritable = str(broken)
+            raise broken from error
+
+    def rows(self) -> Iterator[tuple[int, Kept | None]]:
+        """All rows by their number, in the order of their keys; None for one that is refused.
+
+        Raises:
+            CacheError: If the database cannot be read.
+        """
+        # Not diskcache's own iteration, which ends at the first row that its disk refuses.
+        query = "SELECT rowid, key, raw, mode, filename, value FROM Cache ORDER BY key, raw"
+        if not self._database.exists():
+            return
+        try:
+            with contextlib.closing(self._connection()) as connection:
+                for number, key, raw, mode, filename, value in connection.execute(query):
+                    try:
+                        text = sound_value(mode, filename, value)
+                        row = sound_row(text, sound_key(key, raw))
+                        kept = Kept(key, row["call"], row["answer"], len(text))
+                    except (RefusedError, ValueError):
+                        kept = None
+                    yield number, kept
+        except FAULTS as error:
+            raise self._broken("read", error) from error
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Forget rows, by the numbers that `rows` gave them; all of them or none.
+
+        Raises:
+            CacheError: If the database cannot be written.
+        """
+        with self._writing(), contextlib.closing(self._connection()) as connection, connection:
+            connection.executemany(
+                "DELETE FROM Cache WHERE rowid = ?", ((number,) for number in numbers)
+            )
+
+    @contextlib.contextmanager
+    def lock(self, name: str) -> Iterator[None]:
+        """Hold the lock `name` against other processes; a process that dies lets go of it.
+
+        Raises:
+            CacheError: If the folder cannot be written, or the lock is not ours.
+        """
+        from filelock import FileLock
+
+        path = self.directory / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"
+        require_own(path)
+        if self._rows is None:
+            raise CacheError(self.unwritable)
+        lock = FileLock(path, mode=0o600)
+        try:
+            lock.acquire()
+        except OSError as error:
+            raise self._broken("written", error) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._reader.close()
+        if self._rows is not None:
+            self._rows.close()
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._rows is None:
+            return self._reader.connect()
+        return as_read(sqlite3.connect(self._database, timeout=60))
+
+    def _broken(self, what: str, error: Exception | str) -> CacheError:
+        return CacheError(
+            f"the answer database in {str(self.directory)!r} cannot be {what}: {error}; free some "
+            f"space, fix the folder's permissions, or, if it is damaged, move the folder away; or "
+            f"name another folder with --recsys-cache"
+        )
+
+
+def row_of(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of one answer."""
+    return {
+        "schema": SCHEMA,
+        "call": dict(call),
+        "answer": dict(answer),
+        "sha256": _checksum(answer),
+    }
+
+
+def sound_row(text: str, key: str) -> dict[str, Any]:
+    """The row that `text` writes down, if it is whole and answers the call of `key`.
+
+    Raises:
+        ValueError: If it is not; the text says what is wrong.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("it is not UTF-8") from None
+    try:
+        row = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    if not isinstance(row, dict) or row.get("schema") != SCHEMA:
+        schema = row.get("schema") if isinstance(row, dict) else None
+        raise ValueError(f"its schema is {schema!r}, and {SCHEMA!r} is read here")
+    call, answer = row.get("call"), row.get("answer")
+    try:
+        if not isinstance(call, dict) or key_of(call) != key:
+            raise ValueError("its key is not the hash of its call: it was altered or damaged")
+        if not isinstance(answer, dict) or _checksum(answer) != row.get("sha256"):
+            raise ValueError("its checksum is not that of its answer: it was altered or damaged")
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not _is_answer(answer):
+        raise ValueError("its answer holds neither a text nor items in the form they are kept in")
+    return row
+
+
+def _is_answer(answer: Mapping[str, Any]) -> bool:
+    text, items = answer.get("text"), answer.get("items", [])
+    entries, usage = answer.get("entries", []), answer.get("usage")
+    return (
+        "error" not in answer
+        and (text is None or isinstance(text, str))
+        and isinstance(items, list)
+        and all(isinstance(item, str) for item in items)
+        and isinstance(entries, list)
+        and all(isinstance(entry, list) and len(entry) == 3 for entry in entries)
+        and (usage is None or _is_usage(usage))
+        and bool(items or text)
+    )
+
+
+def _is_usage(usage: Any) -> bool:
+    return (
+        isinstance(usage, list) and len(usage) == 2 and all(type(count) is int for count in usage)
+    )
+
+
+def _checksum(answer: Mapping[str, Any]) -> str:
+    return hashlib.sha256(canonical(answer).encode()).hexdigest()

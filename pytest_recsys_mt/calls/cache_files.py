@@ -1,0 +1,221 @@
+"""Answers as lines of JSON: from a cache into a file, and back into the same or another cache.
+
+A line holds one answer with its call and a checksum, lines stand in the order of their keys, and
+nothing in them tells when, where or in which run the answer was made. So equal answers give equal
+files, and a new answer is one new line in a diff.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.calls.cache import AnswerCache, Kept, row_of, sound_row
+from pytest_recsys_mt.calls.call import canonical
+from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.files import written_whole
+
+_UNKNOWN = "?"
+
+
+@dataclass(slots=True)
+class Imported:
+    """What became of the lines of a file.
+
+    Attributes:
+        added: Answers that were new.
+        known: Answers that the cache held already, word for word.
+        differing: Answers other than the one that the cache holds for the same call.
+        refused: Why lines were not taken, as ``FILE:LINE: reason``.
+    """
+
+    added: int = 0
+    known: int = 0
+    differing: int = 0
+    refused: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Share:
+    """What a cache holds of one model.
+
+    Attributes:
+        answers: How many.
+        size: Characters of their rows.
+        prompt_tokens: That they took, where their endpoint told.
+        completion_tokens: Likewise.
+    """
+
+    answers: int = 0
+    size: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+def model_of(call: Mapping[str, Any]) -> str:
+    """The name of the recommender that a call went to."""
+    identity = call.get("model")
+    if not isinstance(identity, Mapping):
+        return _UNKNOWN
+    for name in ("model", "recommender", "fingerprint"):
+        if isinstance(identity.get(name), str):
+            return str(identity[name])
+    return _UNKNOWN
+
+
+def host_of(call: Mapping[str, Any]) -> str:
+    """The address that a call went to; empty for what runs on this machine."""
+    identity = call.get("model")
+    host = identity.get("host") if isinstance(identity, Mapping) else None
+    return host if isinstance(host, str) else ""
+
+
+def matches(kept: Kept, model: str | None) -> bool:
+    """Whether an answer is of a model whose name fits the pattern `model`; None fits all."""
+    return model is None or fnmatch.fnmatchcase(model_of(kept.call), model)
+
+
+def write_answers(cache: AnswerCache, path: Path, model: str | None = None) -> int:
+    """Write the answers of `cache` to `path`, whole or not at all.
+
+    Args:
+        cache: What to write of.
+        path: A file of JSON lines, replaced if it is there.
+        model: A pattern (``gpt-4o*``) for the names of models; None takes all.
+
+    Returns:
+        How many were written; refused rows are left out.
+
+    Raises:
+        CacheError: If the cache cannot be read or the file cannot be written.
+    """
+    count = 0
+    try:
+        with written_whole(path) as stream:
+            for _, kept in cache.rows():
+                if kept is not None and matches(kept, model):
+                    answer = {name: kept.answer[name] for name in kept.answer if name != "run"}
+                    stream.write(canonical({"key": kept.key, **row_of(kept.call, answer)}) + "\n")
+                    count += 1
+    except OSError as error:
+        raise CacheError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+    return count
+
+
+def read_answers(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """The lines of a file by their number, from 1: each a row with its key, or why it is refused.
+
+    Raises:
+        CacheError: If there is no such file, or it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                if line.strip():
+                    yield number, _read(line)
+    except OSError as error:
+        raise CacheError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+
+
+def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> Imported:
+    """Take the answers of a file into `cache`.
+
+    Each line stands for itself: one that is damaged is refused, the others are taken. They become
+    visible together, at the end.
+
+    Args:
+        cache: Where they go.
+        path: As `write_answers` wrote it.
+        replace: Take an answer also where the cache holds another one for the same call.
+
+    Raises:
+        CacheError: If the file cannot be read, or the cache not written; then nothing is taken.
+    """
+    imported = Imported()
+    with cache.together():
+        for number, row in read_answers(path):
+            if isinstance(row, str):
+                imported.refused.append(f"{path}:{number}: {row}")
+                continue
+            kept = row["key"], row["call"], row["answer"]
+            take(cache, imported, kept, replace=replace)
+    return imported
+
+
+def take(
+    cache: AnswerCache,
+    imported: Imported,
+    row: tuple[str, dict[str, Any], dict[str, Any]],
+    *,
+    replace: bool,
+) -> None:
+    """Take one answer into `cache`, and count it.
+
+    Args:
+        cache: Where it goes.
+        imported: Counts it.
+        row: The key, the call and the answer.
+        replace: Whether it replaces another answer to the call.
+    """
+    key, call, answer = row
+    there = cache.get(key)
+    if there is not None:
+        when = {"run": None, "asked": None}
+        same = {**there, **when} == {**answer, **when}
+        imported.known += same
+        imported.differing += not same
+        if same or not replace:
+            return
+    imported.added += there is None
+    cache.put(key, call, answer)
+
+
+def keys_in(path: Path) -> set[str]:
+    """The keys of all answers in a file.
+
+    Raises:
+        CacheError: If a line of it cannot be read.
+    """
+    keys = set()
+    for number, row in read_answers(path):
+        if isinstance(row, str):
+            raise CacheError(f"{path}:{number}: {row}; export the answers again")
+        keys.add(row["key"])
+    return keys
+
+
+def shares(cache: AnswerCache) -> tuple[dict[tuple[str, str], Share], int]:
+    """What `cache` holds by model and host, and how many rows of it are refused.
+
+    Raises:
+        CacheError: If the cache cannot be read.
+    """
+    found: dict[tuple[str, str], Share] = {}
+    refused = 0
+    for _, kept in cache.rows():
+        if kept is None:
+            refused += 1
+            continue
+        share = found.setdefault((model_of(kept.call), host_of(kept.call)), Share())
+        prompt, completion = kept.answer.get("usage") or (0, 0)
+        share.answers += 1
+        share.size += kept.size
+        share.prompt_tokens += prompt
+        share.completion_tokens += completion
+    return dict(sorted(found.items())), refused
+
+
+def _read(line: bytes) -> dict[str, Any] | str:
+    try:
+        text = line.decode()
+        key = json.loads(text).get("key")
+        row = sound_row(text, key)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError, AttributeError):
+        return "it is not a JSON object"
+    except ValueError as error:
+        return str(error)
+    return row

@@ -1,0 +1,406 @@
+"""Execute: put each distinct call once, keep each answer as it arrives, count what was done."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from itertools import compress
+from typing import Any, Literal
+
+from pytest_recsys_mt.calls import tokens
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.failures import Failures
+from pytest_recsys_mt.calls.limits import Budget
+from pytest_recsys_mt.calls.prices import Price, Prices
+from pytest_recsys_mt.calls.progress import Progress
+from pytest_recsys_mt.calls.subject import Answer, Subject
+from pytest_recsys_mt.errors import CacheError, MissingAnswerError
+from pytest_recsys_mt.requests import is_cut_off
+
+Mode = Literal["auto", "replay", "refresh"]
+"""What a call whose answer is missing does: be sent, be an error, or be sent in any case."""
+
+State = Literal["made", "cached", "failed"]
+
+Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
+"""How calls are put: yields positions in the calls and their answers, as they arrive."""
+
+_UNREADABLE = "no answer came that could be read"
+
+RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
+"""Where workers differ on a call, the state of the highest rank is what happened in the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFact:
+    """What became of one call in this run, or of one attempt at it.
+
+    Attributes:
+        state: See `State`.
+        prompt_tokens: Of the prompt, as the answer reports them.
+        completion_tokens: Of the answer, likewise.
+        usd: What it cost in this run; None where that is not known.
+        cut_off: Whether the answer was ended by something else than its model.
+        again: As of `Call.again`.
+        at_most: What it may have cost, in USD; None where there is no saying.
+    """
+
+    state: State
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = 0.0
+    cut_off: bool = False
+    again: bool = False
+    at_most: float | None = 0.0
+
+
+def of_one_call(facts: Sequence[Sequence[Any]]) -> list[CallFact]:
+    """What counts of all that was said of one call, the last being what became of it.
+
+    Attempts that failed were made by whoever tells of them, and each counts. An answer is one, also
+    where several workers tell of it.
+    """
+    known = sorted((CallFact(*fact) for fact in facts), key=lambda fact: RANK[fact.state])
+    final = max(known, key=lambda fact: (RANK[fact.state], fact.usd is None, fact.prompt_tokens))
+    failed = [fact for fact in known if fact.state == "failed"]
+    return failed if final.state == "failed" else [*failed, final]
+
+
+class Executor:
+    """Puts calls, at most once each in a run, and those that fail once more.
+
+    Args:
+        cache: Where answers are kept beyond the run.
+        mode: ``auto`` takes an answer from the cache, else asks; ``replay`` never asks;
+            ``refresh`` always asks.
+        run: Name of this run, shared by its workers: an answer made in it is fresh for all.
+        ask: How calls are put; without it, the subject asks its recommender in this process.
+        prices: What tokens cost.
+        budget: What the run may spend; without it, anything.
+        progress: Shown while calls are put.
+
+    Attributes:
+        latest: When the latest batch of each recommender began, in Unix seconds, by its name.
+        failures: What users' code raised.
+    """
+
+    def __init__(
+        self,
+        cache: AnswerCache,
+        mode: Mode,
+        run: str,
+        ask: Ask | None = None,
+        *,
+        prices: Prices | None = None,
+        budget: Budget | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._cache = cache
+        self._mode = mode
+        self._run = run
+        self._ask: Ask = ask or (lambda subject, calls: subject.ask(calls))
+        self._prices = prices or Prices()
+        self._budget = budget
+        self._progress = progress or Progress(None)
+        self._price_of: dict[str, Price | None] = {}
+        self._answers: dict[str, Answer] = {}
+        self._facts: dict[str, list[CallFact]] = {}
+        self._here = ask is None
+        self._expected: dict[str, tuple[int, float]] = {}
+        self._largest: dict[str, tuple[int, float]] = {}
+        self.latest: dict[str, float] = {}
+        self.failures = Failures()
+        self._kept: set[bool] = set()
+        self._outcomes: dict[str, list[str]] = {}
+        self._ends: dict[str, str] = {}
+
+    @property
+    def replayable(self) -> bool:
+        """Whether answers were kept on disk, and every one of them that could be: then the same
+        tests find all they ask for there.
+        """
+        return self._kept == {True}
+
+    @property
+    def here(self) -> bool:
+        """Whether calls are sent by this process, in the order given."""
+        return self._here
+
+    def execute(
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
+        *,
+        anew: bool = False,
+        ask: Ask | None = None,
+    ) -> list[Answer]:
+        """The answers to `calls`, in their order; equal calls are sent once,
+        failed ones once more.
+
+        A call that was not put because a limit of the run is reached has the answer
+        ``{"unasked": reason}``; so has one that was not put because its answer could not be
+        written to disk. Calls are sent in the order given, and all answers of one batch
+        carry the time at which it began, ``asked``: those of one time were asked together.
+
+        Args:
+            subject: Whom to ask.
+            calls: What to ask.
+            anew: Whether answers of earlier runs do not count.
+            ask: How these are sent, where not as all others.
+
+        Raises:
+            MissingAnswerError: In replay mode, if an answer is not in the cache.
+            CacheError: If the cache cannot be read.
+        """
+        waiting = {call.key: call for call in calls if call.key not in self._answers}
+        if subject.durable and waiting:
+            self._take_from_cache(subject, waiting, anew)
+            if waiting and self._mode == "replay":
+                raise _missing(subject, list(waiting.values()))
+        unasked = self._unkeepable(subject) if waiting else ""
+        if waiting and not unasked:
+            with self._alone(subject):
+                if subject.durable:
+                    self._take_from_cache(subject, waiting, anew)
+                if waiting:
+                    self.latest[subject.name] = time.time()
+                unasked = self._put(subject, list(waiting.values()), ask)
+                again = [c for c in waiting.values() if "error" in self._answers.get(c.key, {})]
+                # Where all failed it is the endpoint or the object, and asking again is no help.
+                if len(again) < len(waiting):
+                    unasked = self._put(subject, again, ask) or unasked
+        self._kept.update([False] if unasked else [])
+        return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
+
+    def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:
+        """Whether the limits of the run let all of `calls` be put, should none be cached."""
+        if self._budget is None or not calls:
+            return True
+        with self._cache.lock("spent"):
+            self._budget.open()
+        return self._budget.room(self._expect(subject, call) for call in calls) >= len(calls)
+
+    @contextlib.contextmanager
+    def _alone(self, subject: Subject) -> Iterator[None]:
+        """Keep other workers from putting the same calls, or from spending the same money."""
+        if self._budget is None:
+            if not subject.durable:
+                yield
+                return
+            with self._cache.lock(subject.name):
+                yield
+            return
+        with self._cache.lock("spent"):
+            self._budget.open()
+            try:
+                yield
+            finally:
+                self._budget.close()
+
+    def drain(self) -> dict[str, list[Any]]:
+        """What became of the calls since the last drain, by key: facts as plain data."""
+        facts, self._facts = self._facts, {}
+        return {key: [list(astuple(fact)) for fact in each] for key, each in facts.items()}
+
+    def _take_from_cache(self, subject: Subject, waiting: dict[str, Call], anew: bool) -> None:
+        for key in list(waiting):
+            answer = self._cache.get(key)
+            if answer is None:
+                continue
+            self._kept.add(True)
+            ours = answer.get("run") == self._run
+            if (anew or self._mode == "refresh") and not ours:
+                continue
+            call = waiting.pop(key)
+            self._answers[key] = answer
+            if ours:
+                self._note(subject, call, answer, "made")
+            else:
+                self._facts.setdefault(key, []).append(_fact(call, answer, "cached", 0.0, 0.0))
+            self._progress.found()
+
+    def _put(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> str:
+        """Put the calls, as far as the limits of the run allow; says which limit ended it."""
+        if not calls:
+            return ""
+        with self._progress.batch(subject.name, len(calls)):
+            if self._budget is None:
+                self._put_batch(subject, calls, ask)
+                return self._end(subject)
+            price = self._price(subject, calls[0])
+            if price is None and self._budget.limits.usd is not None:
+                return (
+                    f"--recsys-max-usd is given, and what {subject.name} costs is not known; "
+                    f"name its price in a file, --recsys-prices=FILE"
+                )
+            while calls and not self._ended(subject):
+                room = self._budget.room(self._expect(subject, call) for call in calls)
+                batch, calls = calls[:room], calls[room:]
+                self._put_batch(subject, batch, ask)
+            return self._end(subject)
+
+    def _put_batch(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> None:
+        arrivals = (ask or self._ask)(subject, calls)
+        ends = False
+        try:
+            for arrived in arrivals:
+                self._take(subject, [(calls[position], answer) for position, answer in arrived])
+                if self._ended(subject) and not ends:
+                    # What is in flight is paid for, so it is waited for where that can be done.
+                    ends = self._here and getattr(subject, "wind_down", lambda: False)()
+                    if not ends:
+                        return
+        finally:
+            close = getattr(arrivals, "close", None)  # what is in flight is cancelled
+            if close is not None:
+                close()
+        for call in calls:
+            if call.key not in self._answers and not ends:
+                self._take(subject, [(call, {"error": f"{subject.name} gave no answer"})])
+
+    def _take(self, subject: Subject, arrived: Sequence[tuple[Call, Answer]]) -> None:
+        """Keep the answers that arrived together: on disk first, then here.
+
+        Where the disk takes them no more they are kept here all the same: they are paid for.
+        """
+        told = {"run": self._run, "asked": self.latest[subject.name]}
+        answers = [
+            (call, answer if "error" in answer or "lost" in answer else {**answer, **told})
+            for call, answer in arrived
+        ]
+        kept = [(call, answer) for call, answer in answers if "lost" not in answer]
+        unkept = self._write(subject, kept) if subject.durable else ""
+        for call, answer in answers:
+            failed = "error" in answer or "lost" in answer
+            if "error" in answer:
+                self.failures.add(subject.name, answer, call)
+            reason = _UNREADABLE if "lost" in answer else answer.get("error", "")
+            self._outcomes.setdefault(subject.name, []).append(reason)
+            fact = self._note(subject, call, answer, "failed" if failed else "made")
+            if "lost" not in answer:
+                self._answers[call.key] = answer
+                self._progress.add(answer, fact.usd)
+            if self._budget is not None:
+                spent = self._spent(subject, call, answer)
+                largest = self._largest.get(subject.name, (0, 0.0))
+                self._largest[subject.name] = (max(largest[0], spent[0]), max(largest[1], spent[1]))
+                self._budget.spend(*spent, calls="lost" not in answer)
+        if unkept:
+            warnings.warn(unkept, stacklevel=2)
+
+    def _write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
+        """Write to disk what counts as an answer; says which could not be written, and why."""
+        keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
+        self._kept.update(keep)
+        left = list(compress(answers, keep))
+        try:
+            with self._cache.together():
+                for call, answer in left:
+                    self._cache.put(call.key, call.content, answer)
+            return ""
+        except CacheError as error:
+            reason = str(error)
+        self._kept.add(False)
+        with contextlib.suppress(CacheError):
+            while left:  # one by one, as many as there is space for
+                call, answer = left[0]
+                self._cache.put(call.key, call.content, answer)
+                del left[0]
+        return f"{len(left)} answers of {subject.name} are kept for this run only: {reason}"
+
+    def _note(self, subject: Subject, call: Call, answer: Answer, state: State) -> CallFact:
+        """Remember what became of a call, or of an attempt at it, that this run pays for."""
+        price, usage = self._price(subject, call), answer.get("usage")
+        usd = at_most = None
+        if price is not None and price.is_free:
+            usd = at_most = 0.0
+        elif price is not None and usage is not None:
+            usd = at_most = price.usd(*usage)
+        elif price is not None:
+            prompt, output, known = tokens.most(subject, call, answer)
+            at_most = price.usd(prompt, output) if known else None
+        elif usage == [0, 0]:  # nothing costs nothing, whatever the price
+            usd = at_most = 0.0
+        fact = _fact(call, answer, state, usd, at_most)
+        self._facts.setdefault(call.key, []).append(fact)
+        return fact
+
+    def _unkeepable(self, subject: Subject) -> str:
+        """Why no answer of `subject` could be written to disk, so that none is paid for any more."""
+        reason = self._cache.unwritable
+        return f"answers cannot be kept: {reason}" if subject.durable and reason else ""
+
+    def _ended(self, subject: Subject) -> str:
+        """Why no more calls are put to `subject`; empty while they are."""
+        return self._unkeepable(subject) or ("" if self._budget is None else self._budget.reached)
+
+    def _end(self, subject: Subject) -> str:
+        """As `_ended`, with what most calls failed of, once those in flight have ended."""
+        ended, outcomes = self._ended(subject), self._outcomes.get(subject.name, [])
+        failed = list(filter(None, outcomes))
+        if ended and 2 * len(failed) > len(outcomes):
+            said = next((reason for reason in failed if reason != _UNREADABLE), _UNREADABLE)
+            ended += f", mostly by calls that failed ({said})"
+        # One reason for all that are not asked.
+        return ended and self._ends.setdefault(subject.name, ended)
+
+    def _price(self, subject: Subject, call: Call) -> Price | None:
+        if subject.name not in self._price_of:
+            self._price_of[subject.name] = self._prices.of(subject.name, call.content["model"])
+        return self._price_of[subject.name]
+
+    def _spent(
+        self, subject: Subject, call: Call, answer: Answer | None = None
+    ) -> tuple[int, float]:
+        """The tokens and the USD of a call: as its answer says, else the most that it can take."""
+        price, usage = self._price(subject, call), (answer or {}).get("usage")
+        prompt, output = usage or tokens.most(subject, call, answer)[:2]
+        return prompt + output, 0.0 if price is None else price.usd(prompt, output)
+
+    def _expect(self, subject: Subject, call: Call) -> tuple[float, float]:
+        """The tokens and the USD that a call may take: as planned, and as the largest one so far."""
+        price, largest = self._price(subject, call), self._largest.get(subject.name)
+        if call.prompt is None and largest is None and not (price and price.is_free):
+            return math.inf, math.inf  # nothing is known of it, so one is put alone
+        if call.key not in self._expected:
+            self._expected[call.key] = self._spent(subject, call)
+        planned = self._expected[call.key]
+        return planned if largest is None else (
+            max(planned[0], largest[0]), max(planned[1], largest[1]),
+        )  # fmt: skip
+
+
+def _fact(
+    call: Call, answer: Answer, state: State, usd: float | None, at_most: float | None
+) -> CallFact:
+    prompt, completion = answer.get("usage") or (0, 0)
+    cut_off = is_cut_off(answer.get("finish_reason"))
+    return CallFact(state, prompt, completion, usd, cut_off, call.again, at_most)
+
+
+def _is_empty(answer: Answer) -> bool:
+    text = answer.get("text")
+    return not text.strip() if isinstance(text, str) else not answer.get("items")
+
+
+def _missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:
+    shown = [f"  {call.label}, key {call.key[:12]}" for call in calls[:5]]
+    if len(calls) > len(shown):
+        shown.append(f"  and {len(calls) - len(shown)} more")
+    model = calls[0].content.get("model")
+    host = model.get("host") if isinstance(model, Mapping) else None
+    if host is not None:
+        shown.append(
+            f"  (looked for under {host}; if they were recorded elsewhere, set OPENAI_BASE_URL as it "
+            f"was then)"
+        )
+    return MissingAnswerError(
+        f"{len(calls)} answers of {subject.name} are not recorded, and --recsys-mode=replay asks "
+        f"nothing; record them once with --recsys-mode=auto and the same options:\n"
+        + "\n".join(shown)
+    )

@@ -1,0 +1,130 @@
+"""What tokens cost. A price that is not known is unknown, not zero."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pytest_recsys_mt.errors import PriceError
+
+HOST = "api.openai.com"
+"""The host whose prices come with this package; a model of the same name elsewhere has others."""
+
+_TOKENS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model's tokens cost.
+
+    Attributes:
+        input: USD for a million prompt tokens.
+        output: USD for a million tokens of answers.
+        date: When that was so.
+        source: Who says so.
+    """
+
+    input: float
+    output: float
+    date: str = ""
+    source: str = ""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing is paid, however many tokens there are."""
+        return not self.input and not self.output
+
+    def usd(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """The cost of so many tokens."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / _TOKENS
+
+
+FREE = Price(0.0, 0.0)
+"""Of what runs on the user's own machine."""
+
+
+class Prices:
+    """Prices by model.
+
+    Args:
+        own: The user's, by the spec of a recommender or the name of a model; they go first.
+    """
+
+    def __init__(self, own: Mapping[str, Price] | None = None) -> None:
+        self._own = dict(own or {})
+        packaged = resources.files("pytest_recsys_mt.calls").joinpath("prices.toml")
+        self._packaged = _read(packaged.read_text(encoding="utf-8"), "prices.toml")
+
+    @classmethod
+    def load(cls, path: Path | None) -> Prices:
+        """The prices that come with this package, and those of a file of the user's.
+
+        Raises:
+            PriceError: If the file cannot be read, or a table in it is no price.
+        """
+        if path is None:
+            return cls()
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise PriceError(f"the price file {str(path)!r} cannot be read: {reason}") from error
+        return cls(_read(text, str(path)))
+
+    def of(self, spec: str, identity: Mapping[str, Any]) -> Price | None:
+        """The price of a recommender, or None where it is not known.
+
+        The user's prices are looked up by the spec, by the spec without its parameters, and by the
+        name of the model. What runs in this process is free: built-in recommenders and ``hf:``.
+
+        Args:
+            spec: Of the recommender, as given on the command line.
+            identity: What its calls say of the model (`calls.Call.content`).
+        """
+        model, host = identity.get("model"), identity.get("host")
+        for name in (spec, spec.partition("?")[0], model):
+            if isinstance(name, str) and name in self._own:
+                return self._own[name]
+        if identity.get("provider") == "hf" or _is_built_in(spec, identity):
+            return FREE
+        if isinstance(host, str) and urlsplit(host).hostname == HOST:
+            return self._packaged.get(str(model))
+        return None
+
+
+def _is_built_in(spec: str, identity: Mapping[str, Any]) -> bool:
+    from pytest_recsys_mt.recommenders import NAMES
+
+    return "recommender" in identity and spec.partition("?")[0] in NAMES
+
+
+def _read(text: str, where: str) -> dict[str, Price]:
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PriceError(f"the price file {where!r} is no TOML: {error}") from error
+    return {name: _price(table, name, where) for name, table in tables.items()}
+
+
+def _price(table: Any, name: str, where: str) -> Price:
+    allowed = {"input", "output", "date", "source"}
+    numbers = [table.get(key) for key in ("input", "output")] if isinstance(table, dict) else []
+    sound = bool(numbers) and all(
+        isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e9
+        for number in numbers
+    )
+    if not sound or not set(table) <= allowed:
+        raise PriceError(
+            f"{where!r}: the price of {name!r} is no table of input and output, both in USD for a "
+            f'million tokens (with a date and a source, if you like): ["{name}"] input = 2.5, '
+            f"output = 10; got {table!r}"
+        )
+    return Price(
+        float(table["input"]), float(table["output"]),
+        str(table.get("date", "")), str(table.get("source", "")),
+    )  # fmt: skip

@@ -1,0 +1,59 @@
+"""What runs in a Ray actor: one recommender, made and fitted there, that answers calls."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.remote import recipe as recipes
+from pytest_recsys_mt.calls.remote.recipe import Recipe
+from pytest_recsys_mt.calls.subject import Answer, Subject, describe_failure, subject
+from pytest_recsys_mt.datasets.dataset import Dataset
+
+
+class Asker:
+    """Makes a recommender and asks it."""
+
+    def __init__(self) -> None:
+        self._subject: Subject | None = None
+
+    def prepare(
+        self, recipe: bytes, training: Dataset, call: bytes, folder: str, path: Sequence[str]
+    ) -> str:
+        """Make the recommender and fit it.
+
+        Args:
+            recipe: A packed `Recipe`.
+            training: To fit on.
+            call: One packed call, to see that the recommender here is the one of the driver.
+            folder: Where the run was started; files are named from there.
+            path: The `sys.path` of the driver.
+
+        Returns:
+            Why this actor cannot answer; empty if it can.
+        """
+        try:
+            if Path(folder).is_dir():
+                os.chdir(folder)
+            sys.path += [place for place in path if place not in sys.path and Path(place).exists()]
+            made: Recipe = recipes.unpack(recipe)
+            known = subject(made.make(), made.name, made.prompt, made.fixture, made.timeout)
+            known.fit(training, made.seed)
+            (wanted,) = recipes.unpack(call)
+            # Answers are kept under the driver's keys, so they must be of the driver's model.
+            here = recipes.same_call(known, wanted)
+            if here.key != wanted.key:
+                return f"it is another recommender there: {recipes.difference(wanted, here)}"
+        except Exception as error:  # noqa: BLE001 - whatever it is, the driver tells it
+            return describe_failure(error)
+        self._subject = known
+        return ""
+
+    def ask(self, packed: bytes) -> Iterator[list[tuple[int, Answer]]]:
+        """Put packed calls; yields as `Subject.ask` does."""
+        calls: list[Call] = recipes.unpack(packed)
+        assert self._subject is not None, "prepare() comes first"
+        yield from self._subject.ask(calls)

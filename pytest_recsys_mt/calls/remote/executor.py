@@ -1,0 +1,93 @@
+"""How an `Executor` puts calls on a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.remote.cluster import Needs, connect, require_ray
+from pytest_recsys_mt.calls.remote.pool import Pool
+from pytest_recsys_mt.calls.remote.recipe import Recipe, pack_recipe
+from pytest_recsys_mt.calls.subject import Answer, Subject
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import RecommenderError
+
+
+class RayCalls:
+    """Puts calls on an existing Ray cluster; the first call connects to it.
+
+    One recommender has actors at a time: those of another would wait for its cores for ever.
+
+    Args:
+        training: Gives what recommenders are fitted on; it is sent once.
+
+    Raises:
+        MissingExtraError: If Ray is not installed.
+    """
+
+    def __init__(self, training: Callable[[], Dataset]) -> None:
+        require_ray()
+        self._training = training
+        self._sent: Any = None
+        self._known: dict[int, tuple[bytes | RecommenderError, Needs]] = {}
+        self._pool: Pool | None = None
+        self._served: Subject | None = None
+        self._connected = False
+
+    def know(self, subject: Subject, recipe: Recipe, recommender: object, needs: Needs) -> None:
+        """Learn how to make the recommender of a subject, before it is fitted here.
+
+        One that cannot be sent is an error when it is asked: its answers may all be cached.
+        """
+        try:
+            packed: bytes | RecommenderError = pack_recipe(recipe, recommender)
+        except RecommenderError as error:
+            packed = error
+        self._known[id(subject)] = (packed, needs)
+
+    def ask(self, subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """Put the calls; yields as `Subject.ask` does.
+
+        Raises:
+            RecommenderError: If there is no cluster or no room, or the recommender cannot be sent
+                or made there.
+        """
+        subject = getattr(subject, "origin", subject)
+        recipe, needs = self._known[id(subject)]
+        if isinstance(recipe, RecommenderError):
+            raise recipe
+        self._connected = connect() or self._connected
+        if self._pool is None or self._served is not subject:
+            self._let_go()
+            self._served = subject
+            self._pool = Pool(subject.name, recipe, self._training_there(), needs)
+        try:
+            yield from self._pool.ask(calls)
+        finally:
+            # The next worker to ask needs the cores that idle actors of this one would hold.
+            if "PYTEST_XDIST_WORKER" in os.environ:
+                self._let_go()
+
+    def close(self) -> None:
+        """End the actors, and the connection if it is ours."""
+        self._let_go()
+        if self._connected:
+            import ray
+
+            self._sent = None
+            self._connected = False
+            ray.shutdown()
+
+    def _training_there(self) -> Any:
+        import ray
+
+        if self._sent is None:
+            self._sent = ray.put(self._training())
+        return self._sent
+
+    def _let_go(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = self._served = None

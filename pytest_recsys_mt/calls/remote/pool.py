@@ -1,0 +1,230 @@
+"""The actors of one recommender, and the calls they are given."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import sys
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.remote.asker import Asker
+from pytest_recsys_mt.calls.remote.cluster import Needs, offered, quietly, room
+from pytest_recsys_mt.calls.remote.recipe import pack_calls
+from pytest_recsys_mt.calls.subject import Answer, describe_failure
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.redaction import shortened
+from pytest_recsys_mt.sanitize import one_line
+
+_log = logging.getLogger(__name__)
+
+CHUNK = 256
+"""Most calls that an actor is given at a time."""
+
+ROUNDS = 4
+"""Chunks for each actor, where the calls allow it, so that a slow actor holds up little."""
+
+ASKS = 2
+"""How often a call is put at the most: again where the first actor died with it."""
+
+STARTS = 3
+"""How many actors may die before they are ready, until the recommender is taken to be the cause."""
+
+_PATIENCE = 10.0
+"""Seconds of silence until the cluster is looked at again."""
+
+
+@dataclass(eq=False)
+class _Actor:
+    """One actor, and what it is doing.
+
+    Attributes:
+        handle: Ray's.
+        pending: Its start, or the stream of its answers; None while it is idle.
+        positions: Of the calls it was given.
+        left: Those of them that it has not answered.
+    """
+
+    handle: Any
+    pending: Any
+    ready: bool = False
+    positions: list[int] = field(default_factory=list)
+    left: set[int] = field(default_factory=set)
+
+
+class Pool:
+    """Actors that all hold the same recommender.
+
+    Args:
+        name: Of the recommender.
+        recipe: How to make it, packed.
+        training: What it is fitted on, as a reference into Ray's store.
+        needs: What each actor takes.
+    """
+
+    def __init__(self, name: str, recipe: bytes, training: Any, needs: Needs) -> None:
+        self.name = name
+        self._recipe = recipe
+        self._training = training
+        self._needs = needs
+        self._actors: list[_Actor] = []
+        self._reasons: Counter[str] = Counter()
+        self._died_early = 0
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """Put the calls; yields as `Subject.ask` does.
+
+        Raises:
+            RecommenderError: If no actor can be had, or none can make the recommender.
+        """
+        space = room(self._needs)
+        if not space:
+            raise self._no_room()
+        size = min(CHUNK, math.ceil(len(calls) / (ROUNDS * space)))
+        positions = list(range(len(calls)))
+        work = deque(positions[start : start + size] for start in range(0, len(calls), size))
+        asked: Counter[int] = Counter()
+        sample = pack_calls(calls[:1])
+        for _ in range(min(len(work), space) - len(self._actors)):
+            self._start(sample)
+        try:
+            while work or any(actor.left for actor in self._actors):
+                self._hand_out(calls, work, asked)
+                for actor in self._wait():
+                    if actor.ready:
+                        yield from self._hear(actor, work, asked, sample)
+                    else:
+                        self._started(actor, sample)
+        finally:
+            for actor in [actor for actor in self._actors if actor.left]:
+                self._drop(actor)  # the caller stopped reading: what is in flight is not wanted
+
+    def close(self) -> None:
+        """End the actors, whatever they are doing."""
+        for actor in list(self._actors):
+            self._drop(actor)
+
+    def _start(self, sample: bytes) -> None:
+        import ray
+
+        remote: Any = ray.remote(Asker)
+        with quietly():
+            handle = remote.options(
+                num_cpus=self._needs.cpus,
+                num_gpus=self._needs.gpus,
+                max_restarts=0,
+                max_task_retries=0,
+                scheduling_strategy="SPREAD",
+            ).remote()
+            ready = handle.prepare.remote(
+                self._recipe, self._training, sample, os.getcwd(), list(sys.path)
+            )
+        self._actors.append(_Actor(handle, ready))
+
+    def _started(self, actor: _Actor, sample: bytes) -> None:
+        """Learn how the start of an actor ended."""
+        import ray
+        from ray.exceptions import RayError
+
+        try:
+            reason: str = ray.get(actor.pending)  # pyright: ignore[reportAssignmentType]
+        except RayError as error:
+            reason = _cause(error)
+            self._died_early += 1
+            if self._died_early < STARTS:
+                self._start(sample)
+        if not reason:
+            actor.ready, actor.pending = True, None
+            return
+        self._reasons[reason] += 1
+        self._drop(actor)
+        if not self._actors:
+            told = "; ".join(self._reasons)
+            raise RecommenderError(f"no Ray actor could make the recommender {self.name}: {told}")
+        _log.warning("a Ray actor could not make the recommender %s: %s", self.name, reason)
+
+    def _hand_out(self, calls: Sequence[Call], work: deque[list[int]], asked: Counter[int]) -> None:
+        for actor in self._actors:
+            if work and actor.ready and actor.pending is None:
+                actor.positions = work.popleft()
+                actor.left = set(actor.positions)
+                asked.update(actor.positions)
+                packed = pack_calls([calls[position] for position in actor.positions])
+                stream = actor.handle.ask.options(num_returns="streaming")
+                actor.pending = stream.remote(packed)
+
+    def _wait(self) -> list[_Actor]:
+        """The actors that have something to say; waits until there is one."""
+        import ray
+
+        pending = [actor.pending for actor in self._actors if actor.pending is not None]
+        told = False
+        while True:
+            ready, _ = ray.wait(pending, num_returns=len(pending), timeout=0)
+            if not ready:
+                ready, _ = ray.wait(pending, num_returns=1, timeout=_PATIENCE)
+            if ready:
+                return [actor for actor in self._actors if actor.pending in ready]
+            if any(actor.ready for actor in self._actors):
+                continue
+            if not room(self._needs):
+                raise self._no_room()
+            if not told:
+                told = True
+                _log.warning("waiting for the Ray cluster: an actor needs %s", self._needs)
+
+    def _hear(
+        self, actor: _Actor, work: deque[list[int]], asked: Counter[int], sample: bytes
+    ) -> Iterator[list[tuple[int, Answer]]]:
+        """Take the next answers of an actor, or learn that it is done or dead."""
+        import ray
+        from ray.exceptions import RayError, RayTaskError
+
+        try:
+            arrived = ray.get(next(actor.pending))
+        except StopIteration:
+            failure = "the recommender gave no answer"
+        except RayTaskError as error:
+            failure = describe_failure(error.cause or error)
+        except RayError as error:
+            left = sorted(actor.left)
+            self._drop(actor)
+            # One by one: should a call be the cause of the death, it costs no other call.
+            work.extendleft([position] for position in left if asked[position] < ASKS)
+            lost = [position for position in left if asked[position] >= ASKS]
+            if lost:
+                reason = f"asked {ASKS} times, and its Ray actor died each time: {_cause(error)}"
+                yield [(position, {"error": reason[:300]}) for position in lost]
+            self._start(sample)
+            return
+        else:
+            answers = [(actor.positions[place], answer) for place, answer in arrived]
+            actor.left.difference_update(place for place, answer in answers if "lost" not in answer)
+            yield answers
+            return
+        silent = sorted(actor.left)
+        actor.pending, actor.left = None, set()
+        if silent:
+            yield [(position, {"error": failure}) for position in silent]
+
+    def _drop(self, actor: _Actor) -> None:
+        import ray
+
+        self._actors.remove(actor)
+        actor.left = set()
+        ray.kill(actor.handle, no_restart=True)
+
+    def _no_room(self) -> RecommenderError:
+        return RecommenderError(
+            f"no node of the Ray cluster has room for {self.name}, which needs {self._needs}; its "
+            f"nodes have: {offered() or 'nothing'}; change cpus= and gpus= in the spec, or add a node"
+        )
+
+
+def _cause(error: Exception) -> str:
+    """Why an actor died, in one line."""
+    return shortened(f"{type(error).__name__}: {one_line(str(error))}", 240)

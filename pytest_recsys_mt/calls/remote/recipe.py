@@ -1,0 +1,142 @@
+"""What crosses to an actor: how to make the recommender there, and the calls.
+
+The API key is in neither. An actor reads it from the environment of its own machine.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.subject import Subject, TextSubject
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.sanitize import one_line
+
+OURS = __name__.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to make one recommender.
+
+    Attributes:
+        name: As reports and the record know it.
+        make: Gives the recommender, not fitted.
+        prompt: The template for text models.
+        seed: Of the run.
+        fixture: What gave it; empty for a spec.
+        timeout: Seconds that one call of a method may take; None for any time.
+    """
+
+    name: str
+    make: Callable[[], object]
+    prompt: str
+    seed: int
+    fixture: str = ""
+    timeout: float | None = None
+
+
+def itself(recommender: object) -> object:
+    """The recommender of a fixture: it travels as it is."""
+    return recommender
+
+
+def pack_recipe(recipe: Recipe, recommender: object) -> bytes:
+    """`recipe` as bytes.
+
+    Args:
+        recipe: How to make it.
+        recommender: What it makes; the module of its class travels along if it is no installed one.
+
+    Raises:
+        RecommenderError: If the recommender cannot be pickled.
+    """
+    try:
+        return _pack(recipe, [recommender])
+    except Exception as error:
+        raise RecommenderError(
+            f"{recipe.name} cannot be sent to Ray's actors: pickling the recommender raised "
+            f"{type(error).__name__}: {one_line(str(error))[:200]}; name it by a spec, as in "
+            f"--recsys-model=package.module:factory, so that each actor makes its own, or open "
+            f"connections and locks only when they are first used"
+        ) from error
+
+
+def pack_calls(calls: Sequence[Call]) -> bytes:
+    """`calls` as bytes, with the test's own prompt edits.
+
+    Raises:
+        RecommenderError: If an edit cannot be pickled.
+    """
+    requests = [call.request for call in calls if call.request is not None]
+    edits = [edit for request in requests for edit in request.edits]
+    try:
+        return _pack(list(calls), edits)
+    except Exception as error:
+        raise RecommenderError(
+            f"a request cannot be sent to Ray's actors: {type(error).__name__}: "
+            f"{one_line(str(error))[:200]}; its attributes and edits must be plain data"
+        ) from error
+
+
+def unpack(packed: bytes) -> Any:
+    """What was packed; only this run's own actors read what only its driver wrote."""
+    from ray import cloudpickle
+
+    return cloudpickle.loads(packed)
+
+
+def same_call(known: Subject, wanted: Call) -> Call:
+    """The call that `known` makes of the question of `wanted`.
+
+    Raises:
+        RecommenderError: If it is a prompt, and `known` reads none.
+    """
+    if wanted.request is not None:
+        return known.call(wanted.request, bool(wanted.content["repeat"]))
+    if not isinstance(known, TextSubject) or wanted.prompt is None:
+        raise RecommenderError(f"{known.name} reads no prompts there")
+    return known.prompt_call(wanted.prompt, int(wanted.content["replicate"]))
+
+
+def difference(here: Call, there: Call) -> str:
+    """What the model of two calls differs in, or that it is their question."""
+    fields = [
+        f"{name} is {there.content['model'].get(name)!r} there and "
+        f"{here.content['model'].get(name)!r} here"
+        for name in sorted({*here.content["model"], *there.content["model"]})
+        if here.content["model"].get(name) != there.content["model"].get(name)
+    ]
+    return one_line("; ".join(fields))[:400] or "the question is another one"
+
+
+def _pack(value: object, carrying: Sequence[object]) -> bytes:
+    """Pickle; classes of modules that are not installed (test files, conftest) go by value."""
+    from ray import cloudpickle
+
+    names = {type(each).__module__ for each in carrying}
+    modules = [sys.modules[name] for name in sorted(names) if _is_loose(name)]
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        packed: bytes = cloudpickle.dumps(value)  # pyright: ignore[reportPrivateImportUsage]
+        return packed
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _is_loose(name: str) -> bool:
+    """Whether a module is neither ours nor in a folder that packages are installed to."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is None or name.partition(".")[0] == OURS:
+        return False
+    installed = {
+        Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "purelib", "platlib")
+    }
+    return not installed & set(Path(file).resolve().parents)

@@ -1,0 +1,514 @@
+"""A recommender under test, whatever its protocol: what it is asked, how, and what it said."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Protocol, TypeVar
+
+from pytest_recsys_mt.calls.call import SCHEMA, Call, key_of, plain_request
+from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND, shown
+from pytest_recsys_mt.calls.patience import Patience
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.errors import NotApplicable, RecommenderError
+from pytest_recsys_mt.llm.recommender import LLMRecommender, call_seed
+from pytest_recsys_mt.raised import traceback_of
+from pytest_recsys_mt.redaction import redact, shortened
+from pytest_recsys_mt.requests import (
+    Completion,
+    Entry,
+    Message,
+    Prompt,
+    Recommendation,
+    Recommender,
+    Request,
+    TextModel,
+    Usage,
+)
+from pytest_recsys_mt.sanitize import one_line, sanitize
+
+Answer = dict[str, Any]
+"""An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call, with
+the ``traceback`` of users' code that raised, ``{"not_applicable": reason}`` a request that the
+recommender cannot serve. Its ``usage`` are the tokens of the prompt and of the answer; None, which no
+failed call needs to say, is unknown."""
+
+LOST: Answer = {"lost": True}
+"""An attempt that gave no answer and may have been paid for. The call is perhaps attempted again: what
+follows says nothing of this attempt."""
+
+FAILURES = (Exception, SystemExit, BaseExceptionGroup)
+"""What users' code may raise and only its call fails: not a Ctrl-C, nor what pytest itself raises to skip
+or to end."""
+
+REASON_LENGTH = 300
+"""Characters of an error that are kept."""
+
+Asked = TypeVar("Asked")
+
+
+Wavers = Literal["", "seen", "told"]
+"""Whether answers to one request were seen to differ, and whether a verdict is about just that."""
+
+
+class Subject(Protocol):
+    """A recommender under test.
+
+    Attributes:
+        name: As reports and the record know it.
+        deterministic: Whether it declares that it always answers alike.
+        reads_text: Whether instructions and prompt edits reach it.
+        durable: Whether its answers may be kept beyond this run.
+        live: Whether its answers may change while it is asked; recorded ones cannot.
+        fingerprint: Digest of what tells one version of it from another; None where it says nothing of that.
+        wavers: Whether two answers to one request differed in an earlier test, whatever it declares; see `Wavers`.
+        wavered: The same, of this test: it counts from the next one on.
+    """
+
+    name: str
+    deterministic: bool
+    reads_text: bool
+    durable: bool
+    live: bool
+    fingerprint: str | None
+    wavers: Wavers
+    wavered: Wavers
+
+    def fit(self, training: Dataset, seed: int) -> None:
+        """Train, where it needs to; called once, before the first call."""
+        ...
+
+    def same_question(self, one: Request, other: Request) -> bool:
+        """Whether the recommender can see no difference between two requests."""
+        ...
+
+    def call(self, request: Request, repeat: bool) -> Call:
+        """The call for `request`; a `repeat` is asked anew although nothing differs."""
+        ...
+
+    def prompt_tokens(self, call: Call) -> int | None:
+        """The tokens of a call's prompt, by the recommender's own tokenizer; None without one."""
+        ...
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """Put the calls; yields (position, answer), those that arrived together in one list.
+
+        Before the answer of a call, `LOST` may come for it any number of times.
+        """
+        ...
+
+    def read(self, request: Request, answer: Answer) -> Recommendation:
+        """The answer, in our vocabulary.
+
+        Raises:
+            NotApplicable: If the recommender cannot serve the request.
+        """
+        ...
+
+
+def subject(
+    recommender: object,
+    name: str,
+    prompt: str,
+    fixture: str = "",
+    timeout: float | None = None,
+) -> Subject:
+    """Wrap anything that has either protocol.
+
+    Args:
+        recommender: An object with `recommend` or `complete`.
+        name: As reports and the record know it.
+        prompt: The template for text models.
+        fixture: What gave it, where several fixtures may give objects of one name; else empty.
+        timeout: Seconds that one call of a method may take; None for any time.
+
+    Raises:
+        RecommenderError: If it has neither protocol.
+    """
+    if isinstance(recommender, LLMRecommender):
+        return TextSubject(recommender, name, fixture, timeout)
+    if isinstance(recommender, Recommender):
+        return RecommenderSubject(recommender, name, fixture, timeout)
+    if isinstance(recommender, TextModel):
+        return TextSubject(LLMRecommender(recommender, prompt), name, fixture, timeout)
+    raise RecommenderError(
+        f"{name}: {recommender!r} is no recommender; it needs a method recommend(requests) that "
+        f"returns a Recommendation for each request, or complete(prompts) that returns a "
+        f"Completion for each prompt"
+    )
+
+
+def identity_of(asked: object, name: str, fixture: str) -> dict[str, Any]:
+    """What the answers of `asked` depend on, as far as it can tell: no two share an answer.
+
+    Args:
+        asked: A recommender, or the text model of one.
+        name: As reports know it.
+        fixture: What gave it; empty for a spec.
+    """
+    identity = getattr(asked, "identity", None)
+    if isinstance(identity, Mapping):  # which parts of its spec answers do not depend on
+        return dict(identity)
+    own = {"fixture": fixture} if fixture else {}
+    return {"recommender": name, "fingerprint": getattr(asked, "fingerprint", None), **own}
+
+
+class RecommenderSubject:
+    """A recommender that answers requests."""
+
+    def __init__(
+        self, recommender: Recommender, name: str, fixture: str = "", timeout: float | None = None
+    ) -> None:
+        self.name = name
+        self._patience = Patience(timeout)
+        self.deterministic = bool(getattr(recommender, "deterministic", False))
+        self.reads_text = bool(getattr(recommender, "reads_text", False))
+        self.durable = False
+        self.live = bool(getattr(recommender, "live", True))
+        self.wavers: Wavers = ""
+        self.wavered: Wavers = ""
+        self._recommender = recommender
+        self._fixture = fixture
+        self.fingerprint: str | None = None
+        self._identity: dict[str, Any] = {}
+
+    def fit(self, training: Dataset, seed: int) -> None:
+        """Train it, where it has a `fit`; a fingerprint may be known only then."""
+        fit = getattr(self._recommender, "fit", None)
+        if fit is not None:
+            fit(training, seed)
+        fingerprint = getattr(self._recommender, "fingerprint", None)
+        self.durable = fingerprint is not None
+        self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
+        self._identity = identity_of(self._recommender, self.name, self._fixture)
+        self._identity.update(fingerprint=fingerprint, seed=seed)
+        if fit is not None:
+            self._identity["training"] = training.digest
+
+    def same_question(self, one: Request, other: Request) -> bool:
+        """Whether the two requests are one, as the recommender sees them if it can say."""
+        same = getattr(self._recommender, "same_question", None)
+        return one == other or (same is not None and bool(same(one, other)))
+
+    def call(self, request: Request, repeat: bool) -> Call:
+        """The call for `request`."""
+        content = {
+            "schema": SCHEMA,
+            "model": self._identity,
+            "request": plain_request(request),
+            "replicate": request.replicate,
+            "repeat": repeat,
+        }
+        return Call(key_of(content), content, request)
+
+    def prompt_tokens(self, call: Call) -> int | None:
+        """None: it reads no prompt."""
+        return None
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """Put the calls as one batch; if that fails, one by one, so that each answers for itself.
+
+        A recommender with a `recommend_each` sees to both itself, and tells answers as they arrive.
+        """
+        requests = [call.request for call in calls if call.request is not None]
+        each = getattr(self._recommender, "recommend_each", None)
+        if each is not None:
+            yield from self._ask_each(each(requests), set(range(len(requests))))
+            return
+        yield from _together_or_apart(self._recommend, requests)
+
+    def _ask_each(
+        self,
+        arrivals: Iterator[list[tuple[int, Recommendation | NotApplicable]]],
+        waiting: set[int],
+    ) -> Iterator[list[tuple[int, Answer]]]:
+        try:
+            for arrived in arrivals:
+                waiting.difference_update(position for position, _ in arrived)
+                yield [(position, _plain_or_failure(answer)) for position, answer in arrived]
+        except FAILURES as error:
+            yield [(position, failure(error)) for position in sorted(waiting)]
+
+    def read(self, request: Request, answer: Answer) -> Recommendation:
+        """The answer, in our vocabulary."""
+        if "error" in answer:
+            return Recommendation((), error=answer["error"])
+        if "not_applicable" in answer:
+            raise NotApplicable(answer["not_applicable"])
+        usage = answer["usage"]
+        seen = frozenset(request.seen)
+        return Recommendation(
+            items=tuple(answer["items"]),
+            entries=tuple(
+                # It may have classified its entries by what the request shows alone.
+                Entry(text, "history" if kind == "candidate" and item in seen else kind, item)
+                for text, kind, item in answer["entries"]
+            ),
+            text=answer["text"],
+            usage=None if usage is None else Usage(*usage),
+        )
+
+    def _recommend(self, requests: Sequence[Request]) -> list[Answer]:
+        answers = self._patience.call(self._recommender.recommend, requests)
+        return [*map(_plain_recommendation, RECOMMEND.held(answers, len(requests)))]
+
+
+class TextSubject:
+    """A text model, asked through a prompt and understood through a parser."""
+
+    def __init__(
+        self,
+        recommender: LLMRecommender,
+        name: str,
+        fixture: str = "",
+        timeout: float | None = None,
+    ) -> None:
+        self.name = name
+        self._patience = Patience(timeout)
+        self.deterministic = recommender.deterministic
+        self.reads_text = True
+        self.live = True
+        self.wavers: Wavers = ""
+        self.wavered: Wavers = ""
+        self._recommender = recommender
+        self._seed = 0
+        model = recommender.model
+        self._identity = identity_of(model, name, fixture)
+        known = isinstance(getattr(model, "identity", None), Mapping)
+        self.durable = known or self._identity["fingerprint"] is not None
+        self.fingerprint = key_of(self._identity) if self.durable else None
+
+    def fit(self, training: Dataset, seed: int) -> None:
+        """Learn the catalogue's titles."""
+        self._seed = seed
+        self._recommender.fit(training, seed)
+
+    def same_question(self, one: Request, other: Request) -> bool:
+        """Whether the two requests are one prompt: a template need not show all of a request."""
+        if one == other:
+            return True
+        rendered = [self._recommender.render(each, self._seed).messages for each in (one, other)]
+        return rendered[0] == rendered[1] and one.k == other.k
+
+    def call(self, request: Request, repeat: bool) -> Call:
+        """The call for `request`."""
+        prompt = self._recommender.render(request, self._seed)
+        content = self._content(prompt, request.replicate, repeat)
+        return Call(key_of(content), content, request, prompt)
+
+    def prompt_call(self, prompt: Prompt, replicate: int) -> Call:
+        """The call for a prompt of a test's own; its seed follows from the run's and the call."""
+        seeded = replace(prompt, seed=call_seed(self._seed, prompt.messages, replicate))
+        content = self._content(seeded, replicate, repeat=False)
+        return Call(key_of(content), content, None, seeded)
+
+    @property
+    def scores_choices(self) -> bool:
+        """Whether the model answers a prompt with choices by scoring them."""
+        return bool(getattr(self._recommender.model, "scores_choices", False))
+
+    @property
+    def takes_schema(self) -> bool:
+        """Whether answers of the model can be held to the schema of a prompt."""
+        return bool(getattr(self._recommender.model, "takes_schema", False))
+
+    @property
+    def reads_images(self) -> bool:
+        """Whether the model looks at the images of a message."""
+        return bool(getattr(self._recommender.model, "reads_images", False))
+
+    def _content(self, prompt: Prompt, replicate: int, repeat: bool) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "model": self._identity,
+            "messages": [_plain_message(message) for message in prompt.messages],
+            "seed": prompt.seed,
+            "replicate": replicate,
+            "repeat": repeat,
+            **({} if prompt.k is None else {"k": prompt.k}),
+            **({"choices": list(prompt.choices)} if prompt.choices else {}),
+            **({"schema": dict(prompt.schema)} if prompt.schema is not None else {}),
+        }
+
+    def prompt_tokens(self, call: Call) -> int | None:
+        """The tokens of a call's prompt, where the model can count them."""
+        count = getattr(self._recommender.model, "prompt_tokens", None)
+        if count is None or call.prompt is None:
+            return None
+        return int(count(call.prompt))
+
+    def request_body(self, call: Call) -> dict[str, Any] | None:
+        """What a Chat Completions endpoint is sent for a call; None for a model without one."""
+        body = getattr(self._recommender.model, "body", None)
+        return None if body is None or call.prompt is None else dict(body(call.prompt))
+
+    def wind_down(self) -> bool:
+        """Begin no further call of those that are asked now.
+
+        Returns:
+            Whether the model can: those in flight are then still answered.
+        """
+        return bool(getattr(self._recommender.model, "wind_down", lambda: False)())
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """Put the calls, and yield each completion as it arrives where the model can tell."""
+        prompts = [call.prompt for call in calls if call.prompt is not None]
+        each = getattr(self._recommender.model, "complete_each", None)
+        if each is None:
+            yield from _together_or_apart(self._complete, prompts)
+            return
+        waiting = set(range(len(calls)))
+        try:
+            for position, completion in each(prompts):
+                if completion is None:
+                    yield [(position, LOST)]
+                    continue
+                waiting.discard(position)
+                yield [(position, plain_completion(completion))]
+        except FAILURES as error:
+            failed = failure(error)
+            if isinstance(error, RecommenderError):  # nothing was sent
+                failed["usage"] = [0, 0]
+            yield [(position, failed) for position in sorted(waiting)]
+
+    def _complete(self, prompts: Sequence[Prompt]) -> list[Answer]:
+        completions = self._patience.call(self._recommender.model.complete, prompts)
+        return [*map(plain_completion, COMPLETE.held(completions, len(prompts)))]
+
+    def read(self, request: Request, answer: Answer) -> Recommendation:
+        """The answer, parsed."""
+        if "not_applicable" in answer:
+            raise NotApplicable(answer["not_applicable"])
+        read = self._recommender.read(request, completion_of(answer))
+        said = [answer.get(name) for name in ("model", "system_fingerprint")]
+        return replace(read, version=" ".join(map(one_line, filter(None, said))) or None)
+
+
+def _plain_message(message: Message) -> list[str]:
+    """Role, content and the SHA-256 of each image, which would be long and say no more."""
+    images = [hashlib.sha256(image.encode()).hexdigest() for image in message.images]
+    return [message.role, message.content, *images]
+
+
+def failure(error: BaseException) -> Answer:
+    """The answer of a call that raised."""
+    if isinstance(error, NotApplicable):
+        return {"not_applicable": redact(one_line(str(error))) or "no reason given"}
+    text = sanitize(traceback_of(error))
+    return {"error": describe_failure(error), **({"traceback": text} if text else {})}
+
+
+def _together_or_apart(
+    ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
+) -> Iterator[list[tuple[int, Answer]]]:
+    """Ask all as one batch; if that fails, one by one, so that each answers for itself."""
+    answers = _attempt(ask, asked)
+    if isinstance(answers, list):
+        yield list(enumerate(answers))
+    elif len(asked) == 1:
+        yield [(0, answers)]
+    else:
+        for position, one in enumerate(asked):
+            for ((_, answer),) in _together_or_apart(ask, [one]):
+                yield [(position, answer)]
+
+
+def _attempt(
+    ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
+) -> list[Answer] | Answer:
+    """The answers, or the failure of all of them."""
+    try:
+        return ask(asked)
+    except FAILURES as error:
+        return failure(error)
+
+
+def _plain_or_failure(answer: Recommendation | NotApplicable) -> Answer:
+    return failure(answer) if isinstance(answer, NotApplicable) else _plain_recommendation(answer)
+
+
+def describe_failure(error: BaseException) -> str:
+    """One line that says what went wrong, short enough for a report, without keys."""
+    try:
+        message = one_line(str(error)) or "no message"
+    except Exception as second:  # noqa: BLE001 - users' code as well
+        message = f"its message cannot be had, as str() of it raised {type(second).__name__}"
+    return shortened(f"{type(error).__name__}: {message}", REASON_LENGTH)
+
+
+def _without_keys(text: str) -> str:
+    """`text` as it is; sanitized too where only that shows a key."""
+    clean = redact(text)
+    plain = sanitize(clean)
+    shown = redact(plain)
+    return clean if shown is plain else shown
+
+
+def _all_without_keys(texts: Sequence[str]) -> list[str]:
+    together = "\n".join(texts)  # one search is faster than many
+    return list(texts) if redact(together) is together else list(map(redact, texts))
+
+
+def _plain_usage(usage: object) -> list[int] | None:
+    names = ("prompt_tokens", "completion_tokens")
+    said = Usage.said(*(getattr(usage, name, None) for name in names))
+    return None if said is None else [said.prompt_tokens, said.completion_tokens]
+
+
+def _plain_recommendation(recommendation: Recommendation) -> Answer:
+    if not isinstance(recommendation, Recommendation):
+        return {"error": RECOMMEND.wrong(recommendation)}
+    usage = _plain_usage(recommendation.usage)
+    if recommendation.error is not None:
+        said = shortened(one_line(str(recommendation.error)), REASON_LENGTH)
+        return {"error": said, "usage": usage}
+    wrong = [item for item in recommendation.items if not isinstance(item, str)]
+    if wrong:
+        return {
+            "error": f"recommend(requests) returned {shown(recommendation)}; item ids are strings as in "
+            f"the catalogue, got {shown(wrong[0])}: take the id of an item, item.id",
+            "usage": usage,
+        }
+    text = recommendation.text
+    return {
+        "items": _all_without_keys(recommendation.items),
+        "entries": [
+            [redact(entry.text), entry.kind, entry.item and redact(entry.item)]
+            for entry in recommendation.entries
+        ],
+        "text": text and _without_keys(text),
+        "usage": usage,
+    }
+
+
+def completion_of(answer: Answer) -> Completion:
+    """The completion that `plain_completion` made plain."""
+    usage = answer.get("usage")
+    return Completion(
+        text=answer.get("text"),
+        usage=None if usage is None else Usage(*usage),
+        finish_reason=answer.get("finish_reason"),
+        model=answer.get("model"),
+        system_fingerprint=answer.get("system_fingerprint"),
+        error=answer.get("error", answer.get("not_applicable")),
+    )
+
+
+def plain_completion(completion: Completion) -> Answer:
+    """A completion as plain JSON data; a failed one is ``{"error": reason}``."""
+    if not isinstance(completion, Completion) or not isinstance(completion.text, str | None):
+        return {"error": COMPLETE.wrong(completion)}
+    usage = _plain_usage(completion.usage)
+    finish = completion.finish_reason and redact(completion.finish_reason)
+    if completion.text is None:
+        said = shortened(one_line(completion.error or "the model gave no text"), REASON_LENGTH)
+        return {"error": said, "usage": usage, "finish_reason": finish}
+    return {
+        "text": _without_keys(completion.text),
+        "usage": usage,
+        "finish_reason": finish,
+        "model": completion.model and redact(completion.model),
+        "system_fingerprint": completion.system_fingerprint
+        and redact(completion.system_fingerprint),
+    }

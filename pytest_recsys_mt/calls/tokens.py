@@ -1,0 +1,66 @@
+"""How many tokens a call will take: counted where its tokenizer is known, else estimated."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.requests import Prompt
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.call import Call
+    from pytest_recsys_mt.calls.subject import Answer, Subject
+
+CHARACTERS = 4
+"""Characters of English in a token, by the rule of thumb of OpenAI's help pages; titles in other
+scripts take fewer."""
+
+PER_MESSAGE = 4
+"""Tokens that a chat format puts around each message, about."""
+
+PER_IMAGE = 765
+"""Tokens of an image, about: what OpenAI's documentation counts for one of 1024 x 1024 pixels shown to
+GPT-4o in high detail; other models and sizes differ several times over."""
+
+
+def estimated(prompt: Prompt) -> int:
+    """The tokens of `prompt`, by its characters and images."""
+    return sum(
+        PER_MESSAGE + math.ceil(len(message.content) / CHARACTERS) + PER_IMAGE * len(message.images)
+        for message in prompt.messages
+    )
+
+
+def prompt_tokens(subject: Subject, call: Call) -> tuple[int, bool]:
+    """The tokens of a call's prompt, and whether they were counted rather than estimated.
+
+    A call without a prompt has none.
+    """
+    if call.prompt is None:
+        return 0, True
+    counted = subject.prompt_tokens(call)
+    return (estimated(call.prompt), False) if counted is None else (counted, True)
+
+
+def most_output(call: Call) -> int | None:
+    """The most tokens that the answer to a call may have; None where its model names no limit."""
+    if call.prompt is None:
+        return 0
+    sampling = call.content["model"].get("sampling")
+    limit = sampling.get("max_tokens") if isinstance(sampling, dict) else None
+    return limit if isinstance(limit, int) else None
+
+
+def most(subject: Subject, call: Call, answer: Answer | None = None) -> tuple[int, int, bool]:
+    """The tokens of a call's prompt, the most of its answer, and whether that is a limit at all.
+
+    Args:
+        subject: Whom it is put to.
+        call: With a prompt, or its tokens cannot be known.
+        answer: To it, which may be longer than the limit says.
+    """
+    prompt, _ = prompt_tokens(subject, call)
+    limit, text = most_output(call), (answer or {}).get("text")
+    written = math.ceil(len(text) / CHARACTERS) if call.prompt and isinstance(text, str) else 0
+    known = call.prompt is not None and limit is not None
+    return prompt, max(limit or 0, written), known

@@ -1,0 +1,285 @@
+"""The command `recsys-mt`: answers from the cache into files and back, batches, reports, nights.
+
+Nothing heavy is imported before a command runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.cache import AnswerCache
+
+Command = Callable[[argparse.Namespace], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: As typed after the program's name; by default those of this process.
+
+    Returns:
+        0 if all went well, 1 if lines of a file were refused or a promise broke, 2 if nothing could
+        be done.
+    """
+    given = _parser().parse_args(arguments)
+    from pytest_recsys_mt.errors import RecsysError
+
+    command: Command = given.command
+    try:
+        return command(given)
+    except RecsysError as error:
+        print(f"recsys-mt: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="recsys-mt",
+        description="Recorded answers of recommenders under test, and reports on them.",
+    )
+    groups = parser.add_subparsers(metavar="GROUP", required=True)
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--cache", type=Path, metavar="DIR", help="folder of the answers, as --recsys-cache"
+    )
+    by_model = argparse.ArgumentParser(add_help=False)
+    by_model.add_argument(
+        "--model", metavar="PATTERN", help="only answers of models of this name: gpt-4o*"
+    )
+    replacing = argparse.ArgumentParser(add_help=False)
+    replacing.add_argument(
+        "--replace", action="store_true", help="where the cache holds another answer, replace it"
+    )
+
+    cache = groups.add_parser("cache", help="move, count and remove answers")
+    actions = cache.add_subparsers(metavar="COMMAND", required=True)
+
+    export = actions.add_parser(
+        "export", parents=[common, by_model], help="write answers to a file of JSON lines"
+    )
+    export.add_argument("file", type=Path, metavar="FILE")
+    export.set_defaults(command=_export)
+
+    take = actions.add_parser(
+        "import", parents=[common, replacing], help="take answers from files that export wrote"
+    )
+    take.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    take.set_defaults(command=_import, batch=None)
+
+    stats = actions.add_parser("stats", parents=[common], help="what the cache holds, by model")
+    stats.set_defaults(command=_stats)
+
+    prune = actions.add_parser(
+        "prune",
+        parents=[common, by_model],
+        help="remove answers: those that fit --model and --not-in both, and refused rows",
+    )
+    prune.add_argument(
+        "--not-in", type=Path, metavar="FILE", help="only answers that this export does not hold"
+    )
+    prune.add_argument(
+        "--refused", action="store_true", help="rows that are damaged or were tampered with"
+    )
+    prune.add_argument("--dry-run", action="store_true", help="count, and remove nothing")
+    prune.set_defaults(command=_prune, parser=prune)
+
+    batch = groups.add_parser("batch", help="answers of OpenAI's Batch API")
+    takes = batch.add_subparsers(metavar="COMMAND", required=True)
+    answers = takes.add_parser(
+        "import",
+        parents=[common, replacing],
+        help="take answers from output files of a batch that --recsys-batch wrote",
+    )
+    answers.add_argument("files", type=Path, nargs="+", metavar="OUTPUT")
+    answers.add_argument(
+        "--batch", type=Path, required=True, metavar="FILE", help="as given to --recsys-batch"
+    )
+    answers.set_defaults(command=_import)
+
+    report = groups.add_parser("report", help="make the HTML report of a record")
+    report.add_argument("record", type=Path, metavar="RECORD", help="as --recsys-json wrote it")
+    report.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="where the report goes (default: beside the record, as .html)",
+    )
+    report.set_defaults(command=_report)
+
+    monitor = groups.add_parser(
+        "monitor", help="see in the records of many nights whether a promise broke on any"
+    )
+    monitor.add_argument(
+        "records", type=Path, nargs="+", metavar="RECORD", help="as --recsys-json wrote them"
+    )
+    monitor.add_argument(
+        "--alpha",
+        type=_alpha,
+        default=0.05,
+        metavar="A",
+        help="chance of ever a false alarm, over all nights and verdicts (default: 0.05)",
+    )
+    monitor.add_argument(
+        "--change",
+        action="store_true",
+        help="the same users are asked every night: see whether their values became worse",
+    )
+    monitor.set_defaults(command=_monitor)
+
+    return parser
+
+
+def _alpha(text: str) -> float:
+    try:
+        alpha = float(text)
+    except ValueError:
+        alpha = 0.0
+    if not 0 < alpha <= 0.5:
+        raise argparse.ArgumentTypeError(f"{text!r} is no chance above 0 and up to 0.5, as 0.05 is")
+    return alpha
+
+
+def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
+    from pytest_recsys_mt.calls.cache import AnswerCache
+    from pytest_recsys_mt.errors import CacheError
+    from pytest_recsys_mt.files import default_cache
+
+    directory: Path = (given.cache or Path(default_cache())).expanduser()
+    if not make and not os.path.isfile(directory / "answers" / "cache.db"):
+        raise CacheError(
+            f"there are no answers in {str(directory)!r}; name the folder that --recsys-cache or "
+            f"recsys_cache names with --cache"
+        )
+    return AnswerCache(directory, write=make or write)
+
+
+def _export(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.calls.cache_files import write_answers
+
+    cache = _open(given)
+    try:
+        count = write_answers(cache, given.file, given.model)
+    finally:
+        cache.close()
+    print(f"{count:,} answers written to {given.file}")
+    return 0
+
+
+def _import(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.calls.batch_files import calls_file, import_batch
+    from pytest_recsys_mt.calls.cache_files import import_answers
+
+    cache = _open(given, make=True)
+    refused = 0
+    try:
+        for path in given.files:
+            done = (
+                import_answers(cache, path, replace=given.replace)
+                if given.batch is None
+                else import_batch(cache, path, calls_file(given.batch), replace=given.replace)
+            )
+            verb = "replaced" if given.replace else "left as the cache has them"
+            print(
+                f"{path}: {done.added:,} answers added, {done.known:,} were there, "
+                f"{done.differing:,} differed and were {verb}, {len(done.refused):,} refused"
+            )
+            for line in done.refused:
+                print(f"recsys-mt: refused: {line}", file=sys.stderr)
+            refused += len(done.refused)
+    finally:
+        cache.close()
+    return 1 if refused else 0
+
+
+def _report(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.errors import DataError
+    from pytest_recsys_mt.report.html import read_record, write_report
+
+    output: Path = given.output or given.record.with_suffix(".html")
+    document = read_record(given.record)
+    try:
+        write_report(document, output)
+    except OSError as error:
+        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    print(f"report written to {output}")
+    return 0
+
+
+def _monitor(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.gate.monitor import monitor, records
+    from pytest_recsys_mt.report.monitored import idle, lines
+
+    nights = records(given.records)
+    findings = monitor(nights, given.alpha, change=given.change)
+    for line in lines(nights, findings, given.alpha, given.change):
+        print(line)
+    if any(found.alarm is not None for found in findings):
+        return 1
+    if not any(found.users[-1] for found in findings):
+        print(f"recsys-mt: {idle(nights, given.change)}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _stats(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.calls.cache_files import Share, shares
+    from pytest_recsys_mt.sanitize import one_line
+
+    cache = _open(given)
+    try:
+        found, refused = shares(cache)
+    finally:
+        cache.close()
+    total = Share()
+    for share in found.values():
+        total.answers += share.answers
+        total.size += share.size
+        total.prompt_tokens += share.prompt_tokens
+        total.completion_tokens += share.completion_tokens
+    print(f"{'answers':>9} {'kB':>9} {'prompt tokens':>14} {'answer tokens':>14}  model")
+    for (model, host), share in [*found.items(), (("all", ""), total)]:
+        name = one_line(f"{model} at {host}" if host else model)
+        print(
+            f"{share.answers:>9,} {share.size / 1000:>9,.1f} {share.prompt_tokens:>14,} "
+            f"{share.completion_tokens:>14,}  {name}"
+        )
+    if refused:
+        print(
+            f"{refused:,} rows are damaged or were tampered with, and count as missing; "
+            f"recsys-mt cache prune --refused removes them"
+        )
+    return 0
+
+
+def _prune(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.calls.cache_files import keys_in, matches
+
+    chosen = given.model is not None or given.not_in is not None
+    if not chosen and not given.refused:
+        given.parser.error("say what to remove: --model, --not-in, --refused")
+    keep = set() if given.not_in is None else keys_in(given.not_in)
+    cache = _open(given, write=not given.dry_run)
+    try:
+        numbers = [
+            number
+            for number, kept in cache.rows()
+            if (
+                given.refused
+                if kept is None
+                else chosen and matches(kept, given.model) and kept.key not in keep
+            )
+        ]
+        if not given.dry_run:
+            cache.remove(numbers)
+    finally:
+        cache.close()
+    print(f"{len(numbers):,} answers {'would be' if given.dry_run else 'were'} removed")
+    return 0

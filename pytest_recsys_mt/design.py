@@ -1,0 +1,65 @@
+"""How a user's interactions become a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PROMPT = "person"
+"""The template for text models where nothing names another."""
+
+_LEAST = {
+    "users": 2,
+    "history": 0,
+    "candidates": 0,
+    "k": 1,
+    "replicates": 1,
+    "training_history": 0,
+    "initialisation": 0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How a user's interactions become a request.
+
+    Attributes:
+        users: Most users to sample.
+        history: Most history items in a request (the latest ones); 0 shows none.
+        candidates: Items to choose from, the held-out one among them; 0 is the whole catalogue.
+        k: Length of the answer.
+        replicates: Calls a side for a recommender that is not deterministic.
+        rated_above: Only interactions rated above this count as history; None takes all.
+        prompt: The template for text models where ``--recsys-prompt`` names none; None is `PROMPT`.
+        training_history: Latest interactions of each user that a recommender is fitted to; None is
+            all that are not held out. Text models are not fitted.
+        initialisation: Which of several seeds a recommender is fitted with, from 0. Text models
+            are not fitted.
+        recall: Candidates are dealt in turn from the top lists of ``--recsys-recall``, with what is
+            held out only where one of them found it; else they are drawn.
+    """
+
+    users: int = 100
+    history: int = 20
+    candidates: int = 20
+    k: int = 10
+    replicates: int = 2
+    rated_above: float | None = None
+    prompt: str | None = None
+    training_history: int | None = None
+    initialisation: int = 0
+    recall: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if name == "training_history" and value is None:
+                continue
+            if not isinstance(value, int) or value < least:
+                raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
+        if self.recall and not self.candidates:
+            raise ValueError("recall deals out candidates, got candidates=0, the whole catalogue")
+        if self.candidates and self.k > self.candidates:
+            raise ValueError(
+                f"k={self.k} asks for more items than the {self.candidates} candidates of a "
+                f"request; lower k, or raise candidates (0 is the whole catalogue)"
+            )

@@ -1,0 +1,39 @@
+"""The other end of `elsewhere`: what a new process does to answer requests."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+from dataclasses import replace
+
+from pytest_recsys_mt.calls.subject import Answer
+from pytest_recsys_mt.engine.elsewhere import Order
+from pytest_recsys_mt.engine.session import Fit, Session
+
+
+def main(out: int) -> None:
+    """Answer the order on standard input.
+
+    Args:
+        out: The file that the answers are written to, as JSON, in the order of the requests.
+    """
+    order = pickle.load(sys.stdin.buffer)
+    with os.fdopen(out, "w") as file:
+        json.dump(_answers(order), file)
+
+
+def _answers(order: Order) -> list[Answer]:
+    # Which users are drawn is settled; only what is trained on is made again.
+    session = Session(replace(order.settings, sampler=None, executor="local"), run="elsewhere")
+    design = order.design
+    fit = Fit(design.training_history, design.initialisation)
+    known = session.subject(session.recommender(order.spec), order.spec, design.prompt, fit)
+    calls = [known.call(request, repeat) for request, repeat in order.requests]
+    answers: dict[int, Answer] = {}
+    for arrived in known.ask(calls):
+        answers.update(arrived)
+    session.close()
+    missing: Answer = {"error": f"{order.spec} gave no answer"}
+    return [answers.get(place, missing) for place in range(len(calls))]

@@ -1,0 +1,249 @@
+"""From a dataset to requests: who is asked what, and what is held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Item, Rating, Request, World
+from pytest_recsys_mt.seeds import generator
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Recall = Callable[[Sequence[Request]], Sequence[Sequence[Sequence[str]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One user's request, and what is known of the user beyond it.
+
+    Attributes:
+        request: As a recommender is asked.
+        held_out: Ids of the items held out for them, which no recommender sees.
+        past: Ids of all items that the user has in the training data, oldest first.
+    """
+
+    request: Request
+    held_out: frozenset[str]
+    past: tuple[str, ...] = ()
+
+    def knowing(self, request: Request) -> Request:
+        """A request of this user that says what of their past its history does not show.
+
+        With candidates it says nothing: those are never what the user has. Whatever became of the
+        history on the way, the user has what they have, and so the same items may be recommended.
+        """
+        seen: tuple[str, ...] = ()
+        if request.candidates is None:
+            shown = (rating.item.id for rating in request.history)
+            seen = tuple(sorted(self.request.known.union(self.past).difference(shown)))
+        return request if request.seen == seen else request.replace(seen=seen)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Leave-one-out: every user's latest interaction is held out, the rest is for training.
+
+    Attributes:
+        dataset: All of it.
+        seed: Root of the sampling of users and candidates.
+        draw: Number of the sample of users, where an earlier one was not like all users.
+        recall: Gives every request's top lists, one a recommender, best first; for designs whose
+            candidates come from them.
+    """
+
+    dataset: Dataset
+    seed: int
+    draw: int = field(default=0, kw_only=True)
+    recall: Recall | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def held_out(self) -> Mapping[str, frozenset[str]]:
+        """The latest item of every user with more than one interaction, by user."""
+        frame = self.dataset.interactions
+        latest = frame[frame.duplicated("user", keep="first") & ~frame.duplicated("user", "last")]
+        return {
+            user: frozenset({item})
+            for user, item in zip(latest["user"], latest["item"], strict=True)
+        }
+
+    @cached_property
+    def training(self) -> Dataset:
+        """The dataset without the held-out interactions."""
+        return self.dataset.without(self.held_out)
+
+    @cached_property
+    def _order(self) -> list[str]:
+        users = sorted(self.held_out)
+        names = ("users", self.draw) if self.draw else ("users",)
+        order = generator(self.seed, *names).permutation(len(users))
+        return [users[position] for position in order]
+
+    def users(self, design: Design) -> list[str]:
+        """The sampled users of a design, in their order."""
+        known = set(self._rated(design)["user"])
+        return [user for user in self._order if user in known][: design.users]
+
+    def _rated(self, design: Design) -> pd.DataFrame:
+        """The interactions that count as history."""
+        frame = self.training.interactions
+        return frame if design.rated_above is None else frame[frame["rating"] > design.rated_above]
+
+    def cases(self, design: Design) -> tuple[Case, ...]:
+        """The requests of a design; more users only add to those of fewer.
+
+        Raises:
+            DataError: If fewer than two users have a history, or the catalogue is too small.
+        """
+        frame = self._rated(design)
+        users = self.users(design)
+        if len(users) < 2:
+            raise DataError(
+                f"dataset {self.dataset.name!r} has {len(users)} users with a history and an item "
+                f"to hold out; at least 2 are needed"
+            )
+        chosen = set(users)
+        histories = _histories(self.dataset, frame[frame["user"].isin(chosen)])
+        trained = self.training.interactions
+        trained = trained[trained["user"].isin(chosen)]
+        past = {user: tuple(items) for user, items in trained.groupby("user")["item"]}
+        drawn = replace(design, candidates=0, recall=False) if design.recall else design
+        cases = tuple(
+            Case(
+                Request(
+                    user=user,
+                    history=histories[user][-design.history :] if design.history else (),
+                    scale=self.dataset.scale,
+                    candidates=self._candidates(user, past[user], drawn),
+                    k=design.k,
+                    attributes=self.dataset.users.get(user, {}),
+                ),
+                self.held_out[user],
+                past[user],
+            )
+            for user in users
+        )
+        cases = tuple(replace(case, request=case.knowing(case.request)) for case in cases)
+        return self._recalled(cases, design) if design.recall else cases
+
+    def _recalled(self, cases: tuple[Case, ...], design: Design) -> tuple[Case, ...]:
+        """The cases with candidates from the top lists of other recommenders."""
+        if self.recall is None:
+            raise DataError("nothing is known to take candidates from; a Split needs recall")
+        requests = [case.request.replace(k=design.candidates) for case in cases]
+        return tuple(
+            replace(case, request=case.knowing(case.request.replace(candidates=dealt)))
+            for case, dealt in (
+                (case, self._dealt(case, lists, design.candidates))
+                for case, lists in zip(cases, self.recall(requests), strict=True)
+            )
+        )
+
+    def _dealt(self, case: Case, lists: Sequence[Sequence[str]], most: int) -> tuple[Item, ...]:
+        """Candidates in turn from top lists; what is none for this user is passed over."""
+        items, known = self.dataset.items, case.request.known
+        fit = [[item for item in each if item in items and item not in known] for each in lists]
+        return tuple(items[item] for item in in_turn(fit, most))
+
+    def world(self, cases: tuple[Case, ...]) -> World:
+        """What transformations may know of the catalogue and of the sampled users."""
+        return World(
+            catalogue=tuple(self.dataset.items[key] for key in self._catalogue),
+            histories={case.request.user: case.request.history for case in cases},
+            relevant={case.request.user: case.held_out for case in cases},
+        )
+
+    @cached_property
+    def _catalogue(self) -> list[str]:
+        return sorted(self.dataset.items)
+
+    def _candidates(
+        self, user: str, past: Sequence[str], design: Design
+    ) -> tuple[Item, ...] | None:
+        if not design.candidates:
+            return None
+        offered = self.dataset.offered.get(user)
+        if offered is not None:
+            return offered
+        wanted = design.candidates - len(self.held_out[user])
+        if wanted < 0:
+            raise DataError(
+                f"{len(self.held_out[user])} items of user {user!r} are held out, and a request "
+                f"has {design.candidates} candidates; raise --recsys-candidates (0 is the whole "
+                f"catalogue)"
+            )
+        draw = generator(self.seed, "candidates", user)
+        seen = self.held_out[user].union(past)
+        unseen = [item for item in self._catalogue if item not in seen]
+        if len(unseen) < wanted:
+            raise DataError(
+                f"dataset {self.dataset.name!r} has only {len(unseen)} items that user {user!r} has "
+                f"not seen, {wanted} are needed beside the held-out one; lower --recsys-candidates"
+            )
+        chosen = [unseen[place] for place in draw.permutation(len(unseen))[:wanted]]
+        chosen += sorted(self.held_out[user])
+        return tuple(self.dataset.items[chosen[place]] for place in draw.permutation(len(chosen)))
+
+
+def in_turn(lists: Sequence[Sequence[str]], most: int) -> tuple[str, ...]:
+    """The first item of each list, then the second of each, and so on, each item once.
+
+    Args:
+        lists: Item ids, best first.
+        most: Items to take.
+    """
+    dealt = (item for place in zip_longest(*lists) for item in place if item is not None)
+    return tuple(dict.fromkeys(dealt))[:most]
+
+
+@dataclass(frozen=True)
+class ShareSplit(Split):
+    """A share of the interactions of some users is held out at random, the rest is for training.
+
+    The users are dealt into folds; those of one fold are asked, all others are for training alone.
+
+    Attributes:
+        fold: Whose users are asked, from 0.
+        folds: How many there are.
+        share: Of each user's interactions, in (0, 1); at least one, and at most all but one.
+        most: Users of one fold at most.
+    """
+
+    fold: int = 0
+    folds: int = 5
+    share: float = 0.2
+    most: int = 1000
+
+    @cached_property
+    def held_out(self) -> Mapping[str, frozenset[str]]:
+        """The items held out of every user of the fold with more than one interaction, by user."""
+        frame = self.dataset.interactions
+        counts = frame["user"].value_counts()
+        users = sorted(counts.index[counts > 1])
+        order = generator(self.seed, "folds").permutation(len(users))[self.fold :: self.folds]
+        chosen = {users[place] for place in order[: self.most]}
+        found = {}
+        for user, items in frame[frame["user"].isin(chosen)].groupby("user")["item"]:
+            number = max(1, min(len(items) - 1, round(self.share * len(items))))
+            draw = generator(self.seed, "held out", str(user)).permutation(len(items))[:number]
+            found[str(user)] = frozenset(items.iloc[draw])
+        return found
+
+
+def _histories(dataset: Dataset, frame: object) -> dict[str, tuple[Rating, ...]]:
+    import pandas as pd
+
+    assert isinstance(frame, pd.DataFrame)
+    rows: dict[str, list[Rating]] = {}
+    columns = (frame[name] for name in ("user", "item", "rating", "timestamp"))
+    for user, item, rating, timestamp in zip(*columns, strict=True):
+        rows.setdefault(user, []).append(Rating(dataset.items[item], float(rating), int(timestamp)))
+    return {user: tuple(ratings) for user, ratings in rows.items()}

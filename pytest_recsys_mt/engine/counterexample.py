@@ -1,0 +1,295 @@
+"""The smallest request that still shows a violation.
+
+A violated verdict is about all users; a person wants to see one of them, and no more of that user's
+request than it takes. So the test's own body is run again on the worst user alone, with less and
+less of the history and of the candidates, for as long as its oracle still sees that user's effect
+beyond the margin. What the oracle is does not matter here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import pytest
+
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.subject import Answer, Subject, Wavers
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.cases import Case
+from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt.engine.runner import Runner
+from pytest_recsys_mt.engine.shrinking import ddmin
+from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RecsysError
+from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request
+from pytest_recsys_mt.verdict import Example, Status, Verdict
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """One user's request, as small as it could be made, that still shows a violation.
+
+    Attributes:
+        source: The request.
+        followup: The transformed one; None where the oracle judges the source alone.
+        example: Both answers, and how far they agree.
+        effect: Of this user on this request, in the unit of the margin.
+        whole: The user's request as it was.
+        calls: Distinct calls that the search took.
+        minimal: Whether nothing more can be left out; False where the calls ran out.
+    """
+
+    source: Request
+    followup: Request | None
+    example: Example
+    effect: float
+    whole: Request
+    calls: int
+    minimal: bool
+
+
+def smallest(
+    recsys: Recsys,
+    verdicts: Sequence[Verdict],
+    wanted: Sequence[Status],
+    place: int,
+    body: Callable[[Recsys], object],
+    limit: int,
+) -> Counterexample | None:
+    """Minimise the request of the user that speaks loudest for a violated verdict.
+
+    The history is reduced first, then the candidates (and `k` with them), in turn until neither
+    gives way; one item of each is kept at least. Calls are numbered as in the test, so a stochastic
+    recommender is asked the same replicates, and with a cache in front every search ends alike.
+
+    Args:
+        recsys: The runner that the test was given.
+        verdicts: All verdicts of the test, in their order.
+        wanted: The status that the test wanted of each.
+        place: Which of them to shrink, violated.
+        body: Runs the test's own code on another runner.
+        limit: How many distinct calls may be put, or looked up, beyond those of the test.
+
+    Returns:
+        The smallest found within the limit; None where the user alone does not show the violation,
+        such as in a test that asks under another design.
+    """
+    search = _Search(recsys, verdicts, wanted, place, body)
+    return search.run(limit)
+
+
+class _Spent(RecsysError):  # noqa: N818 - the end of the search, no failure
+    """The calls have run out."""
+
+
+class _Rationed:
+    """A subject that lets through so many distinct calls, and no more.
+
+    Attributes:
+        origin: The subject that it wraps, by which an executor knows its recommender.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.name = subject.name
+        self.deterministic = subject.deterministic
+        self.reads_text = subject.reads_text
+        self.durable = subject.durable
+        self.fingerprint = subject.fingerprint
+        self.wavers: Wavers = subject.wavers
+        self.wavered: Wavers = ""
+        self.live = False  # a search looks at one user, and asks nothing again
+        self.limit: int | None = None
+        self.asked: set[str] = set()
+        self.origin = subject
+
+    def fit(self, training: Dataset, seed: int) -> None:
+        """Nothing: the subject is fitted."""
+
+    def same_question(self, one: Request, other: Request) -> bool:
+        """As of the subject."""
+        return self.origin.same_question(one, other)
+
+    def call(self, request: Request, repeat: bool) -> Call:
+        """The call for `request`.
+
+        Raises:
+            _Spent: If it is a new one, and the calls have run out.
+        """
+        call = self.origin.call(request, repeat)
+        if call.key not in self.asked:
+            if self.limit is not None and len(self.asked) >= self.limit:
+                raise _Spent(f"{self.limit} calls are spent")
+            self.asked.add(call.key)
+        return call
+
+    def prompt_tokens(self, call: Call) -> int | None:
+        """As of the subject."""
+        return self.origin.prompt_tokens(call)
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """As of the subject."""
+        return self.origin.ask(calls)
+
+    def read(self, request: Request, answer: Answer) -> Recommendation:
+        """As of the subject."""
+        return self.origin.read(request, answer)
+
+
+class _OneUser(Runner):
+    """A runner of one user, and of a request of our making in place of theirs.
+
+    There are two copies of the user, because no oracle judges one user alone. Their calls are one,
+    and the mean effect of the two is the user's own.
+    """
+
+    def __init__(self, whole: Runner, subject: Subject, case: Case) -> None:
+        super().__init__(subject, whole._split, whole.design, whole.settings, whole._executor)
+        self.cases = (case, case)
+        self.world = whole.world  # of the whole run: transformations draw as they did in it
+        self.requests: dict[str, Request] = {}
+
+    def transformed(
+        self, case: Case, transformations: Sequence[AnyTransformation]
+    ) -> Request | NotApplicable:
+        """As of any runner; the request is kept by the names of its transformations."""
+        request = super().transformed(case, transformations)
+        if isinstance(request, Request):
+            self.requests[", ".join(map(name_of, transformations))] = request
+        return request
+
+
+class _Search:
+    """The search for the smallest request, with what is known so far."""
+
+    def __init__(
+        self,
+        recsys: Recsys,
+        verdicts: Sequence[Verdict],
+        wanted: Sequence[Status],
+        place: int,
+        body: Callable[[Recsys], object],
+    ) -> None:
+        self._runner = recsys.runner
+        self._wanted = wanted
+        self._place = place
+        self._verdict = verdicts[place]
+        self._body = body
+        self._subject = _Rationed(self._runner.subject)
+        self._ended = False
+        self._best: Counterexample | None = None
+
+    def run(self, limit: int) -> Counterexample | None:
+        """Search within `limit` calls."""
+        case = self._worst()
+        if case is None or not self._shows(case, case.request):
+            return None
+        # The test has asked these; only what the search adds is counted.
+        known = len(self._subject.asked)
+        self._subject.limit = known + limit
+        minimal = self._reduce(case)
+        if self._best is None:
+            return None
+        spent = len(self._subject.asked) - known
+        return replace(self._best, calls=spent, minimal=minimal)
+
+    def _worst(self) -> Case | None:
+        examples = self._verdict.examples
+        if self._verdict.estimate is None or self._verdict.margin is None or not examples:
+            return None
+        cases = {case.request.user: case for case in self._runner.cases}
+        return cases.get(examples[0].user)
+
+    def _reduce(self, case: Case) -> bool:
+        """Reduce until nothing gives way; False if the calls ran out before."""
+        request = case.request
+        while True:
+            before = request
+            request = self._fewer(case, request, request.history, _remembering)
+            request = self._fewer(case, request, request.candidates or (), _offering)
+            if self._ended or request == before:
+                return not self._ended
+
+    def _fewer(
+        self,
+        case: Case,
+        request: Request,
+        parts: tuple[Part, ...],
+        having: Callable[[Request, tuple[Part, ...]], Request],
+    ) -> Request:
+        """`request` with as few of `parts` as show the violation."""
+        best = request
+        for kept in ddmin(parts, lambda kept: self._shows(case, having(request, kept))):
+            best = having(request, kept)
+        return best
+
+    def _shows(self, case: Case, request: Request) -> bool:
+        """Whether the oracle still sees the violation on `request`."""
+        if self._ended:
+            return False
+        request = case.knowing(request)
+        runner = _OneUser(self._runner, self._subject, replace(case, request=request))
+        made: list[Verdict] = []
+
+        def report(verdict: Verdict) -> Verdict:
+            # What the test gets back is what it wants, so that no assertion ends its body early.
+            made.append(verdict)
+            known = len(made) <= len(self._wanted)
+            return replace(verdict, status=self._wanted[len(made) - 1]) if known else verdict
+
+        def make(design: Design) -> Runner:
+            if design != runner.design:
+                raise NotApplicable("a test that asks under another design is not shrunk")
+            return runner
+
+        try:
+            self._body(Recsys(make, runner.design, report))
+        except (_Spent, MissingAnswerError):
+            self._ended = True
+            return False
+        except (Exception, pytest.fail.Exception, pytest.skip.Exception):  # noqa: BLE001
+            # The test's own code need not be made for requests this small: they show nothing.
+            return False
+        if len(made) <= self._place:
+            return False
+        verdict = made[self._place]
+        if (verdict.oracle, verdict.relation) != (self._verdict.oracle, self._verdict.relation):
+            return False
+        if verdict.estimate is None or not verdict.examples:
+            return False
+        if not _beyond(self._verdict, verdict.estimate):
+            return False
+        self._best = Counterexample(
+            source=runner.requests.get(verdict.against, request),
+            followup=runner.requests.get(verdict.relation),
+            example=verdict.examples[0],
+            effect=verdict.estimate,
+            whole=case.request,
+            calls=0,
+            minimal=False,
+        )
+        return True
+
+
+def _remembering(request: Request, history: tuple[Rating, ...]) -> Request:
+    return request.replace(history=history)
+
+
+def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
+    return request.replace(candidates=candidates, k=min(request.k, len(candidates)))
+
+
+def _beyond(violated: Verdict, effect: float) -> bool:
+    """Whether one user's effect is on the side of the margin where the violation is."""
+    assert violated.estimate is not None
+    assert violated.margin is not None
+    if violated.estimate > violated.margin:
+        return effect > violated.margin
+    # Below: of "at least the margin", or of "within the margin" on its lower side.
+    if violated.estimate < -violated.margin:
+        return effect < -violated.margin
+    return effect < violated.margin

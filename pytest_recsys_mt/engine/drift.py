@@ -1,0 +1,123 @@
+"""Whether a recommender's answers changed while it was asked: some users are asked again at the end.
+
+Relations are guarded by themselves (`oracles.together`); this tells of a change under its own name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from pytest_recsys_mt.answers import Pairs
+from pytest_recsys_mt.calls.call import AGAIN
+from pytest_recsys_mt.engine.runner import Questions, Runner, ask
+from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.oracles.judging.effect import similarity_effects
+from pytest_recsys_mt.oracles.judging.together import lasting
+from pytest_recsys_mt.oracles.similarities.rbo import rbo
+from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.seeds import generator
+
+USERS = 20
+"""Users asked again, each as often as before."""
+
+MARGIN = 0.05
+"""A change of the mean user's list that is smaller than this misleads no shipped relation."""
+
+ALPHA = 0.01
+"""How often a run may say that answers changed where they did not."""
+
+Drift = dict[str, Any]
+"""What was found of one recommender, as plain data: ``model``, ``users`` asked again, how many of
+them are ``changed`` (None for a stochastic recommender), the mean ``effect`` beyond its own noise,
+``seconds`` between first and last, whether answers ``drifted``, and then the ``reason`` of a gate
+that fails."""
+
+
+def asked_again(runner: Runner) -> Drift | None:
+    """Ask some users' unchanged requests once more, and compare.
+
+    Args:
+        runner: Of one recommender.
+
+    Returns:
+        What was found; None where nothing was asked apart from the source answers, or where too few
+        users answered again.
+    """
+    latest = runner.latest
+    if latest is None or not runner.asked_apart:
+        return None
+    earlier = {
+        position: outcome
+        for position, outcome in runner.first_outcomes.items()
+        if outcome.asked is not None and min(_known(outcome.times)) < latest
+    }
+    chosen = dict(list(earlier.items())[:USERS])
+    requests = {place: runner.cases[place].request for place in chosen}
+    first = int(generator(runner.settings.seed, "asked again").integers(AGAIN, 2**31))
+    try:
+        (outcomes,) = ask(Questions(runner, requests, first), anew=True)
+    except RecsysError:
+        return None
+    both = [
+        (before.asked, outcomes[place].asked)
+        for place, before in chosen.items()
+        if before.asked is not None
+    ]
+    pairs = [(before, after) for before, after in both if after is not None]
+    if len(pairs) < 2:
+        return None
+    source, again = zip(*pairs, strict=True)
+    once = all(len(asked.answers) == 1 for asked in source)
+    context = replace(
+        runner.context(lambda verdict: verdict),
+        deterministic=runner.subject.deterministic and once,
+    )
+    effects = similarity_effects(Pairs(tuple(source), tuple(again)), context, rbo)
+    if effects.obstacle or len(effects.rows) < 2:
+        return None
+    changed = int((effects.effect > 0).sum()) if context.deterministic else None
+    mean = Bets(effects.effect, *effects.reach)
+    known = [time for outcome in chosen.values() for time in outcome.times if time is not None]
+    found: Drift = {
+        "model": runner.subject.name,
+        "users": len(effects.rows),
+        "changed": changed,
+        "effect": float(effects.effect.mean()),
+        "seconds": round((runner.latest or latest) - min(known), 1) if known else None,
+        "drifted": bool(changed if changed is not None else mean.p_at_most(MARGIN) <= ALPHA),
+    }
+    return {**found, "reason": _reason(found) if found["drifted"] else ""}
+
+
+def merged(found: Iterable[Drift]) -> list[Drift]:
+    """What all workers found, one entry a recommender: the largest change, by model."""
+    largest: dict[str, Drift] = {}
+    for drift in found:
+        known = largest.setdefault(drift["model"], drift)
+        if (drift["drifted"], drift["effect"]) > (known["drifted"], known["effect"]):
+            largest[drift["model"]] = drift
+    return [largest[model] for model in sorted(largest)]
+
+
+def _reason(drift: Drift) -> str:
+    seconds = drift["seconds"]
+    when = "later" if seconds is None else f"{lasting(seconds)} later"
+    if drift["changed"] is not None:
+        what = (
+            f"{drift['changed']} of {drift['users']} users got another answer to the same request "
+            f"{when}, and it declares itself deterministic"
+        )
+    else:
+        what = (
+            f"{drift['users']} users asked again {when} agree with their first answers "
+            f"{drift['effect']:.2f} less than its own noise explains"
+        )
+    return f"answers changed while we asked {one_line(str(drift['model']))}: {what}"
+
+
+def _known(times: Iterable[float | None]) -> list[float]:
+    """Times, the unknown ones as long ago."""
+    return [0.0 if time is None else time for time in times]

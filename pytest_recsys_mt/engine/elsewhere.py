@@ -1,0 +1,113 @@
+"""Ways to send calls that an answer must not depend on: each by itself, or by another process."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.subject import FAILURES, Answer, Subject, failure
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.requests import Request
+
+# What the recommender prints must not meet the answers: they go through a copy of standard output.
+_PROGRAM = """
+import os, sys
+answers = os.dup(1)
+os.dup2(2, 1)
+sys.path[:] = sys.argv[1:]
+from pytest_recsys_mt.engine.answering import main
+main(answers)
+"""
+
+
+def alone(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+    """Send each call by itself, in the order given; yields as `Subject.ask` does."""
+    for position, call in enumerate(calls):
+        for arrived in subject.ask([call]):
+            yield [(position, answer) for _, answer in arrived]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What another process is to do. It crosses as a pickle, from parent to child alone.
+
+    Attributes:
+        settings: Of the run.
+        spec: Of the recommender.
+        design: Says what it is fitted to, and its prompt.
+        requests: To answer, each with its replicate number, and whether it is a repeat.
+    """
+
+    settings: Settings
+    spec: str
+    design: Design
+    requests: tuple[tuple[Request, bool], ...] = ()
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Sends calls to a new process, which makes the recommender anew from its spec.
+
+    Its hashes of text are others than here, and so are its addresses of objects: what follows from
+    either differs there.
+
+    Attributes:
+        settings: Of the run.
+        spec: Of the recommender.
+        design: Of the requests.
+    """
+
+    settings: Settings
+    spec: str
+    design: Design
+
+    def __call__(
+        self, subject: Subject, calls: Sequence[Call]
+    ) -> Iterator[list[tuple[int, Answer]]]:
+        """Send the calls as one batch; yields as `Subject.ask` does."""
+        requests = tuple(
+            (call.request, bool(call.content["repeat"]))
+            for call in calls
+            if call.request is not None
+        )
+        try:
+            answers = self._answers(Order(self.settings, self.spec, self.design, requests))
+        except FAILURES as error:
+            answers = [failure(error)] * len(calls)
+        yield list(enumerate(answers))
+
+    def _answers(self, order: Order) -> list[Answer]:
+        seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _PROGRAM, *sys.path, *_home(order.spec)],
+            input=pickle.dumps(order),
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode or not done.stdout:
+            said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
+            raise RuntimeError(
+                f"the process that was to answer ended with {done.returncode} and no answers, and said: "
+                f"{said[-1]}"
+            )
+        answers: list[Answer] = json.loads(done.stdout)
+        return answers
+
+
+def _home(spec: str) -> list[str]:
+    """The folder in which the module of ``package.module:name`` was found, if it was: entries of
+    `sys.path` may be relative, and tests go from folder to folder.
+    """
+    top = sys.modules.get(spec.partition(":")[0].partition(".")[0])
+    file = getattr(top, "__file__", None)
+    places = [*getattr(top, "__path__", [])[:1], *([file] if file else [])]
+    return [str(Path(places[0]).absolute().parent)] if places else []

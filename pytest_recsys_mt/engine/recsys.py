@@ -1,0 +1,134 @@
+"""The `recsys` fixture: the runner as a test sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.calls.texts import Texts
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.runner import Runner
+from pytest_recsys_mt.engine.sides import RunAnswers
+from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.verdict import Verdict
+
+
+class Recsys:
+    """The runner as a test sees it: the `recsys` fixture."""
+
+    def __init__(
+        self,
+        make: Callable[[Design], Runner],
+        design: Design,
+        report: Callable[[Verdict], Verdict],
+        label: str = "",
+    ) -> None:
+        self._make = make
+        self._runner = make(design)
+        self._context = self._runner.context(report)
+        self._source = RunAnswers(self._runner, self._context, label=label)
+        self._runs = 0
+        self._report = report
+
+    @property
+    def runner(self) -> Runner:
+        """What puts the calls and keeps the answers."""
+        return self._runner
+
+    @property
+    def model(self) -> str:
+        """Name of the recommender under test."""
+        return self._runner.subject.name
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the recommender declares that it always answers alike."""
+        return self._runner.subject.deterministic
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether instructions and prompt edits reach the recommender."""
+        return self._runner.subject.reads_text
+
+    @property
+    def live(self) -> bool:
+        """Whether it can be asked anything; recorded answers are to their own questions only."""
+        return self._runner.subject.live
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Digest of what tells one version of the recommender from another, where it says so."""
+        return self._runner.subject.fingerprint
+
+    @property
+    def design(self) -> Design:
+        """How requests are made."""
+        return self._runner.design
+
+    def run(self, *transformations: AnyTransformation) -> RunAnswers:
+        """Ask every sampled user's request, after the given transformations in their order.
+
+        Without a transformation these are the source answers, which all tests share. Nothing is
+        asked before an oracle looks.
+        """
+        for transformation in transformations:
+            name_of(transformation)
+        if not transformations:
+            return self._source
+        self._runs += 1
+        return RunAnswers(self._runner, self._context, transformations, self._runs)
+
+    def ask(self, *requests: Request) -> list[Recommendation]:
+        """Ask single requests, through the cache: equal requests are put once, whoever asks.
+
+        Args:
+            *requests: Of any user, from any source; the answers are those of their `replicate`.
+
+        Raises:
+            RecommenderError: If a call failed; no answer is not an empty one.
+        """
+        return self._runner.answers(requests)
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data of the run, held-out interactions and all: for questions of a test's own."""
+        return self._runner.dataset
+
+    @property
+    def context(self) -> Context:
+        """The error rates of the run, and where verdicts of a test's own are reported."""
+        return self._context
+
+    @property
+    def seed(self) -> int:
+        """Root of every random draw of the run."""
+        return self._runner.settings.seed
+
+    @property
+    def texts(self) -> Texts:
+        """The model under test, for prompts of your own: ``recsys.texts.complete(prompt)``.
+
+        Raises:
+            NotApplicable: If it reads no text; outside a `try`, this skips the test.
+        """
+        return self._runner.texts
+
+    def using(self, **changes: Any) -> Recsys:
+        """The same recommender under another design: ``recsys.using(k=5, history=30)``.
+
+        Args:
+            **changes: Fields of `pytest_recsys_mt.engine.settings.Design`.
+
+        Raises:
+            TypeError: For a field that a design has not.
+            ValueError: For a value that is not allowed.
+        """
+        label = ", ".join(f"{name}={value}" for name, value in changes.items())
+        return Recsys(self._make, replace(self.design, **changes), self._report, label)
+
+    def __repr__(self) -> str:
+        return f"<recsys: {self.model}>"

@@ -1,0 +1,389 @@
+"""Plan, execute, judge: from transformations to the answers that an oracle sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.calls.call import Call, key_of, plain_request
+from pytest_recsys_mt.calls.executor import Ask, Executor
+from pytest_recsys_mt.calls.subject import Answer, Subject
+from pytest_recsys_mt.calls.texts import Texts
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.cases import Case, Split
+from pytest_recsys_mt.engine.elsewhere import alone
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.errors import (
+    LimitReachedError,
+    NotApplicable,
+    RecommenderError,
+    RelationError,
+)
+from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
+from pytest_recsys_mt.relations.transformation import Asked as How
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Recommendation, Request, World
+from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.verdict import Verdict
+
+NOWHERE = "no other process can make the recommender of a part of a run"
+"""Why nothing is asked elsewhere where nobody says how."""
+
+UNCHANGED = "the transformation changes nothing that the recommender sees"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one user on one side: an `Asked`, or why there is none.
+
+    `times` says when its calls were asked, in Unix seconds; None stands for a time not known.
+    """
+
+    asked: Asked | None = None
+    error: str = ""
+    not_applicable: str = ""
+    unasked: str = ""
+    times: frozenset[float | None] = frozenset()
+
+
+BLOCK = 20
+"""Users whose calls are sent in an order drawn at random; a limit then leaves whole users."""
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Requests of one side, by position of their case, each once a replicate.
+
+    Attributes:
+        runner: Makes the calls.
+        requests: What to ask.
+        first: Number of the first replicate.
+        repeat: Ask anew although request and replicate are the source's own.
+        replicates: How many; as many as the recommender takes now where None.
+        asked: How they are sent.
+        before: What is sent right before them, where anything is.
+    """
+
+    runner: Runner
+    requests: Mapping[int, Request]
+    first: int
+    repeat: bool = False
+    replicates: int | None = None
+    asked: How = "together"
+    before: Mapping[int, Request] = field(default_factory=dict)
+
+    def calls(self) -> list[tuple[int, Call]]:
+        """The calls to send, each with the position of its case."""
+        return [
+            (position, self._call(request, replicate))
+            for replicate in self._numbers
+            for position, request in self.requests.items()
+        ]
+
+    def sent(self) -> Iterator[tuple[int, Call]]:
+        """As `calls`, with what is sent right before each."""
+        for position, call in self.calls():
+            if position in self.before:
+                replicate = int(call.content["replicate"])
+                before = self._call(self.before[position], replicate)
+                yield position, before.sent(before=call.key)
+            yield position, call
+
+    @property
+    def _numbers(self) -> range:
+        replicates = self.runner.replicates if self.replicates is None else self.replicates
+        return range(self.first, self.first + replicates)
+
+    def _call(self, request: Request, replicate: int) -> Call:
+        call = self.runner.subject.call(request.replace(replicate=replicate), self.repeat)
+        return call if self.asked == "together" else call.sent(asked=self.asked)
+
+
+def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
+    """Calls in the order in which they are sent: users in blocks, each in a random order.
+
+    So whatever changes while they are asked meets all sides alike. Each replicate meets other
+    neighbours in its batch, so that the noise floor holds the noise of batch composition too.
+
+    Args:
+        calls: Of any sides, each with the position of its case. Keys are as good as random numbers.
+    """
+    return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
+
+
+def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
+    """Ask all sides, those of one recommender as one batch: each fit is a recommender of its own.
+
+    What is sent in another way than together is sent apart from the rest, in the order given.
+
+    Args:
+        *sides: What to ask.
+        anew: Whether answers of earlier runs do not count.
+
+    Returns:
+        What became of each request, by position, for each side.
+    """
+    groups: dict[tuple[int, How], list[Questions]] = {}
+    for each in sides:
+        groups.setdefault((id(each.runner.subject), each.asked), []).append(each)
+    known: dict[tuple[int, str], Answer] = {}
+    for (asked, how), group in groups.items():
+        theirs = chain.from_iterable(each.sent() for each in group)
+        ordered = interleaved(theirs) if how == "together" else [call for _, call in theirs]
+        answers = group[0].runner.execute(ordered, anew=anew, how=how)
+        known |= {(asked, call.key): answer for call, answer in zip(ordered, answers, strict=True)}
+    return [
+        each.runner.outcomes(
+            each.requests,
+            [(place, known[id(each.runner.subject), call.key]) for place, call in each.calls()],
+        )
+        for each in sides
+    ]
+
+
+class Runner:
+    """Asks one recommender the requests of one design, original and transformed.
+
+    Args:
+        subject: The recommender under test, fitted.
+        split: The data.
+        design: How requests are made.
+        settings: Of the run.
+        executor: Puts the calls.
+        elsewhere: Sends calls to another process that makes the recommender anew; or why nothing can.
+
+    Attributes:
+        asked_apart: Whether anything was compared with source answers of another time, or had to
+            be asked again.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        split: Split,
+        design: Design,
+        settings: Settings,
+        executor: Executor,
+        elsewhere: Ask | str = NOWHERE,
+    ) -> None:
+        self.subject = subject
+        self.design = design
+        self.settings = settings
+        self.asked_apart = False
+        self._source_outcomes: dict[int, dict[int, Outcome]] = {}
+        self._elsewhere = elsewhere
+        self._split = split
+        self._executor = executor
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """The sampled users, in their order."""
+        return self._split.cases(self.design)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the unchanged requests of all sampled users, in hexadecimal."""
+        return key_of({"requests": [plain_request(case.request) for case in self.cases]})
+
+    @cached_property
+    def world(self) -> World:
+        """What transformations may know."""
+        return self._split.world(self.cases)
+
+    @cached_property
+    def _training_users(self) -> int:
+        return int(self._split.training.interactions["user"].nunique())
+
+    @property
+    def latest(self) -> float | None:
+        """When the latest batch of the recommender began in this run; None where none did."""
+        return self._executor.latest.get(self.subject.name)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the recommender declares that it always answers alike, and was not seen otherwise."""
+        return self.subject.deterministic and not self.subject.wavers
+
+    @property
+    def replicates(self) -> int:
+        """Calls a side: one for a deterministic recommender."""
+        return 1 if self.deterministic else self.design.replicates
+
+    @property
+    def source_outcomes(self) -> dict[int, Outcome]:
+        """What became of the unchanged requests, by position of their case.
+
+        Each answer is read once, however many tests compare theirs with it. What is found out to be
+        not deterministic is asked more than once from then on, so its outcomes begin anew.
+        """
+        return self._source_outcomes.setdefault(self.replicates, {})
+
+    @property
+    def first_outcomes(self) -> Mapping[int, Outcome]:
+        """`source_outcomes`; those of the time before where what was seen then may be drift."""
+        once = self._source_outcomes.get(1)
+        return once if once and self.subject.wavers == "seen" else self.source_outcomes
+
+    def way(self, how: How) -> Ask | None:
+        """What sends calls so; None for the usual way.
+
+        Raises:
+            NotApplicable: If nothing can.
+        """
+        if how == "together":
+            return None
+        if not self._executor.here:
+            raise NotApplicable("with --recsys-executor=ray calls are sent to actors, not here")
+        if how == "alone":
+            return alone
+        if isinstance(self._elsewhere, str):
+            raise NotApplicable(self._elsewhere)
+        return self._elsewhere
+
+    def answered_twice(self, first: Outcome, second: Outcome, *, told: bool = False) -> None:
+        """Take note of two answers to the same calls: whose differ is not deterministic.
+
+        From the next test on it is taken for what it is, so that one finding does not become that of
+        every relation: it is asked more than once, and judged by its noise. A test that is run again is
+        judged as before: it throws no second dice.
+
+        Args:
+            first: What became of the calls.
+            second: What became of them when they were sent once more.
+            told: Whether a verdict is about just that.
+        """
+        sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
+        if any(one.items != other.items for one, other in zip(*sides, strict=False)):
+            self.subject.wavered = "told" if told else self.subject.wavered or "seen"
+
+    def pairs_with(self, other: Runner) -> bool:
+        """Whether answers of both can be compared user by user.
+
+        One recommender, and one design but for what is known of the users and how it was fitted.
+        """
+        designs = {
+            replace(each.design, history=0, training_history=None, initialisation=0)
+            for each in (self, other)
+        }
+        return self.subject.name == other.subject.name and len(designs) == 1
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data of the run, held-out interactions and all."""
+        return self._split.dataset
+
+    def context(self, report: Callable[[Verdict], Verdict]) -> Context:
+        """The rules and facts for oracles."""
+        return Context(
+            alpha=self.settings.alpha,
+            error_limit=self.settings.error_limit,
+            deterministic=self.deterministic,
+            family=self.settings.family,
+            whole=self.settings.whole,
+            items=self._split.dataset.items,
+            popularity=self._split.training.popularity,
+            users=self._training_users,
+            report=report,
+        )
+
+    def transformed(
+        self, case: Case, transformations: Sequence[AnyTransformation]
+    ) -> Request | NotApplicable:
+        """The request of `case` after all `transformations`, or why there is none.
+
+        Raises:
+            RelationError: If a transformation returns no request.
+        """
+        request = case.request
+        for transformation in transformations:
+            name = name_of(transformation)
+            rng = generator(self.settings.seed, case.request.user, name)
+            try:
+                changed = (
+                    transformation(request, rng, self.world)
+                    if isinstance(transformation, Transformation)
+                    else transformation(request, rng)
+                )
+            except NotApplicable as reason:
+                return reason
+            if not isinstance(changed, Request):
+                raise RelationError(
+                    f"the transformation {name!r} returned {changed!r}; it must return a Request, "
+                    f"such as request.replace(history=...)"
+                )
+            request = case.knowing(changed)
+        kept = all_declare(transformations, "same_seed") or all_declare(transformations, "may_keep")
+        if not kept and self.subject.same_question(request, case.request):
+            return NotApplicable(UNCHANGED)
+        return request
+
+    def answers(self, requests: Sequence[Request]) -> list[Recommendation]:
+        """The answers to single requests, in their order.
+
+        Raises:
+            RecommenderError: If a call failed.
+            LimitReachedError: If a call was not put because a limit of the run is reached.
+        """
+        calls = [self.subject.call(request, repeat=False) for request in requests]
+        answers = self._executor.execute(self.subject, calls)
+        unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
+        if unasked is not None:
+            raise LimitReachedError(unasked)
+        read = [
+            self.subject.read(request, answer)
+            for request, answer in zip(requests, answers, strict=True)
+        ]
+        for request, answer in zip(requests, read, strict=True):
+            if answer.error is not None:
+                raise RecommenderError(
+                    f"{self.subject.name} failed on the request of user {request.user!r}, "
+                    f"replicate {request.replicate}: {answer.error}"
+                )
+        return read
+
+    @property
+    def texts(self) -> Texts:
+        """The model under test, for prompts of a test's own.
+
+        Raises:
+            NotApplicable: If it reads no text.
+        """
+        return Texts(self.subject, self._executor)
+
+    def execute(
+        self, calls: Sequence[Call], *, anew: bool = False, how: How = "together"
+    ) -> list[Answer]:
+        """The answers of the recommender; see `Executor.execute`."""
+        return self._executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
+
+    def outcomes(
+        self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Answer]]
+    ) -> dict[int, Outcome]:
+        """What became of `requests`, from the answers to their replicates; all by position."""
+        read: dict[int, list[Recommendation]] = {position: [] for position in requests}
+        times: dict[int, set[float | None]] = {position: set() for position in requests}
+        outcomes = {}
+        for position, answer in answers:
+            if "unasked" in answer:
+                outcomes[position] = Outcome(unasked=answer["unasked"])
+                continue
+            times[position].add(answer.get("asked") if self.subject.live else None)
+            try:
+                read[position].append(self.subject.read(requests[position], answer))
+            except NotApplicable as reason:
+                outcomes[position] = Outcome(not_applicable=str(reason))
+        for position, recommendations in read.items():
+            if position in outcomes:
+                continue
+            errors = [answer.error for answer in recommendations if answer.error is not None]
+            if errors:
+                outcomes[position] = Outcome(error=errors[0])
+                continue
+            case = self.cases[position]
+            asked = Asked(requests[position], tuple(recommendations), case.held_out, case.past)
+            outcomes[position] = Outcome(asked, times=frozenset(times[position]))
+        return outcomes

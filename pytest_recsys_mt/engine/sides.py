@@ -1,0 +1,295 @@
+"""One side of a relation: the answers that an oracle asks for."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.calls.call import AGAIN, Call
+from pytest_recsys_mt.engine.cases import Case
+from pytest_recsys_mt.engine.runner import Outcome, Questions, Runner, ask
+from pytest_recsys_mt.errors import NotApplicable, OracleError
+from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
+from pytest_recsys_mt.relations.transformation import Asked as How
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.seeds import generator
+
+
+class RunAnswers:
+    """One side of a relation, lazy: requests are made and asked when an oracle looks."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        context: Context,
+        transformations: Sequence[AnyTransformation] = (),
+        block: int = 0,
+        label: str = "",
+    ) -> None:
+        self._runner = runner
+        self._transformations = tuple(transformations)
+        self._same_seed = all_declare(self._transformations, "same_seed")
+        self._replicates = runner.replicates
+        self._first = 0 if self._same_seed else block * self._replicates
+        self._asked: How = _how(self._transformations)
+        self._outcomes = {} if self._transformations else runner.source_outcomes
+        self._context = context
+        self._label = label
+
+    @property
+    def label(self) -> str:
+        """Names of the transformations, as reports and the record know them.
+
+        Without any, what sets the design apart from the test's own, ``history=5``.
+        """
+        names = ", ".join(name_of(transformation) for transformation in self._transformations)
+        return names or self._label
+
+    @property
+    def context(self) -> Context:
+        """The rules and facts of this run."""
+        return self._context
+
+    @property
+    def same_seed(self) -> bool:
+        """Whether replicate r was asked with the seed of the source's replicate r."""
+        return self._same_seed
+
+    def __repr__(self) -> str:
+        what = self.label or "source"
+        return (
+            f"<answers of {self._runner.subject.name} to {len(self._runner.cases)} users: {what}>"
+        )
+
+    @cached_property
+    def _requests(self) -> tuple[dict[int, Request], Counter[str]]:
+        requests, reasons = {}, Counter[str]()
+        try:
+            self._runner.way(self._asked)
+        except NotApplicable as reason:
+            return {}, Counter({str(reason): len(self._runner.cases)})
+        for position, case in enumerate(self._runner.cases):
+            request = (
+                self._runner.transformed(case, self._transformations)
+                if self._transformations
+                else case.request
+            )
+            if isinstance(request, Request):
+                requests[position] = request
+            else:
+                reasons[str(request) or "no reason given"] += 1
+        return requests, reasons
+
+    @property
+    def asked(self) -> How:
+        """How the calls of this side are sent."""
+        return self._asked
+
+    def _of(self, positions: Iterable[int], first: int) -> Questions:
+        """The questions of this side to some users, numbered from `first`."""
+        requests = {position: self._requests[0][position] for position in positions}
+        before = {
+            position: request
+            for position, asked in requests.items()
+            for request in self._before(self._runner.cases[position], asked)
+        }
+        return Questions(
+            self._runner, requests, first, self._same_seed, self._replicates, self._asked, before
+        )
+
+    def _before(self, case: Case, request: Request) -> Iterator[Request]:
+        """What is sent right before a request of this side."""
+        for each in self._transformations:
+            if isinstance(each, Transformation) and each.before is not None:
+                rng = generator(self._runner.settings.seed, case.request.user, each.name)
+                yield each.before(request, rng, self._runner.world)
+
+    def applicable(self, followup: Answers | None = None, /) -> int:
+        """How many users this side can serve, and `followup` too. Asks nothing.
+
+        Raises:
+            OracleError: If `followup` was not asked of the same recommender and users.
+        """
+        return len(self._served(None if followup is None else self._partner(followup)))
+
+    def sample(self, users: int | None = None) -> Sample:
+        """The answers of the first so many users that this side can serve; of all if None."""
+        positions = self._served()[:users]
+        self._ask(positions)
+        outcomes = [self._outcomes[position] for position in positions]
+        answered = outcomes[: _first_unasked(outcomes)]
+        return Sample(
+            asked=tuple(outcome.asked for outcome in answered if outcome.asked is not None),
+            not_applicable=self._requests[1] + _reasons(outcomes),
+            errors=Counter(outcome.error for outcome in answered if outcome.error),
+            unasked=Counter(outcome.unasked for outcome in outcomes if outcome.unasked),
+        )
+
+    def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
+        """The answers of both sides, for the first so many users that both can serve.
+
+        Raises:
+            OracleError: If `followup` was not asked of the same recommender and users.
+        """
+        partner = self._partner(followup)
+        positions = self._served(partner)[:users]
+        self._ask(positions, partner)
+        return self._paired(partner, positions, self._outcomes, partner._outcomes)
+
+    def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:
+        """Both sides of `pair` asked once more, as one batch that treats them alike.
+
+        None where the answers cannot change.
+
+        The calls have numbers of their own, so that an earlier answer to the same request is none
+        of theirs; they follow from the two transformations, so that a resumed run asks nothing
+        twice.
+
+        Raises:
+            OracleError: If `followup` was not asked of the same recommender and users.
+            MissingAnswerError: In replay mode, if an answer is not in the cache.
+        """
+        partner = self._partner(followup)
+        runner = self._runner
+        if not runner.subject.live:
+            return None
+        runner.asked_apart = True
+        positions = self._served(partner)[:users]
+        draw = generator(runner.settings.seed, "anew", self.label, partner.label)
+        first = int(draw.integers(AGAIN, 2**31))
+        # What is asked alone differs from what was asked beside as many others as before.
+        beside = list(self._outcomes) if partner._asked != self._asked else positions
+        ours, theirs = ask(
+            self._of(beside, first + self._first), partner._of(positions, first + partner._first)
+        )
+        for side, outcomes in ((self, ours), (partner, theirs)):
+            if side._asked == "together":
+                for position in outcomes.keys() & side._outcomes.keys():
+                    runner.answered_twice(side._outcomes[position], outcomes[position])
+        return self._paired(partner, positions, ours, theirs)
+
+    def _paired(
+        self,
+        partner: RunAnswers,
+        positions: Sequence[int],
+        ours: Mapping[int, Outcome],
+        theirs: Mapping[int, Outcome],
+    ) -> Pairs:
+        """What became of the users at `positions`, on both sides."""
+        both = [(ours[position], theirs[position]) for position in positions]
+        # What was answered beyond a limit is no sample: users count in the order drawn, or not at all.
+        answered = min(_first_unasked(side) for side in zip(*both, strict=True)) if both else 0
+        unasked = Counter(one.unasked or two.unasked for one, two in both[answered:])
+        del unasked[""]
+        source, other = [], []
+        broken: dict[str, list[Asked]] = {}
+        errors = Counter[str]()
+        reasons = self._requests[1] + partner._requests[1]
+        apart = 0.0
+        for one, two in both[:answered]:
+            if one.asked is not None and two.asked is not None:
+                source.append(one.asked)
+                other.append(two.asked)
+                apart = max(apart, _apart(one.times, two.times))
+                if self._same_question(partner):
+                    self._runner.answered_twice(one, two, told=True)
+            elif one.not_applicable or two.not_applicable:
+                reasons[one.not_applicable or two.not_applicable] += 1
+            elif one.asked is not None:
+                broken.setdefault(two.error, []).append(one.asked)
+            else:
+                errors[one.error] += 1
+        self._runner.asked_apart |= bool(apart)
+        order = tuple(self._runner.cases[position].request.user for position in positions)
+        return Pairs(
+            tuple(source),
+            tuple(other),
+            reasons,
+            errors,
+            unasked,
+            broken=broken,
+            order=order,
+            apart=apart,
+        )
+
+    def _same_question(self, partner: RunAnswers) -> bool:
+        """Whether the other side is this one, asked again in the same way."""
+        return partner._same_seed and not self._transformations and partner._asked == self._asked
+
+    def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
+        """The calls of `pair` that are not answered yet, each with the position of its case.
+
+        Asks nothing.
+
+        Raises:
+            OracleError: If `followup` was not asked of the same recommender and users.
+        """
+        partner = self._partner(followup)
+        positions = self._served(partner)[:users]
+        return [call for side in (self, partner) for call in side._questions(positions).sent()]
+
+    def _partner(self, followup: Answers) -> RunAnswers:
+        if not isinstance(followup, RunAnswers) or not followup._runner.pairs_with(self._runner):
+            raise OracleError(
+                f"an oracle compares answers of one recommender to one design (the length of "
+                f"histories alone may differ), got {self!r} and {followup!r}"
+            )
+        return followup
+
+    def _served(self, partner: RunAnswers | None = None) -> list[int]:
+        """Positions of the users that can be asked, in the order they were sampled."""
+        ours = self._requests[0]
+        if partner is None:
+            return list(ours)
+        return [position for position in ours if position in partner._requests[0]]
+
+    def _questions(self, positions: Sequence[int]) -> Questions:
+        """The requests that have not been asked yet."""
+        missing = [
+            position
+            for position in positions
+            if position not in self._outcomes or self._outcomes[position].unasked
+        ]
+        return self._of(missing, self._first)
+
+    def _ask(self, positions: Sequence[int], *partners: RunAnswers) -> None:
+        """Ask what is not answered yet of this side and of others, together."""
+        sides = (self, *partners)
+        questions = [side._questions(positions) for side in sides]
+        if any(each.requests for each in questions):
+            for side, outcomes in zip(sides, ask(*questions), strict=True):
+                side._outcomes.update(outcomes)
+
+
+def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:
+    """Seconds between the first and the last of the times at which two sides were asked.
+
+    Returns:
+        0 where both have the same times, also where these are not known; infinity where one is not.
+    """
+    times = {*ours, *theirs}
+    if ours == theirs:
+        return 0.0
+    known = [time for time in times if time is not None]
+    return max(known) - min(known) if len(known) == len(times) else math.inf
+
+
+def _first_unasked(outcomes: Sequence[Outcome]) -> int:
+    """How many of `outcomes` come before the first that was not asked."""
+    return next((n for n, outcome in enumerate(outcomes) if outcome.unasked), len(outcomes))
+
+
+def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:
+    return Counter(outcome.not_applicable for outcome in outcomes if outcome.not_applicable)
+
+
+def _how(transformations: Sequence[AnyTransformation]) -> How:
+    """How the last of the transformations that says so wants its calls sent."""
+    for each in reversed(transformations):
+        if isinstance(each, Transformation) and each.asked != "together":
+            return each.asked
+    return "together"

@@ -1,0 +1,200 @@
+"""One test under way: the verdicts made in it, and what they mean for its outcome."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt.engine.sides import RunAnswers
+from pytest_recsys_mt.errors import (
+    CacheError,
+    LimitReachedError,
+    MissingAnswerError,
+    NotApplicable,
+)
+from pytest_recsys_mt.metamorphic import AnyTransformation
+from pytest_recsys_mt.redaction import redact
+from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.counterexample import Counterexample
+
+
+@dataclass
+class Trial:
+    """The verdicts of one test.
+
+    Attributes:
+        transformation: Of a metamorphic test; None for a test that uses the runner itself.
+        skip_inconclusive: Whether an asserted inconclusive verdict skips the test.
+        recsys: The runner, once the fixture made it.
+        model: Name of the recommender.
+        verdicts: In the order they were made.
+        reason: Why the test was skipped before any verdict.
+        sides: Source and follow-up of a metamorphic test, once it got them.
+        counterexamples: The smallest request that shows a violated verdict, by its place.
+    """
+
+    transformation: AnyTransformation | None
+    skip_inconclusive: bool
+    recsys: Recsys | None = None
+    model: str = ""
+    verdicts: list[Verdict] = field(default_factory=list)
+    reason: str = ""
+    sides: tuple[RunAnswers, RunAnswers] | None = None
+    counterexamples: dict[int, Counterexample] = field(default_factory=dict)
+    _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
+    _expected: dict[int, Status] = field(default_factory=dict)
+
+    def report(self, verdict: Verdict) -> Verdict:
+        """Take note of a verdict; the one returned tells this test when it is found wanting."""
+        noted = replace(verdict, ledger=self)
+        self.verdicts.append(noted)
+        return noted
+
+    def asserted(self, verdict: Verdict, where: tuple[object, int]) -> None:
+        """Note that a verdict was false at a line of some code."""
+        self._found_wanting.append((verdict, where))
+
+    def expected(self, verdict: Verdict, status: Status) -> None:
+        """Note that another status than ``holds`` is wanted of a verdict."""
+        self._expected[id(verdict)] = status
+
+    def replaced(self, verdict: Verdict, other: Verdict) -> None:
+        """Keep `other` in place of a verdict, with whatever is expected of it."""
+        self.verdicts = [other if known is verdict else known for known in self.verdicts]
+        if id(verdict) in self._expected:
+            self._expected[id(other)] = self._expected.pop(id(verdict))
+
+    def expectation(self, verdict: Verdict) -> Status:
+        """The status that is wanted of a verdict."""
+        return self._expected.get(id(verdict), "holds")
+
+    def shrink(self, body: Callable[[Recsys], object], limit: int) -> None:
+        """Look for the smallest counterexample of each unexpected violation.
+
+        Args:
+            body: Runs the test's own code on another runner.
+            limit: Calls to spend on each.
+        """
+        from pytest_recsys_mt.engine.counterexample import smallest
+
+        if self.recsys is None:
+            return
+        verdicts = tuple(self.verdicts)
+        wanted: list[Status] = [self.expectation(verdict) for verdict in verdicts]
+        for place, verdict in enumerate(verdicts):
+            if verdict.status == "violated" and wanted[place] != "violated":
+                found = smallest(self.recsys, verdicts, wanted, place, body, limit)
+                if found is not None:
+                    self.counterexamples[place] = found
+        # What the body asked of a runner that another fixture kept is no verdict of this test.
+        self.verdicts[len(verdicts) :] = []
+
+    def unasked(self) -> list[str]:
+        """Keys of the calls that were planned and not asked: the verdict was clear without them."""
+        if self.sides is None:
+            return []
+        source, followup = self.sides
+        try:
+            return [call.key for _, call in source.calls(followup)]
+        except Exception:  # noqa: BLE001 - a transformation's; it has ended the test already
+            return []
+
+    def require_readable_text(self) -> None:
+        """Skip a relation that edits prompt text on a recommender that reads none."""
+        needs: frozenset[str] = getattr(self.transformation, "needs", frozenset())
+        if "text" in needs and self.recsys is not None and not self.recsys.reads_text:
+            self.reason = f"needs text, and {self.model} reads no text"
+            pytest.skip(self.reason)
+
+    @contextlib.contextmanager
+    def held_to_verdicts(self) -> Iterator[None]:
+        """Hold the body of the test, run inside, to the verdicts it makes.
+
+        Raises:
+            pytest.fail.Exception: If it made no verdict, or one that does not hold.
+            pytest.skip.Exception: If no user could be asked, or an inconclusive verdict may skip.
+        """
+        __tracebackhide__ = True
+        try:
+            yield
+        except (MissingAnswerError, CacheError) as error:
+            # Nobody's code went wrong: the text says what is missing and what to do.
+            self.reason = f"{type(error).__name__}: {redact(one_line(str(error)))}"
+            pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
+        except NotApplicable as reason:
+            self._fail_for(self._with_status("violated", "error"))
+            self.reason = one_line(str(reason)) or "no reason given"
+            pytest.skip(self.reason)
+        except LimitReachedError as limit:
+            # Asked for single answers: there is nothing to judge, and nothing went wrong.
+            verdict = self.report(Verdict("inconclusive", "", reason=f"{NOT_ASKED}{limit}"))
+            self._fail_for(self._with_status("violated", "error"))
+            if self.skip_inconclusive:
+                _skip(verdict)
+            self._fail_for([verdict])
+        except pytest.skip.Exception:
+            self._fail_for(self._with_status("violated", "error"))
+            raise
+        except AssertionError as error:
+            self._skip_where_allowed(error)
+            raise
+        if not self.verdicts and self.transformation is not None:
+            self.reason = "the test made no verdict"
+            pytest.fail(
+                "this metamorphic test made no verdict, so it tested nothing; call an oracle: "
+                "assert same_ranking(source, followup)",
+                pytrace=False,
+            )
+        wanting = [v for v in self.verdicts if v.status != self.expectation(v)]
+        self._fail_for([v for v in wanting if v.status != "not-applicable"])
+        if wanting and len(wanting) == len(self.verdicts):
+            _skip(wanting[0])
+
+    def _with_status(self, *statuses: Status) -> list[Verdict]:
+        return [
+            verdict
+            for verdict in self.verdicts
+            if verdict.status in statuses and verdict.status != self.expectation(verdict)
+        ]
+
+    def _skip_where_allowed(self, error: AssertionError) -> None:
+        """Skip if the failing assert is one of a verdict that may skip, and none is violated."""
+        if self._with_status("violated", "error"):
+            return
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if trace is None:
+            return
+        here = (trace.tb_frame.f_code, trace.tb_lineno)
+        allowed = {"not-applicable"} | ({"inconclusive"} if self.skip_inconclusive else set())
+        for verdict, where in self._found_wanting:
+            if where == here and verdict.status in allowed:
+                _skip(verdict)
+
+    def _fail_for(self, verdicts: Sequence[Verdict]) -> None:
+        __tracebackhide__ = True
+        if not verdicts:
+            return
+        lines = []
+        for verdict in verdicts:
+            wanted = self.expectation(verdict)
+            why = (
+                "not asserted, and a metamorphic test needs every verdict to hold"
+                if wanted == "holds"
+                else f"expected to be {wanted}; if it is mended, take expect_violated() away"
+            )
+            lines.append(f"{verdict.summary} ({why})")
+        pytest.fail("\n".join(lines), pytrace=False)
+
+
+def _skip(verdict: Verdict) -> NoReturn:
+    pytest.skip(verdict.summary)

@@ -1,0 +1,245 @@
+"""What is said to a Chat Completions endpoint, and how its answers and failures are read."""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from pytest_recsys_mt.llm.api.endpoint import Endpoint
+from pytest_recsys_mt.llm.api.pacing import UnavailableError
+from pytest_recsys_mt.llm.api.retries import PassingError, chain, is_unreachable
+from pytest_recsys_mt.redaction import redact, redact_bytes, shortened
+from pytest_recsys_mt.requests import Completion, Message, Usage
+from pytest_recsys_mt.sanitize import one_line
+
+_HINTS: Mapping[int, str] = {
+    401: "check OPENAI_API_KEY",
+    403: "check what the key in OPENAI_API_KEY may do",
+    404: "check the model's name and the path in OPENAI_BASE_URL, which mostly ends in /v1",
+}
+
+
+REASON_LENGTH = 300
+"""Characters of an error that are kept."""
+
+
+class GivenUpError(ValueError):
+    """A call that is not attempted again, although it might succeed; the text says how it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What an endpoint understands.
+
+    Attributes:
+        limits: Names for the most tokens of an answer that are still to be tried, best first.
+        seed: Whether a seed may be sent.
+        json: Whether answers may be held to JSON.
+        schema: Whether answers may be held to a JSON schema.
+    """
+
+    limits: tuple[str, ...]
+    seed: bool = True
+    json: bool = True
+    schema: bool = True
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> Dialect:
+        """What to try first.
+
+        OpenAI's newer models refuse `max_tokens`; several other servers ignore
+        `max_completion_tokens` in silence and write on without end.
+        """
+        names = ("max_tokens", "max_completion_tokens")
+        is_openai = urlsplit(endpoint.url).hostname == "api.openai.com"
+        return cls(names[::-1] if is_openai else names)
+
+    def without_rejected(self, complaint: str, *, schema: bool = False) -> Dialect | None:
+        """What to try after a complaint, or None where the complaint is about something else.
+
+        Args:
+            complaint: Of the endpoint.
+            schema: Whether the call had a schema.
+        """
+        if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
+            return replace(self, limits=self.limits[1:])
+        if self.seed and re.search(r"\bseed\b", complaint):
+            return replace(self, seed=False)
+        if schema and self.schema and re.search(r"response_format|json_schema", complaint):
+            return replace(self, schema=False)
+        # OpenAI names the field also where the prompt does not ask for JSON, which is the prompt's mistake.
+        if (
+            self.json
+            and re.search(r"\bresponse_format\b", complaint)
+            and "must contain the word" not in complaint
+        ):
+            return replace(self, json=False)
+        return None
+
+
+def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The field that holds an answer to a JSON schema."""
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)},
+    }
+
+
+def plain(message: Message) -> dict[str, Any]:
+    """A message as the endpoint takes it; images stand before the text, as parts of the content."""
+    if not message.images:
+        return {"role": message.role, "content": message.content}
+    parts: list[dict[str, Any]] = [
+        {"type": "image_url", "image_url": {"url": image}} for image in message.images
+    ]
+    parts.append({"type": "text", "text": message.content})
+    return {"role": message.role, "content": parts}
+
+
+def read(body: bytes) -> Completion:
+    """The answer in the body of a response, without keys. One that is empty, refused or doubled has an
+    error, and what it took.
+
+    Raises:
+        PassingError: If it holds an error instead.
+        ValueError: If it holds none; the text says what it holds.
+    """
+    body = redact_bytes(body)
+    try:
+        answer = json.loads(body.decode(), parse_int=_whole)
+    except UnicodeDecodeError:
+        raise ValueError(f"the answer is not UTF-8: {body[:80]!r}") from None
+    except RecursionError:
+        raise ValueError("the answer is JSON nested too deeply") from None
+    except ValueError:
+        raise ValueError(f"the answer is not JSON: {body[:80].decode()!r}") from None
+    answer = answer if isinstance(answer, dict) else {}
+    choices = answer.get("choices")
+    if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+        if failure := answer.get("error"):
+            raise PassingError(f"the answer has no choices, but an error: {_complaint(failure)}")
+        raise ValueError("the answer has no choices")
+    message = choices[0].get("message")
+    message = message if isinstance(message, dict) else {}
+    finish = _text(choices[0].get("finish_reason"))
+    text, error = _text(message.get("content")), None
+    if len(choices) > 1:
+        text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
+    elif refusal := _text(message.get("refusal")):
+        text, error = None, f"refused: {refusal}"
+    elif not text:
+        hint = "; raise max_tokens" if finish == "length" else ""
+        text, error = None, f"the model wrote nothing (finish_reason {finish!r}){hint}"
+    usage = _usage(answer.get("usage"))
+    if text and usage and not usage.completion_tokens:
+        usage = None  # a text takes tokens: nobody counted
+    return Completion(
+        text=text,
+        usage=usage,
+        finish_reason=finish,
+        model=_text(answer.get("model")),
+        system_fingerprint=_text(answer.get("system_fingerprint")),
+        error=error and shortened(one_line(error), REASON_LENGTH),
+    )
+
+
+def may_be_paid(error: Exception) -> bool:
+    """Whether an attempt that failed so may be paid for nevertheless: whatever reached a server and did
+    not come back with the status of an error.
+    """
+    import aiohttp
+    import openai
+
+    # The errors of httpx in between do not tell a connection that never was from one that broke.
+    unsent = (
+        openai.APIStatusError,
+        aiohttp.ClientConnectorError,
+        aiohttp.ConnectionTimeoutError,
+    )
+    return not any(isinstance(cause, unsent) for cause in chain(error))
+
+
+def describe(error: Exception, endpoint: Endpoint) -> str:
+    """Why a call failed, and what to do where that is known."""
+    import aiohttp
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        if 300 <= error.status_code < 400:
+            said = "a redirect, which is not followed, for the key would go along"
+        else:
+            said = _complaint(error.body)
+        hint = _HINTS.get(error.status_code)
+        return f"HTTP {error.status_code}{f' ({hint})' if hint else ''}: {said}"
+    if isinstance(error, UnavailableError):
+        return describe_absence(error)
+    if isinstance(error, (openai.APIConnectionError, aiohttp.ClientError, TimeoutError)):
+        return describe_connection(error, endpoint.url)
+    if isinstance(error, ValueError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def describe_absence(error: UnavailableError) -> str:
+    """Why an endpoint is not asked for now."""
+    if error.asked is None:
+        return f"{error.reason}; given up for now (--recsys-max-wait)"
+    return (
+        f"{error.reason}; the server asks to wait {error.asked:.0f} s, more than "
+        f"--recsys-max-wait allows"
+    )
+
+
+def describe_connection(error: Exception, url: str) -> str:
+    """Why no answer came over the connection to `url`."""
+    import aiohttp
+
+    causes = list(chain(error))
+    inmost = causes[-1]
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return (
+            f"{url} cannot be trusted: {inmost}; for a certificate of your own authority, name its "
+            f"file in SSL_CERT_FILE"
+        )
+    if is_unreachable(error):
+        return f"{url} cannot be reached: {str(inmost) or 'it does not take a connection'}"
+    if any(isinstance(cause, aiohttp.ClientResponseError) for cause in causes):
+        return f"{url} sent what is no HTTP: {getattr(inmost, 'message', inmost)}"
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return f"{url} did not answer in time; raise timeout or lower concurrency"
+    return f"{url} broke off: {inmost}"
+
+
+def _complaint(body: object) -> str:
+    """The message in the body of an error, wherever the server puts it."""
+    if isinstance(body, Mapping):
+        for name in ("message", "detail", "error"):
+            if body.get(name):
+                return str(body[name])
+    return str(body or "no reason given")
+
+
+def _text(value: object) -> str | None:
+    return redact(value) if isinstance(value, str) else None
+
+
+def _whole(digits: str) -> int | float:
+    """A whole number in JSON; Python reads no integer of 4,301 digits, and nobody needs one of 20."""
+    return int(digits) if len(digits) < 20 else float(digits)
+
+
+def _usage(value: object) -> Usage | None:
+    if not isinstance(value, Mapping):
+        return None
+    said = Usage.said(value.get("prompt_tokens"), value.get("completion_tokens"))
+    if said is None or not said.prompt_tokens:  # no prompt has no tokens: nobody counted
+        return None
+    # Some endpoints count what a model thought in the total alone.
+    total = Usage.said(value.get("total_tokens"), 0)
+    thought = 0 if total is None else total.prompt_tokens - said.prompt_tokens
+    return Usage(said.prompt_tokens, max(said.completion_tokens, thought))

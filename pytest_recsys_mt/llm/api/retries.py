@@ -1,0 +1,174 @@
+"""Which failed attempts are worth another, and when."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from pytest_recsys_mt.llm.api.pacing import Pace, UnavailableError
+
+T = TypeVar("T")
+
+ATTEMPTS = 5
+"""The most attempts of a call whose failures are its own, not those of the whole endpoint."""
+
+_FIRST_WAIT = 0.5
+"""Seconds before the second of them; doubled for each further one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setback:
+    """A failure that may pass.
+
+    Attributes:
+        shared: Whether it tells of the endpoint rather than of this call: it is too busy, starting,
+            or gone.
+        overload: Whether fewer calls at a time may help.
+        asked: Seconds that the server asked to wait.
+        answered: Whether a server answered at all, in HTTP.
+        hangs: Whether it took the call and said nothing.
+    """
+
+    shared: bool
+    overload: bool = False
+    asked: float | None = None
+    answered: bool = True
+    hangs: bool = False
+
+
+class PassingError(ValueError):
+    """An answer that reports a failure under a status of success; the text says which."""
+
+
+def setback(error: BaseException) -> Setback | None:
+    """What is to be made of a failed attempt; None if another would fail alike.
+
+    408, 409, 429, every 5xx, an error under a status of success, lost connections, what is no HTTP,
+    and timeouts may pass. A refused certificate, a used-up quota and every other status do not.
+    """
+    import aiohttp
+    import httpx2
+    import openai
+
+    if isinstance(error, PassingError):
+        return Setback(shared=False)
+    if is_unreachable(error):
+        return Setback(shared=True, answered=False)
+    if isinstance(error, TimeoutError):
+        return Setback(shared=False, overload=True, answered=False, hangs=True)
+    if isinstance(error, (openai.APIConnectionError, httpx2.TransportError, aiohttp.ClientError)):
+        if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain(error)):
+            return None
+        return Setback(shared=False, answered=False)
+    if not isinstance(error, (openai.APIStatusError, httpx2.HTTPStatusError)):
+        return None
+    status, headers = error.response.status_code, error.response.headers
+    said = headers.get("x-should-retry")
+    if said == "false" or getattr(error, "code", None) == "insufficient_quota":
+        return None
+    if said != "true" and status not in (408, 409, 429) and status < 500:
+        return None
+    asked = retry_after(headers, time.time())
+    return Setback(
+        shared=asked is not None or status in (429, 502, 503),
+        overload=status in (429, 503, 504),
+        asked=asked,
+    )
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds that a response asks to wait, or None if it does not say so in a way we know.
+
+    Args:
+        headers: Of the response: ``retry-after-ms``, or ``retry-after`` in seconds or as a date
+            (RFC 9110, 10.2.3).
+        now: Unix time.
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        text = headers.get(name, "")
+        try:
+            seconds = float(text) / unit
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether no connection came about, other than for want of trust."""
+    import aiohttp
+
+    causes = list(chain(error))
+    lost = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+    return any(isinstance(cause, lost) for cause in causes) and not any(
+        isinstance(cause, ssl.SSLCertVerificationError) for cause in causes
+    )
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception and what it came of, outermost first."""
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__
+
+
+async def persist(
+    attempt: Callable[[], Awaitable[T]], pace: Pace, describe: Callable[[Exception], str]
+) -> T:
+    """Attempt until it succeeds or is not worth another try.
+
+    After its first failure a call is tried for `pace.max_wait` seconds. Failures of its own it may
+    have `ATTEMPTS` of; those of the endpoint, its silence among them, are counted by `pace`, for all
+    calls together.
+
+    Raises:
+        UnavailableError: If the endpoint asks to wait for too long, or has been away for too long.
+        Exception: What the last attempt raised.
+    """
+    deadline: float | None = None
+    failures = 0
+    while True:
+        wait = 0.0
+        turn = await pace.enter()
+        try:
+            answer = await attempt()
+        except Exception as error:
+            found = setback(error)
+            if found is None:
+                pace.seen()
+                raise
+            now = pace.clock()
+            deadline = now + pace.max_wait if deadline is None else deadline
+            overlong = pace.overlong(found.asked, first=failures == 0)
+            if found.shared and not overlong:
+                pace.alive = pace.alive or found.answered
+                pace.refused(turn, describe(error), found.asked)
+            else:
+                if found.overload:
+                    pace.slow_down(turn)
+                if found.answered:
+                    if not overlong:
+                        pace.seen()
+                elif pace.unheard(turn, describe(error), hangs=found.hangs):
+                    raise UnavailableError(describe(error), None) from error
+                failures += 1
+                wait = _FIRST_WAIT * 2.0 ** (failures - 1) * (1 + pace.draw()) / 2
+            if failures == ATTEMPTS or now + wait >= deadline:
+                if overlong:
+                    raise UnavailableError(describe(error), found.asked) from error
+                raise
+        else:
+            pace.answered(turn)
+            return answer
+        finally:
+            pace.leave(turn)
+        await pace.sleep(wait)

@@ -1,0 +1,64 @@
+"""The HTTP client below the OpenAI client. Importing this imports openai; do so when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx2
+import openai
+
+from pytest_recsys_mt.llm.api.endpoint import Endpoint
+
+LARGEST = 2_000_000
+"""Bytes of a response that are read; the longest answers of real models have some 100,000."""
+
+_CONNECT = 10.0
+"""Seconds for a connection to come about."""
+
+
+class UnreadableError(ValueError):
+    """A response whose body is not read to its end; the text says why."""
+
+
+def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
+    """The fastest transport that the OpenAI client has (aiohttp), made safe.
+
+    It follows no redirect, for the key would go along; uses no proxy for this machine; checks
+    certificates, against ``SSL_CERT_FILE`` where that is set; and reads no more than `LARGEST`
+    bytes. It sets no time limit but one for connecting: the caller limits the whole attempt, as a
+    server that sends a byte a minute would keep every limit between two bytes.
+    """
+    return openai.DefaultAioHttpClient(
+        follow_redirects=False,
+        # What stays on this machine does not go through a proxy.
+        trust_env=not endpoint.is_loopback,
+        verify=httpx2.create_ssl_context(),
+        timeout=httpx2.Timeout(None, connect=_CONNECT),
+        # A small compressed body may be a large one, so none is asked for, and none is taken.
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [_limit]},
+    )
+
+
+async def _limit(response: httpx2.Response) -> None:
+    coding = response.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise UnreadableError(f"the answer is packed as {coding!r}, which was not asked for")
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Limited(response.stream)
+
+
+class _Limited(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > LARGEST:
+                raise UnreadableError(f"the answer has more than {LARGEST:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

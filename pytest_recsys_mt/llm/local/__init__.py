@@ -1,0 +1,1 @@
+"""Language models on this machine, with transformers."""

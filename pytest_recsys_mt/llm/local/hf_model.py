@@ -1,0 +1,309 @@
+"""Language models in this process, through transformers: folders, GGUF files, the Hub."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from typing import Any, Literal
+
+from pytest_recsys_mt import specs
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.local import batches, hf_source
+from pytest_recsys_mt.llm.local.batches import Batch, Group, Tokens
+from pytest_recsys_mt.llm.local.exactness import exactly
+from pytest_recsys_mt.llm.local.hf_network import DeviceMap, DType, LocalNetwork
+from pytest_recsys_mt.llm.local.hf_source import quietly
+from pytest_recsys_mt.requests import Completion, Prompt, Usage
+from pytest_recsys_mt.sanitize import one_line
+
+BATCH_TOKENS = {"cpu": 16_384, "cuda": 65_536}
+"""Most tokens of a batch, answers included, by kind of device; others are taken for a CPU."""
+
+SCORING = "sum of token log-probabilities"
+"""What orders the choices of a multiple-choice question; see `choices.log_probabilities`."""
+
+
+class HFModel:
+    """A causal language model that runs in this process.
+
+    A model with a chat template gets its prompts through it; one without gets the contents of the
+    messages, joined by blank lines. Decoding is greedy at temperature 0, and sampled otherwise, each
+    prompt by its own seed (`SeededSampling`). Of the model's own generation settings only the
+    special tokens count: no penalty, no top-k that the spec does not show.
+
+    Args:
+        model: A folder, a ``.gguf`` file, or a Hub repository ``ID[@REVISION]``. A revision that is
+            in the local Hugging Face cache is used as it is there. Weights are read from
+            safetensors or GGUF only.
+        temperature: At least 0.
+        max_tokens: The most tokens of one answer.
+        top_p: In (0, 1].
+        dtype: Of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
+        batch: Most prompts in one batch; None for as many as `BATCH_TOKENS` allows. One that does
+            not fit into memory is halved.
+        device: ``auto`` is a GPU where there is one; else as PyTorch names it.
+        device_map: Divides a model among several GPUs, as accelerate names it.
+        exact: Answer each prompt alone, in float32, on one thread, by deterministic algorithms.
+        stop_at_k: Whether an answer ends with the line of its k-th list entry (`Prompt.k`).
+        answer: ``choices`` answers prompts that have choices with the k most probable of them, one
+            a line, by `SCORING`; a prompt without choices is answered in words all the same.
+        trust_remote_code: Whether Python code that comes with the model may run here: with a Hub
+            model only at the full hash of a commit.
+
+    Attributes:
+        deterministic: Whether it is exact, at temperature 0. Otherwise the order of the
+            floating-point sums changes with the shape of the batch, and a prompt's neighbours are
+            what the cache happens to lack. Below float32 that changes greedy answers often, in
+            float32 at near ties.
+        scores_choices: Whether `answer` is ``choices``.
+
+    Raises:
+        RecommenderError: If an argument is out of range, two contradict each other, or there is no
+            such file.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        temperature: float = 0.0,
+        max_tokens: int = 256,
+        top_p: float = 1.0,
+        dtype: DType = "auto",
+        batch: int | None = None,
+        device: str = "auto",
+        device_map: DeviceMap | None = None,
+        exact: bool = False,
+        stop_at_k: bool = True,
+        answer: Literal["generate", "choices"] = "generate",
+        trust_remote_code: bool = False,
+    ) -> None:
+        for name, value, fits, allowed in (
+            ("model", model, bool(model.strip()), "a folder, a .gguf file or a Hub repository"),
+            ("temperature", temperature, 0 <= temperature < float("inf"), "at least 0"),
+            ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
+            ("top_p", top_p, 0 < top_p <= 1, "in (0, 1]"),
+            ("batch", batch, batch is None or batch >= 1, "at least 1"),
+            ("batch", batch, not exact or batch in (None, 1), "1 where answers are exact"),
+            (
+                "dtype",
+                dtype,
+                not exact or dtype in ("auto", "float32"),
+                "float32 for exact answers",
+            ),
+            ("device", device, not device_map or device == "auto", "left out beside device_map"),
+        ):
+            if not fits:
+                raise RecommenderError(f"hf: {name}={value!r} must be {allowed}")
+        self.model = model
+        self.temperature = temperature
+        self.max_tokens = max_tokens
+        self.top_p = top_p
+        self.batch = 1 if exact else batch
+        self.exact = exact
+        self.stop_at_k = stop_at_k
+        self.scores_choices = answer == "choices"
+        self.deterministic = exact and temperature == 0
+        self._trust_remote_code = trust_remote_code
+        self._source = hf_source.find(model, trust_remote_code=trust_remote_code)
+        self._local = LocalNetwork(
+            self._source, "float32" if exact else dtype, device, device_map, trust_remote_code
+        )
+
+    @classmethod
+    def from_spec(cls, spec: str, *, exact: bool = False) -> HFModel:
+        """The model that ``hf:PATH_OR_ID[@REVISION]?temperature=0&max_tokens=64`` means.
+
+        Args:
+            spec: As above.
+            exact: What `exact` is where the spec says nothing of it.
+
+        Raises:
+            RecommenderError: If a parameter is unknown, a value is out of range, or there is no
+                such file.
+        """
+        target, given = specs.split(spec)
+        if exact:
+            given.setdefault("exact", "true")
+        model: HFModel = specs.build(partial(cls, target.removeprefix("hf:")), given, spec)
+        return model
+
+    def __repr__(self) -> str:
+        return f"HFModel({self.model!r}, temperature={self.temperature}, top_p={self.top_p})"
+
+    @property
+    def name(self) -> str:
+        """As reports print it."""
+        return f"hf:{self._source.name}"
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """All that an answer depends on besides the prompt, as plain JSON data.
+
+        A local model is known by the content of its files, one of the Hub by its commit.
+        """
+        return {
+            "provider": "hf",
+            "model": self._source.identity,
+            "dtype": self._local.dtype,
+            "device": self._local.placement,
+            "engine": [f"{p} {importlib.metadata.version(p)}" for p in ("transformers", "torch")],
+            "batch": "exact" if self.exact else {"size": self.batch, "tokens": self._batch_tokens},
+            "answer": SCORING if self.scores_choices else "generate",
+            "stop_at_k": self.stop_at_k,
+            "trust_remote_code": self._trust_remote_code,
+            "sampling": {
+                "temperature": self.temperature,
+                "max_tokens": self.max_tokens,
+                "top_p": self.top_p,
+            },
+        }
+
+    def prompt_tokens(self, prompt: Prompt) -> int:
+        """The tokens of a prompt, by the model's own tokenizer; no weights are loaded."""
+        return len(self._local.encode(prompt.messages))
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """Answers in the order of the prompts; a failed one is a `Completion` with an error.
+
+        Raises:
+            RecommenderError: If the model cannot be loaded.
+        """
+        answers = dict(self.complete_each(prompts))
+        return [answers[index] for index in range(len(prompts))]
+
+    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[tuple[int, Completion]]:
+        """Yield each prompt's position with its answer, batch by batch, the longest prompts first.
+
+        Raises:
+            RecommenderError: If the model cannot be loaded.
+        """
+        if not prompts:
+            return
+        with self._computing():
+            encoded = [self._local.encode(prompt.messages) for prompt in prompts]
+        written = []
+        for index, prompt in enumerate(prompts):
+            if self.scores_choices and prompt.choices:
+                with self._computing():
+                    completion = self._choose(encoded[index], prompt)
+                yield index, completion
+            elif len(encoded[index]) > self._local.context - self.max_tokens:
+                yield index, self._too_long(encoded[index], self.max_tokens)
+            else:
+                written.append(index)
+        chosen = [encoded[index] for index in written]
+        asked = [prompts[index] for index in written]
+        for batch in self._batches(chosen):
+            with self._computing():
+                answers = self._write(chosen, asked, batch)
+            yield from ((written[place], completion) for place, completion in answers)
+
+    @property
+    def _batch_tokens(self) -> int:
+        return BATCH_TOKENS.get(self._local.device.partition(":")[0], BATCH_TOKENS["cpu"])
+
+    def _batches(self, prompts: Sequence[Tokens]) -> Iterator[Batch]:
+        if self.exact:
+            return iter([(Group(0, (place,)),) for place in range(len(prompts))])
+        # Where nothing is drawn, only other neighbours make repeated answers differ.
+        return batches.plan(
+            prompts,
+            self.max_tokens,
+            tokens=self._batch_tokens,
+            most=self.batch,
+            apart=self.temperature == 0,
+        )
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Nothing of it may last while a generator waits for its reader."""
+        hf_source.library()
+        import torch
+
+        with torch.inference_mode(), quietly(), exactly(self.exact):
+            yield
+
+    def _write(
+        self, prompts: Sequence[Tokens], asked: Sequence[Prompt], batch: Batch
+    ) -> list[tuple[int, Completion]]:
+        """The answers to a batch by position; it is halved where memory does not suffice."""
+        import torch
+
+        from pytest_recsys_mt.llm.local import decoding
+
+        how = decoding.Writing(
+            self.max_tokens, self._local.ends, self._local.decode, self.temperature, self.top_p
+        )
+        members = [member for group in batch for member in group.members]
+        lines = [prompt.k if self.stop_at_k else None for prompt in asked]
+        try:
+            answers = decoding.write(
+                self._local.network,
+                prompts,
+                batch,
+                [prompt.seed for prompt in asked],
+                lines,
+                how,
+            )
+        except torch.OutOfMemoryError as error:
+            if len(members) == 1:
+                return [(members[0], self._failed(error))]
+        except RuntimeError as error:
+            return [(member, self._failed(error)) for member in members]
+        else:
+            return [
+                (
+                    member,
+                    self._read(len(prompts[member]), answer, how.is_over(answer, lines[member])),
+                )
+                for member, answer in zip(members, answers, strict=True)
+            ]
+        # Outside the handler, whose traceback would hold the memory.
+        middle = len(members) // 2
+        return [
+            answer
+            for half in (members[:middle], members[middle:])
+            for answer in self._write(prompts, asked, tuple(Group(0, (one,)) for one in half))
+        ]
+
+    def _choose(self, tokens: Tokens, prompt: Prompt) -> Completion:
+        """The most probable choices."""
+        from pytest_recsys_mt.llm.local.choices import log_probabilities
+
+        choices = [self._local.encode_answer(choice) for choice in prompt.choices]
+        if not all(choices):
+            empty = prompt.choices[choices.index(())]
+            return Completion(None, error=f"the choice {empty!r} has no tokens")
+        longest = max(map(len, choices))
+        if len(tokens) > self._local.context - longest:
+            return self._too_long(tokens, longest)
+        try:
+            scores = log_probabilities(self._local.network, tokens, choices)
+        except RuntimeError as error:
+            return self._failed(error)
+        # Of equals the first that was offered.
+        best = sorted(range(len(choices)), key=lambda place: -scores[place])[: prompt.k or 1]
+        text = "\n".join(prompt.choices[place] for place in best)
+        return Completion(text, Usage(len(tokens), sum(map(len, choices))), "choice", self.name)
+
+    def _read(self, prompt_tokens: int, answer: Sequence[int], over: bool) -> Completion:
+        ended = answer[-1] in self._local.ends
+        text = self._local.decode(answer[:-1] if ended else answer)
+        usage = Usage(prompt_tokens, len(answer))
+        finish = "stop" if over else "length"
+        if not text:
+            return Completion(None, usage, finish, self.name, error="the model wrote nothing")
+        return Completion(text, usage, finish, self.name)
+
+    def _too_long(self, tokens: Tokens, answer: int) -> Completion:
+        return Completion(
+            None,
+            error=f"the prompt has {len(tokens)} tokens, and {self.name} reads "
+            f"{self._local.context} with the answer's {answer}",
+        )
+
+    def _failed(self, error: RuntimeError) -> Completion:
+        return Completion(None, error=f"generation failed: {one_line(str(error))[:200]}")

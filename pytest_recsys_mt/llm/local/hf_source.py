@@ -1,0 +1,229 @@
+"""Where a model of transformers comes from: a folder, a GGUF file, or the Hugging Face Hub."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
+from pytest_recsys_mt.llm.local import weights
+from pytest_recsys_mt.sanitize import one_line
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_HUB_ID = re.compile(r"([\w.-]+(?:/[\w.-]+)?)(?:@([\w./-]+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model in files here, known by their content, wherever they lie."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """As reports print it."""
+        return self.path.name
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What tells it from every other model."""
+        return {"id": self.path.name, "sha256": weights.digest(self.path)}
+
+    def arguments(self) -> dict[str, Any]:
+        """What ``from_pretrained`` is given; a GGUF file is converted first, once a machine."""
+        folder = self.path
+        if not folder.is_dir():
+            with quietly():
+                folder = weights.plain_folder(folder)
+        return {"pretrained_model_name_or_path": str(folder), "local_files_only": True}
+
+    def check_code(self) -> None:
+        """See that all code of the model lies in its folder.
+
+        Raises:
+            RecommenderError: If a part of it would come from elsewhere.
+        """
+        _refuse_foreign_code(self.name, [self.path / name for name in _NAMING_CODE])
+
+
+@dataclass(frozen=True)
+class HubModel:
+    """A model of the Hugging Face Hub, known by its commit.
+
+    A revision that is in the local cache is used as it is there: ``main`` moves when the cache does.
+    """
+
+    id: str
+    revision: str = "main"
+
+    @property
+    def name(self) -> str:
+        """As reports print it."""
+        return self.id if self.revision == "main" else f"{self.id}@{self.revision}"
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What tells it from every other model."""
+        return {"id": self.id, "revision": self.commit}
+
+    def arguments(self) -> dict[str, Any]:
+        """What ``from_pretrained`` is given."""
+        return {"pretrained_model_name_or_path": self.id, "revision": self.commit}
+
+    def check_code(self) -> None:
+        """See that all code of the model is of its own commit.
+
+        Raises:
+            RecommenderError: If a part of it would come from another repository.
+        """
+        library()
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+        files = []
+        for name in _NAMING_CODE:
+            fetch = partial(hf_hub_download, self.id, name, revision=self.commit)
+            try:
+                try:
+                    files.append(Path(fetch(local_files_only=True)))
+                except LocalEntryNotFoundError:
+                    files.append(Path(fetch()))
+            except EntryNotFoundError:
+                continue
+            except (OSError, ValueError) as error:
+                raise RecommenderError(
+                    f"hf:{self.name}: {name} cannot be read, so nobody knows whose code it names: "
+                    f"{one_line(str(error))[:200]}"
+                ) from error
+        _refuse_foreign_code(self.name, files)
+
+    @cached_property
+    def commit(self) -> str:
+        """The full hash that the revision stands for.
+
+        Raises:
+            RecommenderError: If it is neither in the cache nor to be had from the Hub.
+        """
+        library()
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import LocalEntryNotFoundError
+
+        fetch = partial(hf_hub_download, self.id, "config.json", revision=self.revision)
+        try:
+            try:
+                config = fetch(local_files_only=True)
+            except LocalEntryNotFoundError:
+                config = fetch()
+        except (OSError, ValueError) as error:
+            raise RecommenderError(
+                f"hf:{self.name} is neither a file or folder here nor a model that can be had from "
+                f"the Hugging Face Hub: {one_line(str(error))[:200]}"
+            ) from error
+        # The cache keeps each commit in a folder of its name.
+        return Path(config).parent.name
+
+
+_NAMING_CODE = ("config.json", "tokenizer_config.json")
+"""Files of a model that may name Python classes, as ``auto_map``."""
+
+
+def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
+    """``OTHER/REPOSITORY--module.Class`` is code of another repository, at whatever revision."""
+    for file in files:
+        if not file.is_file():
+            continue
+        try:
+            named = json.loads(file.read_text(encoding="utf-8")).get("auto_map") or {}
+        except (ValueError, AttributeError) as error:
+            raise RecommenderError(f"hf:{name}: {file.name} is no JSON object") from error
+        if "--" in json.dumps(named):
+            raise RecommenderError(
+                f"hf:{name}: {file.name} names code of another repository ({named!r}), of which no "
+                f"commit is fixed; copy the model and that code into one folder, and name that"
+            )
+
+
+def find(model: str, *, trust_remote_code: bool = False) -> LocalModel | HubModel:
+    """What a name means; nothing is read or downloaded yet.
+
+    Args:
+        model: A folder, a ``.gguf`` file, or ``ID[@REVISION]``.
+        trust_remote_code: Whether Python code that comes with it may run. A folder here is known
+            by its content, and what its owner put there runs; of the Hub only a full commit hash
+            fixes the content.
+
+    Raises:
+        RecommenderError: If it can be neither a path nor a name of the Hub, or code is to be
+            trusted that may change.
+    """
+    path = Path(model).expanduser()
+    if trust_remote_code and path.suffix == ".gguf":
+        raise RecommenderError(
+            f"hf:{model}: a GGUF file holds no code; leave trust_remote_code out"
+        )
+    if path.is_dir() or (path.suffix == ".gguf" and path.is_file()):
+        return LocalModel(path.resolve())
+    if path.exists():
+        raise RecommenderError(
+            f"hf:{model} is neither a folder nor a .gguf file; other weights go into a folder with "
+            f"config.json and a tokenizer"
+        )
+    match = _HUB_ID.fullmatch(model)
+    if match is None or path.suffix == ".gguf" or model.startswith("."):
+        raise RecommenderError(
+            f"hf:{model} does not exist: name a folder, a .gguf file, or a model of the Hugging Face "
+            f"Hub as ORGANISATION/NAME[@REVISION]"
+        )
+    revision = match[2] or "main"
+    if trust_remote_code and not _COMMIT.fullmatch(revision):
+        raise RecommenderError(
+            f"hf:{model}: trust_remote_code runs Python code from the Hub, and {revision!r} may be "
+            f"other code tomorrow; name the commit whose code you read by its full hash of 40 "
+            f"characters: hf:{match[1]}@HASH?trust_remote_code=true"
+        )
+    return HubModel(match[1], revision)
+
+
+def library() -> Any:
+    """The library.
+
+    Raises:
+        MissingExtraError: If it or PyTorch is not installed.
+    """
+    try:
+        importlib.import_module("torch")
+        return importlib.import_module("transformers")
+    except ImportError as error:
+        raise missing(error) from error
+
+
+def missing(error: ImportError) -> MissingExtraError:
+    """The error that says how to install what an import lacked."""
+    return MissingExtraError(
+        f"local models need {error.name or 'more packages'}: {one_line(str(error))[:200]}; install "
+        f"PyTorch first, in the build for your machine (https://pytorch.org/get-started), then: "
+        f"pip install 'pytest-recsys-mt[hf]'"
+    )
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without the progress bars and the warnings of transformers, which are not our user's."""
+    logging = library().utils.logging
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        if bars:
+            logging.enable_progress_bar()

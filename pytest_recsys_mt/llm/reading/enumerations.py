@@ -1,0 +1,117 @@
+"""Several titles in one line: where they part, and the sentences that hold them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pytest_recsys_mt.llm.reading.comments import RATING, unwrapped
+from pytest_recsys_mt.llm.reading.wording import LEADING
+
+_SEPARATOR = re.compile(
+    r"(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s?\|\s?|\s[•·/]\s|[\n\t])"
+    r"|\s(?:and|or|und|oder|et|ou|y|e|o|og|och|en|&|plus|as well as)\s|\s?(?:以及|和|还有|と|そして)\s?"
+)
+_SHELTER = re.compile(
+    r"\([^()\n]{0,200}\)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|《[^》\n]{1,200}》"
+    r"|『[^』\n]{1,200}』"
+)
+_CONJUNCTION = re.compile(
+    r"(?:and|or|und|oder|et|ou|y|e|o|finally|lastly|then|also)\s|(?:以及|和|还有|最后|そして|と)",
+    re.IGNORECASE,
+)
+
+
+class Part(NamedTuple):
+    """One part of an enumeration, by its place in the text.
+
+    `parts_surely` is whether what stands before it parts titles for sure (a comma, not "and").
+    """
+
+    start: int
+    end: int
+    parts_surely: bool
+
+
+def leads(text: str) -> Iterator[tuple[str, str]]:
+    """An enumeration, also without the words that lead to it: ``I recommend: Heat, Casino``."""
+    yield "", text
+    for mark in (":", "："):
+        lead, colon, rest = text.partition(mark)
+        if colon and rest.strip():
+            yield lead + colon, rest.strip()
+    verb = LEADING.search(text)
+    if verb is not None:
+        yield text[: verb.end()], text[verb.end() :]
+
+
+def parts(text: str) -> list[Part]:
+    """The parts of an enumeration; brackets and quotes are kept whole."""
+    text = text.strip()
+    shelters = [match.span() for match in _SHELTER.finditer(text)]
+    found: list[Part] = []
+    start, sure, shelter = 0, True, 0
+    for match in _SEPARATOR.finditer(text):
+        while shelter < len(shelters) and shelters[shelter][1] <= match.start():
+            shelter += 1
+        if shelter < len(shelters) and shelters[shelter][0] <= match.start():
+            continue
+        if text[start : match.start()].strip():
+            found.append(Part(start, match.start(), sure))
+            sure = match["sure"] is not None
+        start = match.end()
+    if text[start:].strip():
+        found.append(Part(start, len(text), sure))
+    return found
+
+
+def plain_heads(text: str) -> Iterator[str]:
+    """What one part of an enumeration may have as its title."""
+    text = text.strip().strip("[]{}").strip()
+    text = unwrapped(text)
+    yield text
+    conjunction = _CONJUNCTION.match(text)
+    if conjunction is not None:
+        text = unwrapped(text[conjunction.end() :])
+        yield text
+    rated = RATING.search(text)
+    if rated is not None:
+        text = unwrapped(text[: rated.start()])
+        yield text
+    if text.endswith((".", "!", "。")):
+        yield unwrapped(text[:-1])
+    number = re.match(r"\(?\d{1,3}[.)]\s", text)
+    if number is not None:
+        yield unwrapped(text[number.end() :])
+
+
+_QUOTED = re.compile(
+    r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|「([^」\n]{1,200})」|『([^』\n]{1,200})』"
+    r"|《([^》\n]{1,200})》|\*\*([^*\n]{1,200})\*\*|\*([^*\n]{1,200})\*|„([^“”\n]{1,200})[“”]|‘([^’\n]{1,200})’"
+)
+_WORD = re.compile(r"\S+")
+
+
+def spans(text: str, most: int) -> Iterator[tuple[int, int, bool]]:
+    """Where a sentence may hold a title: start, end, and whether it is quoted; in order, longest
+    first. Unquoted ones begin with a capital or a digit.
+    """
+    quoted = {}
+    for match in _QUOTED.finditer(text):
+        group = match.lastindex or 0
+        quoted[match.start()] = match.span(group)
+    tokens = [match.span() for match in _WORD.finditer(text)]
+    starts = sorted({*quoted, *(start for start, _ in tokens)})
+    index = {start: i for i, (start, _) in enumerate(tokens)}
+    for start in starts:
+        if start in quoted:
+            yield *quoted[start], True
+        first = index.get(start)
+        if first is None or not (text[start].isupper() or text[start].isdigit()):
+            continue
+        for last in range(min(len(tokens), first + most) - 1, first - 1, -1):
+            end = tokens[last][1]
+            written = text[start:end].rstrip(".,;:!?。，")
+            if last > first or (start > 0 and len(written) > 2):
+                yield start, start + len(written), False

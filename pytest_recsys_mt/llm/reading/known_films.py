@@ -1,0 +1,70 @@
+"""Films that exist, to tell a title outside the catalogue from one that was made up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from pytest_recsys_mt.llm.reading.spelling import normalise, split_brackets, split_year
+from pytest_recsys_mt.requests import Item
+
+LEAST_SHARE = 0.2
+"""Share of a catalogue that is known where it is one of films. It is 73 % of MovieLens
+(ml-latest-small), 52 % of its films since 2010; a book or a song is seldom called like a film of its
+very year."""
+
+MOST_ASKED = 1000
+"""Items, evenly over the catalogue, by which that share is told."""
+
+
+class KnownFilms:
+    """The films of `pytest_recsys_mt.datasets.metadata`, where the catalogue is one of films.
+
+    No loader says what its items are; a catalogue is one of films where at least `LEAST_SHARE` of
+    its items with a year are such films. The films are read when they are first asked for; without
+    the extra ``metadata`` none is known.
+
+    Args:
+        catalogue: The items.
+    """
+
+    def __init__(self, catalogue: Iterable[Item]) -> None:
+        self._catalogue = tuple(catalogue)
+
+    def hold(self, title: str, year: int) -> bool:
+        """Whether there is a film of that year and, but for its normal form, that very title.
+
+        A film whose director and year are those of an item counts as that item under a name that
+        the catalogue lacks (``Star Wars`` of 1977), and is not held.
+
+        Raises:
+            DataError: If the database cannot be read.
+        """
+        directors = self._films.get((normalise(title), year))
+        return directors is not None and not (directors and (directors, year) in self._directed)
+
+    @cached_property
+    def _films(self) -> dict[tuple[str, int], frozenset[str]]:
+        """Directors by normal form and year; nothing where the catalogue is not one of films."""
+        from pytest_recsys_mt.datasets import metadata
+
+        films = {
+            (normalise(film.title), film.year): frozenset(film.attributes["directors"])
+            for film in metadata.films()
+            if film.year is not None
+        }
+        dated = [item for item in self._catalogue if item.year is not None]
+        asked = dated[:: max(1, len(dated) // MOST_ASKED)]
+        shared = sum((normalise(_bare(item)), item.year) in films for item in asked)
+        return films if asked and shared >= LEAST_SHARE * len(asked) else {}
+
+    @cached_property
+    def _directed(self) -> frozenset[tuple[frozenset[str], int | None]]:
+        """Directors and year of the items."""
+        names = ((item.attributes.get("directors") or (), item.year) for item in self._catalogue)
+        return frozenset((frozenset(directors), year) for directors, year in names)
+
+
+def _bare(item: Item) -> str:
+    """The title of an item without its year and its other names."""
+    return split_brackets(split_year(item.title)[0])[0]

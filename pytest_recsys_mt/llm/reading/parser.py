@@ -1,0 +1,355 @@
+"""Reading a text answer: which items it names, in its order, and what the rest of it is.
+
+The answer is sanitized here, once, and cut into pieces by `layout.pieces`; `comments` knows where a
+title may end, `enumerations` where several part, and `titles` which item it is. The held-out item is never looked at. Work grows
+linearly with the answer up to `layout.MAX_CHARACTERS` and `layout.MAX_PIECES`, and stops there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from pytest_recsys_mt.llm.reading import comments, enumerations
+from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, Piece, pieces
+from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, EntryKind, Item, Request
+from pytest_recsys_mt.sanitize import sanitize
+
+_CANDIDATE_NUMBER = re.compile(
+    r"(?:(?:candidate|option|item|movie|film|choice|number|no|nr)\.?\s?)?[#(\[]{0,2}(\d{1,4})[.)\]]{0,2}",
+    re.IGNORECASE,
+)
+_JOINED = 7
+"""Parts between commas that one title may have."""
+
+_MOST_WORDS = 14
+"""Words that a title has at most when it is looked for inside a sentence."""
+
+
+def parse(
+    text: str,
+    request: Request,
+    index: TitleIndex,
+    *,
+    truncated: bool = False,
+    shown: Sequence[Sequence[str]] = (),
+    exists: Callable[[str, int], bool] = lambda title, year: False,
+) -> tuple[Entry, ...]:
+    """The entries of a text answer, best first; it never raises.
+
+    A list entry that names no item is a title ``outside`` the catalogue where one of its year
+    `exists`, otherwise an ``unknown`` one; prose is ``unparsed``. Plain numbers
+    stand for the candidates, which every prompt numbers from 1. Of an answer in sentences, without
+    any list, the titles in it count, but not those of the history, which it may only mention.
+
+    Args:
+        text: What the model wrote.
+        request: What it was asked.
+        index: The titles of the catalogue.
+        truncated: Whether the model was cut off; then its last entry counts only as a full title.
+            Without this, a last entry that a longer title begins with is taken as cut off.
+        shown: How the prompt named each candidate, where edits changed it; see `Template.shown`.
+        exists: Whether there is a title of that year; see `KnownFilms.hold`. It is asked only about
+            titles that name no item.
+    """
+    reader = _Reader(request, index, shown, exists)
+    for piece in pieces(sanitize(text)):
+        reader.read(piece)
+        if len(reader.entries) >= MAX_PIECES:
+            break
+    reader.finish(cut_off=truncated and not text.endswith("\n"))
+    return tuple(reader.entries)
+
+
+class _Reader:
+    """Reads one answer, piece by piece.
+
+    Attributes:
+        entries: Those read so far.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        index: TitleIndex,
+        shown: Sequence[Sequence[str]],
+        exists: Callable[[str, int], bool],
+    ) -> None:
+        self.entries: list[Entry] = []
+        self._exists = exists
+        self._candidates = request.candidates
+        self._shown = {rating.item.id for rating in request.history}
+        self._known = request.known
+        self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
+        history = [rating.item for rating in request.history]
+        self._scope = index.scope(request.candidates or (), history, shown)
+        self._named: set[str] = set()
+        self._listed = False  # whether any piece stood in a list
+        self._heading = False  # whether the last numbered piece named nothing
+        self._loose: list[int] = []  # entries of lines of their own that named nothing
+        self._open = ""  # the last title that was not equal to one, which may be cut off
+
+    def read(self, piece: Piece) -> None:
+        """Add the entries of one piece."""
+        self._open = ""
+        self._listed = self._listed or piece.place in ("numbered", "bulleted", "data")
+        text = comments.unwrapped(piece.text)
+        if piece.place == "note" and not self._heading:
+            self._prose(piece.text)
+        elif not any(c.isalnum() for c in text):
+            if (item := self._equal(text)) is not None or piece.place == "numbered":
+                self._add(piece.whole or text, item)
+        elif not self._read_whole(piece, text):
+            text = comments.unlabelled(text)
+            if not self._read_several(piece, text):
+                self._read_one(piece, text)
+
+    def finish(self, *, cut_off: bool) -> None:
+        """Settle what only the whole answer can tell."""
+        last = self.entries[-1] if self.entries else None
+        if last is not None and self._open:
+            unfinished = last.kind in ("unknown", "unparsed") and self._scope.extends(self._open)
+            if cut_off or unfinished:
+                self.entries[-1] = Entry(last.text, "unparsed")
+                self._named = {entry.item for entry in self.entries if entry.item is not None}
+                self._loose = [at for at in self._loose if at != len(self.entries) - 1]
+        if self._loose and self._is_bare_list():
+            for at in self._loose:
+                text = self.entries[at].text
+                title = comments.unknown_title(text)
+                if title and comments.is_capitalised(title):
+                    self.entries[at] = self._unknown(text, title)
+        if not self._listed and all(entry.item is None for entry in self.entries):
+            self._read_sentences()
+
+    # ---- one piece ----
+
+    def _read_whole(self, piece: Piece, text: str) -> bool:
+        """A piece that is one title and nothing else."""
+        item = self._equal(text, piece.year)
+        if item is None and piece.whole and piece.whole != piece.text:
+            item = self._equal(comments.unwrapped(piece.whole), piece.year)
+        if item is None and piece.place == "line":
+            item = self._equal(self._unnumbered(text))
+        if item is None:
+            return False
+        self._heading = self._heading and piece.place == "note"
+        self._add(piece.text, item)
+        return True
+
+    def _unnumbered(self, text: str) -> str:
+        """A line less the number before it, ``1 Heat``, where that is the next in turn."""
+        number, _, rest = text.partition(" ")
+        turn = len([entry for entry in self.entries if entry.item is not None]) + 1
+        return rest if number == str(turn) else ""
+
+    def _read_one(self, piece: Piece, text: str) -> None:
+        """A piece that names one item at most."""
+        self._open = ""
+        item = self._beginning(text, piece.year)
+        title = "" if item else comments.unknown_title(piece.text)
+        if piece.place in ("line", "note") and not comments.is_capitalised(title):
+            title = ""
+        if item is None and (number := self._number(text)) is not None:
+            self._open = text
+            item, title = number, ""
+        elif item is None and title:
+            item = self._find(title, piece.year or _year(text))
+        if piece.place != "note":
+            self._heading = piece.place == "numbered" and item is None
+        if item is not None:
+            self._add(piece.text, item)
+        elif piece.place in ("line", "note"):
+            self._open = text
+            self._loose.append(len(self.entries))
+            self._prose(piece.text)
+        elif title:
+            self.entries.append(self._unknown(piece.text, title, piece.year))
+        else:
+            self._prose(piece.text)
+
+    def _beginning(self, text: str, year: int | None) -> Item | None:
+        """The item of the longest title that a piece begins with and then comments on."""
+        for head, rest, closed in comments.cuts(text):
+            item = self._equal(head, year)
+            if item is None:
+                continue
+            if closed or comments.is_comment(rest, item) or self._equal(rest) == item:
+                return item
+            if self._offered.get(item.id, "").startswith(normalise(text)):
+                return item  # what follows begins as it does in the title that was offered
+        return self._equal(comments.retranslated(text), year)
+
+    def _number(self, text: str) -> Item | None:
+        """The candidate that a plain number stands for."""
+        match = _CANDIDATE_NUMBER.fullmatch(text.strip().rstrip(",;"))
+        if match is None or not self._candidates:
+            return None
+        number = int(match[1])
+        return self._candidates[number - 1] if 1 <= number <= len(self._candidates) else None
+
+    # ---- several titles in one piece ----
+
+    def _read_several(self, piece: Piece, text: str) -> bool:
+        """``Heat, Casino and Alien``, also behind the sentence that leads to it."""
+        best, most = ("", list[tuple[str, Item | None]]()), 0
+        for lead, rest in enumerations.leads(text):
+            found = self._several(rest, strict=piece.place not in ("line", "note"))
+            hits = 1 + sum(item is not None for _, item in found)
+            if found and hits > most:
+                best, most = (lead, found), hits
+        lead, found = best
+        if not found:
+            return False
+        if lead:
+            self._prose(lead)
+        for part, item in found:
+            self._part(part, item)
+        self._listed = True
+        return True
+
+    def _several(self, text: str, *, strict: bool) -> list[tuple[str, Item | None]]:
+        """The parts of an enumeration with their items, or nothing where it is none.
+
+        The catalogue decides which commas part titles: the longest title wins.
+        """
+        parts = enumerations.parts(text)[:MAX_PIECES]
+        if len(parts) < 2:
+            return []
+        found: list[tuple[str, Item | None]] = []
+        used = set(self._named)
+        at = 0
+        while at < len(parts):
+            end, item = self._longest(text, parts, at, used)
+            if item is None and found and found[-1][1] is None and not parts[at].parts_surely:
+                found[-1] = (text[parts[at - 1].start : parts[at].end], None)
+            else:
+                found.append((text[parts[at].start : parts[end - 1].end], item))
+            if item is not None:
+                used.add(item.id)
+            at = end
+        hits = sum(item is not None for _, item in found)
+        distinct = len({item.id for _, item in found if item is not None})
+        if len(found) < 2 or (strict and distinct < len(found)):
+            return []
+        dated = all(comments.year_in(part) for part, _ in found)
+        likely = all(
+            item is not None or part.isdigit() or comments.is_capitalised(comments.title_of(part))
+            for part, item in found
+        )
+        return found if dated or (likely and hits and 2 * hits >= len(found)) else []
+
+    def _longest(
+        self, text: str, parts: Sequence[enumerations.Part], at: int, used: set[str]
+    ) -> tuple[int, Item | None]:
+        """The longest run of parts from `at` on that is one title."""
+        for end in range(min(len(parts), at + _JOINED), at, -1):
+            raw = text[parts[at].start : parts[end - 1].end]
+            for head in enumerations.plain_heads(raw):
+                item = self._scope.equal(head, None, used)
+                if item is not None:
+                    return end, item
+        raw = comments.unwrapped(text[parts[at].start : parts[at].end])
+        item = self._number(raw)
+        if item is None and comments.unrated(raw):
+            item = self._find(raw, None)
+        return at + 1, item
+
+    def _part(self, part: str, item: Item | None) -> None:
+        self._open = ""
+        title = comments.unknown_title(part) if item is None else ""
+        if title:
+            item = self._find(title, _year(part))
+        if item is None or comments.unwrapped(part).isdigit():
+            self._open = title or part
+        if item is not None:
+            self._add(part, item)
+        elif title and comments.is_capitalised(title):
+            self.entries.append(self._unknown(part, title))
+        else:
+            self._prose(part)
+
+    # ---- an answer in sentences ----
+
+    def _read_sentences(self) -> None:
+        entries, self.entries = self.entries, []
+        for entry in entries:
+            items = [] if comments.is_refusal(entry.text) else list(self._mentions(entry.text))
+            self.entries += [] if items else [entry]
+            for text, item in items:
+                self._add(text, item)
+
+    def _mentions(self, text: str) -> Iterator[tuple[str, Item]]:
+        """Titles in a sentence: quoted ones, those with a year, and candidates as written."""
+        at = 0
+        for start, end, quoted in enumerations.spans(text, _MOST_WORDS):
+            if start < at:
+                continue
+            written = text[start:end]
+            item = self._equal(written)
+            if item is None or item.id in self._shown - self._offered.keys():
+                continue
+            if not (quoted or split_year(written)[1] or item.id in self._offered):
+                continue
+            yield written, item
+            at = end
+
+    def _is_bare_list(self) -> bool:
+        """Whether lines of their own are titles: none stands in a list, and two at least could."""
+        titles = (comments.unknown_title(self.entries[at].text) for at in self._loose)
+        likely = sum(comments.is_capitalised(title) for title in titles if title)
+        return not self._listed and likely + sum(e.item is not None for e in self.entries) > 1
+
+    # ---- entries ----
+
+    def _equal(self, text: str, year: int | None = None) -> Item | None:
+        return self._scope.equal(text, year, self._named) if text else None
+
+    def _find(self, title: str, year: int | None) -> Item | None:
+        """The item of a title that may be misspelt or rated.
+
+        A whole number behind it is taken for a rating last of all: ``Rocky: 2`` is Rocky II where
+        there is one.
+        """
+        self._open = title
+        item = self._scope.find(title, year, self._named)
+        if item is None and (rated := comments.unrated(title)):
+            self._open = ""
+            item = self._scope.find(rated, year, self._named)
+        return item
+
+    def _add(self, text: str, item: Item | None) -> None:
+        if item is None:
+            self._prose(text)
+            return
+        kind: EntryKind
+        if item.id in self._named:
+            kind = "duplicate"
+        elif item.id in self._offered:
+            kind = "candidate"
+        elif item.id in self._known:
+            kind = "history"
+        else:
+            kind = "candidate" if self._candidates is None else "catalogue"
+        self._named.add(item.id)
+        self.entries.append(Entry(text.strip(), kind, item.id))
+
+    def _unknown(self, text: str, title: str, year: int | None = None) -> Entry:
+        title = comments.unrated(title) or title
+        name = UNKNOWN_PREFIX + normalise(title)
+        bare, found = split_year(title)
+        year = year or found or _year(text) or split_year(text)[1]
+        kind: EntryKind = "duplicate" if name in self._named else "unknown"
+        if kind == "unknown" and year is not None and self._exists(bare, year):
+            kind = "outside"
+        self._named.add(name)
+        return Entry(text.strip(), kind, name)
+
+    def _prose(self, text: str) -> None:
+        self.entries.append(Entry(text.strip(), "unparsed"))
+
+
+def _year(text: str) -> int | None:
+    return split_year(f"x {comments.year_in(text)}")[1]

@@ -1,0 +1,329 @@
+"""Finding items by the titles people and models write.
+
+Two titles are equal when their normal forms are. What is not equal may still match, but only where
+nothing speaks against it: a wrong match is a wrong verdict, a missed one is a reported unknown title.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from pytest_recsys_mt.llm.reading.spelling import (
+    MAX_LENGTH,
+    MIN_LENGTH,
+    in_digits,
+    is_foreign,
+    is_misspelling,
+    normalise,
+    split_brackets,
+    split_year,
+    words,
+)
+from pytest_recsys_mt.requests import Item
+
+__all__ = ["Scope", "TitleIndex", "normalise"]
+
+YEAR_SLACK = 1
+"""Years that a text and the catalogue may differ for one film: a festival and its release.
+
+No more among few items either: 8 % of the films of MovieLens (823 of 9,742 in ml-latest-small) have a
+namesake of another year in Wikidata alone, so "Casablanca (1967)" is not the one of 1942 for sure.
+"""
+
+MIN_SCORE = 88.0
+"""Least similarity (rapidfuzz's `ratio` of the normal forms, of 100) of a misspelt title."""
+
+MIN_MARGIN = 3.0
+"""By how much the best misspelt title must beat the next plausible one, in the same unit."""
+
+LONG = 5
+"""Words, articles not counted, from which titles that differ in an article are one: of 17,472 films
+of Wikidata none of that length has a namesake but for its article, of shorter ones 148."""
+
+_WHICH = re.compile(r"\((?:part|vol|volume|season|series|episode|chapter)\b", re.IGNORECASE)
+"""A bracket without which a title is another one."""
+
+
+class _Name(NamedTuple):
+    """One name of one item."""
+
+    item: Item
+    year: int | None
+    text: str
+    rank: int  # 0 the title, 1 another name in its brackets
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Items looked up together; `by_name` holds all names of equal normal form, in item order."""
+
+    by_name: dict[str, list[_Name]]
+    closed: bool  # few items that the text was asked to choose among or was shown
+
+    @classmethod
+    def of(cls, items: Iterable[Item], *, closed: bool) -> _Group:
+        by_name: dict[str, list[_Name]] = {}
+        for item in items:
+            title, year = split_year(item.title or item.id)
+            if item.year not in (None, year) or not item.title.endswith((")", "]", "）")):
+                title, year = item.title or item.id, item.year  # "Wonder Woman, 1984" of 2020
+            base, others = split_brackets(title)
+            ranks = dict.fromkeys(others, 1) | dict.fromkeys(
+                (base, item.title or item.id, title), 0
+            )
+            for name, rank in ranks.items():
+                by_name.setdefault(normalise(name), []).append(_Name(item, year, name, rank))
+        return cls(by_name, closed)
+
+    @cached_property
+    def by_words(self) -> dict[tuple[str, ...], list[_Name]]:
+        """Names by `words` in digits, for what differs in articles and numbers alone."""
+        index: dict[tuple[str, ...], list[_Name]] = {}
+        for names in self.by_name.values():
+            for name in names:
+                index.setdefault(in_digits(words(name.text)), []).append(name)
+        return index
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """All words of all names."""
+        names = (name for names in self.by_name.values() for name in names)
+        return frozenset(word for name in names for word in words(name.text))
+
+    @cached_property
+    def by_main_title(self) -> dict[str, list[_Name]]:
+        """Names with a subtitle by what stands before it."""
+        index: dict[str, list[_Name]] = {}
+        for names in self.by_name.values():
+            for name in names:
+                main, colon, _ = name.text.partition(":")
+                if colon:
+                    index.setdefault(normalise(main), []).append(name)
+        return index
+
+    def choose(
+        self, names: Sequence[_Name], year: int | None, slack: int, used: Collection[str]
+    ) -> Item | None:
+        """The one item these names stand for, or None where nothing or too much fits."""
+        if year is not None:
+            near = [n for n in names if n.year is None or abs(n.year - year) <= slack]
+            gaps = [abs(n.year - year) if n.year is not None else slack for n in near]
+            names = [n for n, gap in zip(near, gaps, strict=True) if gap == min(gaps)]
+        names = [n for n in names if n.rank == min(m.rank for m in names)]
+        if not names:
+            return None
+        fresh = [n for n in names if n.item.id not in used] or names
+        if self.closed or len({n.year for n in names}) == 1:
+            return fresh[0].item
+        return None
+
+
+class Scope:
+    """The items of one request in the order they are looked up: offered, history, catalogue.
+
+    `TitleIndex.scope` makes it; it serves all entries of one answer.
+    """
+
+    def __init__(self, groups: Sequence[_Group], copies: Mapping[str, Item] | None = None) -> None:
+        self._groups = groups
+        self._copies = copies or {}
+
+    def equal(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
+        """The item of an equal title, see `TitleIndex.find`; nothing misspelt matches."""
+        text = text[:MAX_LENGTH]
+        copied = self._copies.get(normalise(text))
+        if copied is not None and year in (None, copied.year):
+            return copied
+        title, found = split_year(text)
+        item = self._equal(normalise(text), year, used)
+        year = year if year is not None else found
+        if item is None and title != text:
+            item = self._equal(normalise(title), year, used)
+        return item or self._bracketed(title, year, used)
+
+    def find(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
+        """The item of a title, which may be misspelt; see `TitleIndex.find`."""
+        item = self.equal(text, year, used)
+        if item is not None:
+            return item
+        title, found = split_year(text[:MAX_LENGTH])
+        year = year if year is not None else found
+        for name in dict.fromkeys((title, split_brackets(title)[0])):
+            item = self._reworded(name, year, used) or self._misspelt(name, year, used)
+            if item is not None:
+                return item
+        return None
+
+    def extends(self, text: str) -> bool:
+        """Whether a longer title begins with this text, as the end of a cut-off answer does."""
+        key = normalise(text)
+        return any(
+            name.startswith(key) and name != key for group in self._groups for name in group.by_name
+        )
+
+    def _bracketed(self, title: str, year: int | None, used: Collection[str]) -> Item | None:
+        """A title with another name in brackets: where both are of films, they must be of one.
+
+        ``The Ring (Ringu)`` names two films, hence none. The name in brackets counts alone only
+        where the year agrees, or where it is the same title in another script.
+        """
+        base, others = split_brackets(title)
+        if base == title or _WHICH.search(title, len(base)):
+            return None
+        items = [self._equal(normalise(name), year, used) for name in (base, *others)]
+        found = [item for item in items if item is not None]
+        if len({item.id for item in found}) != 1:
+            return None
+        name = (base, *others)[items.index(found[0])]
+        foreign = is_foreign(name) != is_foreign(base)
+        return found[0] if items[0] or found[0].year == year or foreign else None
+
+    def _equal(self, key: str, year: int | None, used: Collection[str]) -> Item | None:
+        for slack in (0, YEAR_SLACK) if year is not None else (0,):
+            for group in self._groups:
+                names = group.by_name.get(key, ())
+                if year is not None and slack == 0:
+                    names = [name for name in names if name.year == year]
+                item = group.choose(names, year, slack, used)
+                if item is not None:
+                    return item
+        return None
+
+    def _reworded(self, text: str, year: int | None, used: Collection[str]) -> Item | None:
+        """Articles, numerals (``Rocky 2``) and, with the year agreeing, a subtitle left out.
+
+        "The Batman" is not "Batman": an article alone is left out only where the text chose among
+        few, the year agrees, or the title is `LONG`; a subtitle only where both of the first do,
+        since spin-offs share their year.
+        """
+        spelt = words(text)
+        if not spelt:
+            return None
+        for group in self._groups:
+            names = group.by_words.get(in_digits(spelt), [])
+            if not group.closed:
+                names = [
+                    name
+                    for name in names
+                    if (year is not None and name.year == year)
+                    or (words(name.text) == spelt and _hardly_another(spelt, text, name.text))
+                ]
+            item = group.choose(names, year, YEAR_SLACK, used)
+            if item is not None:
+                return item
+        return None if year is None else self._of_main_title(text, year)
+
+    def _of_main_title(self, text: str, year: int) -> Item | None:
+        """The item of that year which alone has a subtitle that the text lacks, or the reverse."""
+        near = [group for group in self._groups if group.closed]
+        main, colon, _ = text.partition(":")
+        main = main.removesuffix(" or")  # "Dr. Strangelove or: How I Learned"
+        names = [n for g in near for n in g.by_main_title.get(normalise(text), ())]
+        if colon:
+            names += [n for g in near for n in g.by_name.get(normalise(main), ())]
+            if any(word.isdigit() for word in words(main)):
+                names += [n for g in self._groups for n in g.by_name.get(normalise(main), ())]
+        names = [name for name in names if name.year == year]
+        return names[0].item if len({name.item.id for name in names}) == 1 else None
+
+    def _misspelt(self, text: str, year: int | None, used: Collection[str]) -> Item | None:
+        from rapidfuzz import fuzz, process
+
+        key, spelling = normalise(text), words(text)
+        if len(key) < MIN_LENGTH:
+            return None
+        scores: dict[str, tuple[float, Item]] = {}
+        for group in self._groups:
+            near = process.extract(
+                key, group.by_name.keys(), scorer=fuzz.ratio, score_cutoff=MIN_SCORE, limit=8
+            )
+            for name, score, _ in near:
+                names = [
+                    n
+                    for n in group.by_name[name]
+                    if (group.closed or len(spelling) > 1 or (year is not None and n.year == year))
+                    and self._is_misspelling(spelling, n, dated=year is not None and n.year == year)
+                ]
+                item = group.choose(names, year, YEAR_SLACK, used)
+                if item is not None and name not in scores:
+                    scores[name] = (score, item)
+        ranked = sorted(scores.values(), key=lambda hit: -hit[0])
+        if not ranked:
+            return None
+        best, item = ranked[0]
+        rivals = [score for score, other in ranked[1:] if other.id != item.id]
+        return None if rivals and best - rivals[0] < MIN_MARGIN else item
+
+    def _is_misspelling(self, written: Sequence[str], name: _Name, *, dated: bool) -> bool:
+        title = words(name.text)
+        if not is_misspelling(written, title, dated=dated):
+            return False
+        known = {w for w in written for group in self._groups if w in group.vocabulary}
+        return is_misspelling(written, title, known=known, dated=dated)
+
+
+def _hardly_another(spelt: Sequence[str], text: str, title: str) -> bool:
+    """Whether a title of the same words is the same, although no year says so."""
+    numbered = any(word.isdigit() for word in spelt)
+    return len(spelt) >= LONG or (numbered and normalise(text)[:1] == normalise(title)[:1])
+
+
+class TitleIndex:
+    """The items of a catalogue by what they are called.
+
+    Args:
+        items: The catalogue.
+    """
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._catalogue = _Group.of(items, closed=False)
+
+    def scope(
+        self,
+        offered: Sequence[Item] = (),
+        history: Iterable[Item] = (),
+        shown: Sequence[Sequence[str]] = (),
+    ) -> Scope:
+        """The items of one request; `offered` come first, then `history`, then the catalogue.
+
+        Args:
+            offered: Items that the text was asked to choose among.
+            history: Items that the text was shown.
+            shown: How each of `offered` was shown where that was not by its title. Such a name
+                counts only as a whole, and only where it is of one item and no title of another
+                that the request holds.
+        """
+        near = [_Group.of(offered, closed=True), _Group.of(history, closed=True)]
+        return Scope([*near, self._catalogue], _copies(offered, shown, Scope(near)))
+
+    def find(self, text: str, year: int | None = None, offered: Iterable[Item] = ()) -> Item | None:
+        """The item that `text` names, or None.
+
+        Titles are equal by `normalise`, by the title or by another name in its brackets; a year in
+        the text must agree (within `YEAR_SLACK`) and tells remakes apart. An item among `offered`
+        comes before the rest of the catalogue. What differs in articles, numerals or spelling
+        matches only where it can hardly be anything else (`is_misspelling`, `MIN_SCORE`,
+        `MIN_MARGIN`, `LONG`; a single word only among `offered`, or with its year). A title that
+        several years of the catalogue share names none of them.
+
+        Args:
+            text: The title, perhaps with its year in brackets.
+            year: Of release, where it is known from elsewhere.
+            offered: Items that the text was asked to choose among.
+        """
+        return self.scope(tuple(offered)).find(text, year)
+
+
+def _copies(
+    offered: Sequence[Item], shown: Sequence[Sequence[str]], titles: Scope
+) -> dict[str, Item]:
+    """The items by the normal forms under which they alone were shown, less those of `titles`."""
+    owners: dict[str, list[Item]] = {}
+    for item, names in zip(offered, shown, strict=bool(shown)):
+        for key in {normalise(name) for name in names if titles.equal(name) is None} - {""}:
+            owners.setdefault(key, []).append(item)
+    return {key: items[0] for key, items in owners.items() if len(items) == 1}

@@ -1,0 +1,171 @@
+"""The fixtures of the plugin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_recsys_mt.plugin.stash import SETTINGS, session_of, trial_of
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.arena import Arena, Aspect, Bench, Judge, League
+    from pytest_recsys_mt.calls.texts import Texts
+    from pytest_recsys_mt.design import Design
+    from pytest_recsys_mt.engine.recsys import Recsys
+    from pytest_recsys_mt.engine.settings import Settings
+
+
+@pytest.fixture(scope="session")
+def recsys_model(request: pytest.FixtureRequest) -> str:
+    """The spec of the recommender under test."""
+    settings = request.config.stash[SETTINGS]
+    return str(getattr(request, "param", settings.models[0]))
+
+
+@pytest.fixture(scope="session")
+def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
+    """The recommender under test; override it to test your own."""
+    return session_of(pytestconfig).recommender(recsys_model)
+
+
+@pytest.fixture
+def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
+    """The runner: `recsys.run(*transformations)` gives the answers of all sampled users."""
+    from pytest_recsys_mt.engine.recsys import Recsys
+    from pytest_recsys_mt.plugin.items import design_of, recommender_of
+
+    session = session_of(request.config)
+    trial = trial_of(request.node)
+    name, fixture = session.name_of(recommender, recommender_of(request.node))
+    design = design_of(request.node, session.settings.design)
+    trial.model = name
+    trial.recsys = Recsys(
+        lambda wanted: session.runner(recommender, name, wanted, fixture), design, trial.report
+    )
+    return trial.recsys
+
+
+@pytest.fixture
+def recsys_against(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
+    """The runner of the recommender that --recsys-against names, on the same requests."""
+    spec = _given(session_of(request.config).settings, "against", "a recommender to compare with")
+    return _other(request, spec, recsys.design)
+
+
+@pytest.fixture
+def recsys_sampler(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
+    """The runner of the recommender that --recsys-sampler names, on the same requests."""
+    spec = _given(session_of(request.config).settings, "sampler", "a recommender to sample by")
+    return _other(request, spec, recsys.design)
+
+
+BASELINE = "mostpop"
+"""What a recommender meets in the arena where --recsys-against names nothing."""
+
+
+@pytest.fixture(scope="session")
+def recsys_judge(pytestconfig: pytest.Config) -> Judge | Bench:
+    """What --recsys-judge names; override it to give a judge of your own."""
+    session = session_of(pytestconfig)
+    what = "a judge, which is a language model or any object with judge(comparisons)"
+    return session.bench(_given(session.settings, "judge", what))
+
+
+@pytest.fixture(scope="session")
+def recsys_aspects() -> tuple[Aspect, ...]:
+    """What is judged besides the whole; override it to add your own."""
+    from pytest_recsys_mt.arena import ASPECTS
+
+    return ASPECTS
+
+
+@pytest.fixture
+def recsys_arena(
+    request: pytest.FixtureRequest,
+    recsys_judge: Judge | Bench,
+    recsys_aspects: tuple[Aspect, ...],
+    recsys: Recsys,
+) -> Arena:
+    """The recommender under test and the one that --recsys-against names, before the judge."""
+    from pytest_recsys_mt.arena import Arena
+
+    session = session_of(request.config)
+    against = session.settings.against
+    if against is None and recsys.model == BASELINE:
+        pytest.skip(f"{BASELINE} is what others are compared with: give --recsys-against=SPEC")
+    spec = against or BASELINE
+    return Arena(
+        recsys.run(),
+        _other(request, spec, recsys.design).run(),
+        session.bench_of(recsys_judge),
+        recsys_aspects,
+        session.settings.seed,
+        (recsys.model, spec),
+        recsys.design,
+    )
+
+
+@pytest.fixture
+def recsys_league(
+    request: pytest.FixtureRequest,
+    recsys_judge: Judge | Bench,
+    recsys_aspects: tuple[Aspect, ...],
+) -> League:
+    """All recommenders of the run before the judge: those under test and the baseline."""
+    from pytest_recsys_mt.arena import League
+    from pytest_recsys_mt.plugin.items import design_of
+
+    session = session_of(request.config)
+    settings = session.settings
+    specs = list(dict.fromkeys([*settings.models, settings.against or BASELINE]))
+    if len(specs) < 3:
+        pytest.skip(
+            f"needs three recommenders, got {', '.join(specs)}: give --recsys-model several times"
+        )
+    design = design_of(request.node, settings.design)
+    systems = {spec: _other(request, spec, design) for spec in specs}
+    trial = trial_of(request.node)
+    trial.recsys, trial.model = systems[specs[0]], ", ".join(specs)
+    return League(
+        {spec: recsys.run() for spec, recsys in systems.items()},
+        session.bench_of(recsys_judge),
+        recsys_aspects,
+        settings.seed,
+        design,
+    )
+
+
+def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
+    """The runner of another recommender than the one under test."""
+    from pytest_recsys_mt.engine.recsys import Recsys
+
+    session = session_of(request.config)
+    recommender = session.recommender(spec)
+    return Recsys(
+        lambda wanted: session.runner(recommender, spec, wanted),
+        design,
+        trial_of(request.node).report,
+    )
+
+
+@pytest.fixture
+def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
+    """The text model that describes users: of --recsys-profiler, else the one under test."""
+    from pytest_recsys_mt.errors import NotApplicable
+
+    session = session_of(request.config)
+    spec = session.settings.profiler
+    try:
+        return recsys.texts if spec is None else session.texts(spec)
+    except NotApplicable as reason:
+        trial_of(request.node).reason = str(reason)
+        pytest.skip(str(reason))
+
+
+def _given(settings: Settings, name: str, what: str) -> str:
+    """The value of an option that a test cannot do without; skips the test where there is none."""
+    spec: str | None = getattr(settings, name)
+    if spec is None:
+        pytest.skip(f"needs {what}: give --recsys-{name}=SPEC")
+    return spec

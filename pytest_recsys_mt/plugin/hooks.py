@@ -1,0 +1,445 @@
+"""The pytest hooks, and the fixtures. Every pytest run of an environment imports this module, so it
+imports nothing heavy; what a hook needs, it imports when its first recommender test comes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_recsys_mt.errors import OwnCodeError
+from pytest_recsys_mt.metamorphic import MARK
+from pytest_recsys_mt.plugin.collection import (
+    THOROUGH,
+    asks,
+    expect_known,
+    named_twice,
+    parametrize_models,
+    parametrize_transformations,
+    without_thorough,
+)
+from pytest_recsys_mt.plugin.fixtures import (
+    recommender,
+    recsys,
+    recsys_against,
+    recsys_arena,
+    recsys_aspects,
+    recsys_judge,
+    recsys_league,
+    recsys_model,
+    recsys_profiler,
+    recsys_sampler,
+)
+from pytest_recsys_mt.plugin.options import add_options
+from pytest_recsys_mt.plugin.reports import Reported, say_collected
+from pytest_recsys_mt.plugin.resolving import resolve
+from pytest_recsys_mt.plugin.stash import (
+    AGAIN,
+    AGAIN_KEY,
+    BASELINE,
+    INTERRUPTIONS,
+    LEFT_OUT,
+    LEFT_OUT_KEY,
+    PROBLEMS,
+    PROBLEMS_KEY,
+    PROGRESS,
+    RECORD,
+    REPORTED,
+    RUNS,
+    SESSION,
+    SETTINGS,
+    STARTED,
+    TRIAL,
+    begin_trial,
+    session_of,
+    trial_of,
+)
+from pytest_recsys_mt.redaction import redact_report
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.recsys import Recsys
+    from pytest_recsys_mt.engine.session import Session
+    from pytest_recsys_mt.engine.trial import Trial
+
+__all__ = [
+    "recommender",
+    "recsys",
+    "recsys_against",
+    "recsys_arena",
+    "recsys_aspects",
+    "recsys_judge",
+    "recsys_league",
+    "recsys_model",
+    "recsys_profiler",
+    "recsys_sampler",
+]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Listing and planning need the collection in this process, so they want no workers."""
+    stops = config.getoption("recsys_list") or config.getoption("recsys_plan")
+    if stops and config.pluginmanager.hasplugin("xdist"):
+        config.option.numprocesses = None
+        config.option.dist = "no"
+        config.option.tx = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Resolve the settings; a bad value ends the run here."""
+    settings = resolve(config)
+    config.stash[SETTINGS] = settings
+    config.stash[STARTED] = time.time()
+    config.stash[PROBLEMS] = []
+    config.stash[RUNS] = set()
+    config.stash[AGAIN] = []
+    from pytest_recsys_mt.calls.progress import Progress, terminal
+
+    # Now, while standard error is the terminal's: tests run with a file in its place.
+    config.stash[PROGRESS] = Progress(terminal())
+    config.addinivalue_line(
+        "markers", f"{MARK}(*transformations): set by @metamorphic; one test a transformation"
+    )
+    config.addinivalue_line(
+        "markers",
+        "recsys_design(users, history, candidates, k, replicates, rated_above, prompt, "
+        "training_history, initialisation, recall): how requests of this test are made, in place of "
+        "the options (--recsys-prompt wins over a prompt)",
+    )
+    config.addinivalue_line("markers", f"{THOROUGH}: it takes many calls; see --recsys-effort")
+    if settings.plan:
+        from pytest_recsys_mt.plugin.planning import Planning
+
+        config.pluginmanager.register(Planning(session_of(config), trial_of), "recsys_mt_planning")
+    for name, path in (("json", settings.json), ("html", settings.html)):
+        if path is not None:
+            from pytest_recsys_mt.plugin.preflight import check_writable
+
+            check_writable(f"--recsys-{name}", path)
+    on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    if settings.json is not None or settings.html is not None:
+        from pytest_recsys_mt.plugin.interruptions import Interruptions
+
+        config.stash[INTERRUPTIONS] = Interruptions(worker=on_worker)
+        config.stash[INTERRUPTIONS].take()
+    if not on_worker:
+        config.stash[REPORTED] = Reported()
+        config.pluginmanager.register(config.stash[REPORTED], "recsys_mt_reported")
+    if not on_worker and settings.baseline is not None:
+        from pytest_recsys_mt.plugin.preflight import check_baseline
+
+        config.stash[BASELINE] = check_baseline(settings.baseline)
+    if not on_worker and settings.html is not None:
+        from pytest_recsys_mt.plugin.preflight import check_html
+
+        check_html(settings.html)
+    if not on_worker and (settings.prices is not None or settings.limits.usd is not None):
+        from pytest_recsys_mt.plugin.preflight import check_prices
+
+        check_prices(settings)
+    if not on_worker and settings.executor == "ray" and settings.mode != "replay":
+        from pytest_recsys_mt.plugin.preflight import check_executor
+
+        check_executor(settings)
+    if not on_worker and any(
+        config.getoption(f"recsys_{name}") is not None
+        for name in ("model", "against", "sampler", "judge", "profiler", "data", "prompt")
+    ):
+        from pytest_recsys_mt.plugin.preflight import check_named
+
+        check_named(config, settings)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Let go of the terminal and of signals."""
+    if INTERRUPTIONS in config.stash:
+        config.stash[INTERRUPTIONS].give_back()
+    progress = config.stash.get(PROGRESS, None)
+    if progress is not None:
+        progress.close()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test a recommender and a transformation."""
+    settings = metafunc.config.stash[SETTINGS]
+    if "recsys_model" in metafunc.fixturenames:
+        parametrize_models(metafunc, settings.models)
+    metafunc.config.stash[PROBLEMS] += parametrize_transformations(metafunc)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """End the run where the tests themselves are faulty; leave out what takes more effort than wanted."""
+    problems = config.stash[PROBLEMS]
+    settings = config.stash[SETTINGS]
+    if settings.effort != "thorough" and not settings.list:
+        left_out = without_thorough(items, config.args)
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            config.stash[LEFT_OUT] = len(left_out)
+            if hasattr(config, "workerinput"):
+                config.workeroutput[LEFT_OUT_KEY] = len(left_out)  # type: ignore[attr-defined]
+    if settings.models_given:
+        problems += named_twice(items)
+    if settings.policy is not None:
+        expect_known(items, settings.policy)
+    if not problems:
+        return
+    text = "recsys-mt: " + "\n".join(dict.fromkeys(problems))
+    if hasattr(config, "workerinput"):
+        # A UsageError on a worker would reach the user as an internal error of xdist.
+        config.workeroutput[PROBLEMS_KEY] = text  # type: ignore[attr-defined]
+        items.clear()
+        return
+    raise pytest.UsageError(text)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Say to the controller, if there is one, which tests ask a recommender, and see that they have
+    what they use: in this order, as making a recommender may end the process.
+    """
+    say_collected(session)
+    config = session.config
+    stops = config.stash[SETTINGS].list or config.option.collectonly or session.testsfailed
+    asking = sum(map(asks, session.items))
+    if not stops and asking:
+        config.stash[SETTINGS] = replace(config.stash[SETTINGS], family=asking)
+        _check_used(config, session)
+
+
+def _check_used(config: pytest.Config, session: pytest.Session) -> None:
+    """See that the recommenders and the data of the selected tests can be had."""
+    from pytest_recsys_mt.plugin.preflight import check_used
+
+    try:
+        check_used(session_of(config), session.items)
+    except pytest.UsageError as error:
+        if not hasattr(config, "workerinput"):
+            raise
+        config.workeroutput[PROBLEMS_KEY] = str(error)  # type: ignore[attr-defined]
+        session.items.clear()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Take over from a worker its run, what it found at its end, and what is wrong with the tests."""
+    node.config.stash[RUNS].add(node.workerinput["testrunuid"])
+    output = getattr(node, "workeroutput", {})
+    if AGAIN_KEY in output:
+        node.config.stash[AGAIN].append(output.pop(AGAIN_KEY))
+    if LEFT_OUT_KEY in output:
+        node.config.stash[LEFT_OUT] = output[LEFT_OUT_KEY]
+    text = output.get(PROBLEMS_KEY)
+    if text is not None and not node.config.stash[PROBLEMS]:
+        node.config.stash[PROBLEMS].append(text)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """With --recsys-list, list the relations in place of running them."""
+    if not session.config.stash[SETTINGS].list:
+        return None
+    from pytest_recsys_mt.report.listing import list_relations
+
+    list_relations(session.config, session.items)
+    return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin anew: plugins run a test again that failed."""
+    begin_trial(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Give a metamorphic test its answers, and hold every test to its verdicts."""
+    trial = pyfuncitem.stash.get(TRIAL, None)
+    if trial is None or trial.recsys is None or pyfuncitem.config.stash[SETTINGS].plan:
+        return (yield)
+    __tracebackhide__ = True
+    transformation = trial.transformation
+    if transformation is not None:
+        from pytest_recsys_mt.plugin.ahead import ask_ahead
+
+        trial.require_readable_text()
+        ask_ahead(pyfuncitem, trial, session_of(pyfuncitem.config))
+        source, followup = trial.recsys.run(), trial.recsys.run(transformation)
+        pyfuncitem.funcargs.update(source=source, followup=followup)
+        trial.sides = (source, followup)
+    limit = pyfuncitem.config.stash[SETTINGS].shrink
+    try:
+        with trial.held_to_verdicts():
+            return (yield)
+    finally:
+        if limit and not getattr(pyfuncitem.obj, "is_hypothesis_test", False):
+            trial.shrink(lambda recsys: _run_again(pyfuncitem, trial, recsys), limit)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send the rows and the calls along with the test report; it crosses to the controller."""
+    report = yield
+    if call.excinfo is not None and isinstance(call.excinfo.value, OwnCodeError):
+        # The lines that led there are ours; those of the user's code are told below, once a run.
+        report.longrepr = call.excinfo.getrepr(style="value", chain=False)
+    if TRIAL in item.stash or asks(item):
+        redact_report(report)
+    if (report.when != "call" and report.passed) or report.when == "teardown":
+        return report
+    if TRIAL in item.stash or asks(item):
+        from pytest_recsys_mt.plugin.reproduce import command
+        from pytest_recsys_mt.report.sections import attach
+
+        settings, running = item.config.stash[SETTINGS], item.config.stash.get(SESSION, None)
+        again = partial(command, item, settings)
+        attach(report, item, trial_of(item), settings, running, again)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
+    """Write the record, and the facts into the JUnit file, once everything is in."""
+    config = session.config
+    open_session, reported = config.stash.get(SESSION, None), config.stash.get(REPORTED, None)
+    failure: OSError | None = None
+    try:
+        if open_session is not None:
+            _tell_end(session, open_session)
+        interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+        if interrupted and reported is not None and INTERRUPTIONS in config.stash:
+            from pytest_recsys_mt.plugin.interruptions import end_workers
+
+            end_workers(reported.nodes)
+        yield
+    except KeyboardInterrupt:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    except OSError as error:  # pytest's own, where it cannot write the JUnit file
+        failure = error
+    if INTERRUPTIONS in config.stash:
+        config.stash[INTERRUPTIONS].finish()
+    if reported is not None:
+        for node in reported.nodes:  # those that ended after xdist had stopped to listen
+            pytest_testnodedown(node, None)
+    if open_session is not None:
+        open_session.close()
+    if config.stash[SETTINGS].limits and not hasattr(config, "workerinput"):
+        from pytest_recsys_mt.calls.limits import account
+
+        for run in config.stash[RUNS]:
+            account(config.stash[SETTINGS].cache, run).unlink(missing_ok=True)
+    if reported is not None:  # not a worker
+        _conclude(session, reported)
+    told = RECORD in config.stash and config.stash[RECORD].unwritten
+    if failure is not None and not told:
+        raise failure
+
+
+def _conclude(session: pytest.Session, reported: Reported) -> None:
+    """Write the record and the other reports, where the run asked a recommender."""
+    config = session.config
+    option = config.option
+    collected = reported.collected(session)
+    if config.stash[SETTINGS].list or config.stash[SETTINGS].plan:
+        return
+    if option.collectonly or option.setuponly or option.setupplan:
+        return
+    if config.stash[PROBLEMS]:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
+    if session.exitstatus == pytest.ExitCode.USAGE_ERROR:
+        return
+    carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
+    judged = any(report.recsys_mt["rows"] for report in carrying)
+    if not judged and not collected and not _asked_for(config):
+        return
+    from pytest_recsys_mt.report import finish, lost, missing, results_of
+
+    results, again = results_of(reported.tests), config.stash[AGAIN]
+    wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
+    if not judged and not wanting and not _asked_for(config):
+        return
+    config.stash[RECORD] = finish(
+        config,
+        config.stash[SETTINGS],
+        carrying,
+        results,
+        config.stash[STARTED],
+        config.stash.get(BASELINE, None),
+        [*missing(session, reported.uncollected), *wanting],
+        again,
+    )
+    record = config.stash[RECORD]
+    passed = record.document()["gate"]["status"] == "passed" and not record.unwritten
+    if not passed and session.exitstatus in (
+        pytest.ExitCode.OK,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+    ):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _tell_end(session: pytest.Session, open_session: Session) -> None:
+    """See whether answers changed while they were asked, and count what no test has counted, such as
+    the calls of one that was interrupted; a worker tells the controller.
+    """
+    config, drifts = session.config, []
+    stopped = session.shouldstop or session.shouldfail
+    try:
+        if not stopped and session.exitstatus in (0, 1):
+            drifts = open_session.drifts()
+    except KeyboardInterrupt:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    found = {"drifts": drifts, "calls": open_session.drain()}
+    if not any(found.values()):
+        return
+    if hasattr(config, "workerinput"):
+        config.workeroutput[AGAIN_KEY] = found  # type: ignore[attr-defined]
+    else:
+        config.stash[AGAIN].append(found)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """One table a suite, one line a relation; or what is wrong with the tests."""
+    for problem in config.stash[PROBLEMS]:
+        terminalreporter.write_line(f"ERROR: {problem}", red=True)
+    record = config.stash.get(RECORD, None)
+    if record is not None:
+        from pytest_recsys_mt.report.terminal import summarise
+
+        summarise(terminalreporter, record)
+    if LEFT_OUT in config.stash:
+        count = config.stash[LEFT_OUT]
+        terminalreporter.write_line(
+            f"left out: {count} {'test takes' if count == 1 else 'tests take'} many calls; name "
+            f"{'its' if count == 1 else 'their'} file, or give --recsys-effort=thorough"
+        )
+
+
+def _asked_for(config: pytest.Config) -> bool:
+    """Whether the one who typed the command wants to hear of recommenders, whatever was collected.
+
+    What the ini file adds to every command is no wish: a run of other tests is none of our business.
+    """
+    switches = {f"--recsys-{name}" for name in ("json", "html", "baseline", "policy")}
+    return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)
+
+
+def _run_again(item: pytest.Function, trial: Trial, recsys: Recsys) -> None:
+    """Run the body of a test on another runner than its own."""
+    import inspect
+
+    given = {**item.funcargs, "recsys": recsys}
+    if trial.transformation is not None:
+        given |= {"source": recsys.run(), "followup": recsys.run(trial.transformation)}
+    item.obj(**{name: given[name] for name in inspect.signature(item.obj).parameters})

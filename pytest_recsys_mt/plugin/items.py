@@ -1,0 +1,77 @@
+"""What is known of a test before it is set up: its recommender, its design, what it asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.given import Given
+from pytest_recsys_mt.metamorphic import MARK
+
+
+def design_of(item: pytest.Item, design: Design) -> Design:
+    """How the requests of a test are made: the options, and the marks ``recsys_design`` on it."""
+    for mark in reversed(list(item.iter_markers("recsys_design"))):
+        design = replace(design, **mark.kwargs)
+    return design
+
+
+def suite_of(item: pytest.Item) -> str:
+    """The name of the folder that a test lies in."""
+    return Path(item.path).parent.name
+
+
+def fixtures_of(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
+
+
+def asks_two_sides(item: pytest.Item) -> bool:
+    return item.get_closest_marker(MARK) is not None and not is_drawn(item)
+
+
+def is_drawn(item: pytest.Item) -> bool:
+    """Whether hypothesis draws what a test asks."""
+    return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+
+
+def recommender_of(item: pytest.Item) -> Given | None:
+    """What gives a test its recommender, known before any fixture is set up; None without one."""
+    info = getattr(item, "_fixtureinfo", None)  # pytest offers no public way to a test's fixtures
+    known = getattr(info, "name2fixturedefs", {})
+    if not known.get("recommender"):
+        return None
+    wanted, names = ["recommender"], set[str]()
+    while wanted:
+        name = wanted.pop()
+        if name not in names and known.get(name):
+            names.add(name)
+            wanted += known[name][-1].argnames
+    callspec = getattr(item, "callspec", None)
+    parameters: dict[str, Any] = getattr(callspec, "params", {})
+    told = tuple(
+        str(parameters[name])
+        if isinstance(parameters[name], str | int | float | None)
+        else f"{name}{getattr(callspec, 'indices', {}).get(name, '')}"  # as pytest's own ids
+        for name in sorted(names & parameters.keys())
+    )
+    fixture = known["recommender"][-1]
+    function = fixture.func
+    where = f"{fixture.baseid}::{function.__module__}.{function.__qualname__}"
+    return Given(where, told, _during(item, fixture.scope))
+
+
+def _during(item: pytest.Item, scope: str) -> str:
+    """The id of the part of the tests around `item` for which a fixture of `scope` is set up once."""
+    if scope == "function":
+        return item.nodeid
+    kinds: dict[str, type[pytest.Collector]] = {
+        "class": pytest.Class,
+        "module": pytest.Module,
+        "package": pytest.Package,
+    }
+    around = [node for node in item.listchain() if isinstance(node, kinds.get(scope, ()))]
+    return around[-1].nodeid if around else ""

@@ -1,0 +1,133 @@
+"""Where pytest and the plan meet: ``--recsys-plan``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol  # the protocol of one test, without its reports
+
+from pytest_recsys_mt.engine.plan import Plan, PlannedTest, UnplannedTest
+from pytest_recsys_mt.engine.session import Session
+from pytest_recsys_mt.engine.trial import Trial
+from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, suite_of
+
+
+class Planning:
+    """A pytest plugin that plans the selected tests in place of running them.
+
+    Fixtures are set up as in a run, since they may give the recommender or its address; the body of
+    a test is not run.
+
+    Args:
+        session: Of the run.
+        trial_of: Gives the trial of an item.
+    """
+
+    def __init__(self, session: Session, trial_of: Callable[[pytest.Item], Trial]) -> None:
+        self.plan = Plan(session)
+        self._batch = session.settings.batch
+        self._trial_of = trial_of
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Leave out the tests that ask no recommender."""
+        others = [item for item in items if not {"recsys", "recommender"} & fixtures_of(item)]
+        items[:] = [item for item in items if item not in others]
+        if others:
+            config.hook.pytest_deselected(items=others)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Plan every test, and print the plan."""
+        from pytest_recsys_mt.report.planned import print_plan
+
+        if session.testsfailed and not session.config.option.continue_on_collection_errors:
+            raise session.Interrupted(f"{session.testsfailed} errors during collection")
+        for item, following in zip_longest(session.items, session.items[1:]):
+            reports = runtestprotocol(item, log=False, nextitem=following)
+            wrong = next((each for each in reports if each.failed or each.skipped), None)
+            if wrong is not None:
+                self.plan.unplanned.append(UnplannedTest(item.nodeid, _reason(wrong)))
+        print_plan(session.config, self.plan)
+        if self._batch is not None:
+            self._write_batch(session.config, self._batch)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
+        """Plan a test in place of running its body."""
+        trial = self._trial_of(pyfuncitem)
+        trial.require_readable_text()
+        note = self._unplanned(pyfuncitem, trial)
+        if note:
+            self.plan.unplanned.append(UnplannedTest(pyfuncitem.nodeid, note))
+        if (
+            trial.transformation is not None
+            and trial.recsys is not None
+            and not is_drawn(pyfuncitem)
+        ):
+            self.plan.tests.append(
+                PlannedTest(
+                    pyfuncitem.nodeid, suite_of(pyfuncitem), trial.recsys, trial.transformation
+                )
+            )
+        return True
+
+    def _write_batch(self, config: pytest.Config, path: Path) -> None:
+        """Write the calls to make as files of the Batch API."""
+        from pytest_recsys_mt.calls.batch_files import calls_file, write_batch
+
+        planned = self.plan.to_make()
+        try:
+            files = write_batch(path, planned)
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-batch={str(path)!r}: {error}") from error
+        reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        count = sum(len(pairs) for pairs in planned.values())
+        reporter.write_line(
+            f"{count:,} calls written to {', '.join(map(str, files)) or 'no file'}; their content "
+            f"to {calls_file(path)}"
+        )
+        if files:
+            reporter.write_line(
+                f"when the batch is done: recsys-mt batch import OUTPUT --batch {path}"
+            )
+
+    def _unplanned(self, item: pytest.Function, trial: Trial) -> str:
+        """What of a test's calls is not planned, if anything."""
+        if trial.recsys is None:
+            return "asks the recommender itself: no bound is known"
+        runner = trial.recsys.runner
+        bound = f"at most {len(runner.cases) * runner.replicates} calls each recsys.run()"
+        if is_drawn(item):
+            return f"@given draws what it asks: {bound}, and as many examples as hypothesis takes"
+        if "recsys_arena" in fixtures_of(item):
+            from pytest_recsys_mt.arena import QUESTIONS
+
+            return (
+                f"asks in its body: {bound}, and with all other tests of the arena at most "
+                f"{QUESTIONS * len(runner.cases)} questions to the judge"
+            )
+        if trial.transformation is None:
+            return f"asks in its body: {bound}"
+        if "recsys" in inspect.signature(item.obj).parameters:
+            return f"may ask more in its body than its two sides: {bound}"
+        return ""
+
+
+def _reason(report: pytest.TestReport) -> str:
+    """Why a test cannot be planned, in one line."""
+    if isinstance(report.longrepr, tuple):
+        return f"skipped: {report.longrepr[2].removeprefix('Skipped: ')}"
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = report.longreprtext if crash is None else crash.message
+    lines = text.strip().splitlines() or ["no reason given"]
+    return f"cannot be planned: {lines[0]}"

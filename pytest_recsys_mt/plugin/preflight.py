@@ -1,0 +1,194 @@
+"""What the command line names is looked for before any test is collected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.redaction import shown
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.session import Session
+
+
+def check_writable(option: str, path: Path) -> None:
+    """See that a file can be written at `path`, now rather than at the end of the run.
+
+    Raises:
+        pytest.UsageError: If it cannot.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        reason = "it is a folder" if path.is_dir() else ""
+        if not reason and not os.access(path.parent, os.W_OK):
+            reason = "the folder cannot be written to"
+    except OSError as error:
+        reason = str(error.strerror)
+    if reason:
+        raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
+
+
+def check_html(path: Path) -> None:
+    """See that what draws the HTML report is installed.
+
+    Raises:
+        pytest.UsageError: If it is not.
+    """
+    from pytest_recsys_mt.report.html import require_html
+
+    try:
+        require_html()
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-html={str(path)!r}: {error}") from error
+
+
+def check_baseline(path: Path) -> Mapping[str, Any]:
+    """The record to compare with, read now rather than at the end of the run.
+
+    Raises:
+        pytest.UsageError: If it is none, or that of a partial run.
+    """
+    from pytest_recsys_mt.gate.baseline import read
+
+    try:
+        return read(path)
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-baseline={str(path)!r}: {error}") from error
+
+
+def check_prices(settings: Settings) -> None:
+    """See that the price file can be read, and that a limit on the cost can be kept.
+
+    Raises:
+        pytest.UsageError: If it cannot, or the cost is limited and a price is not known.
+    """
+    from pytest_recsys_mt.calls.prices import Prices
+    from pytest_recsys_mt.recommenders import resolve
+
+    try:
+        prices = Prices.load(settings.prices)
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-prices={str(settings.prices)!r}: {error}") from error
+    if settings.limits.usd is None or settings.plan or settings.list:
+        return
+    for _, spec, verbs in _specs(settings):
+        if spec.startswith("hf:"):
+            continue  # free, and its files need not be read for that
+        try:
+            found = resolve(spec, verbs=verbs)
+            identity = getattr(found, "identity", None)
+        except RecsysError:
+            continue  # told where the recommender is looked for
+        if "judge" in verbs and callable(getattr(found, "judge", None)):
+            continue  # judges by itself, and makes no calls that are counted
+        known = identity if isinstance(identity, Mapping) else {"recommender": spec}
+        if prices.of(spec, known) is None:
+            raise pytest.UsageError(
+                f"--recsys-max-usd={settings.limits.usd}: what {shown(spec)!r} costs is not known; name "
+                f"its price in a file, --recsys-prices=FILE"
+            )
+
+
+def check_executor(settings: Settings) -> None:
+    """See that what puts the calls is installed.
+
+    Raises:
+        pytest.UsageError: If it is not.
+    """
+    from pytest_recsys_mt.calls.remote import require_ray
+
+    try:
+        require_ray()
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-executor={settings.executor}: {error}") from error
+
+
+def check_named(config: pytest.Config, settings: Settings) -> None:
+    """See that what recommends, judges and describes, and the dataset and the prompt, exist.
+
+    What the ini file names is looked for by `check_used`: other runs in the same project need not
+    pay for it.
+
+    Raises:
+        pytest.UsageError: If one does not.
+    """
+    for name, spec, verbs in _specs(settings):
+        if config.getoption(f"recsys_{name}") is None:
+            continue
+        from pytest_recsys_mt.recommenders import resolve
+
+        try:
+            resolve(spec, exact=settings.exact, verbs=verbs)
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-{name}={shown(spec)!r}: {error}") from error
+    if config.getoption("recsys_data") is not None:
+        from pytest_recsys_mt.datasets import NAMES, obtained, unknown
+
+        if settings.data not in NAMES and not Path(settings.data).expanduser().exists():
+            raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
+        if settings.data in NAMES and config.getoption("dist", "no") != "no":
+            try:  # here, and not once for each worker
+                obtained(settings.data)
+            except RecsysError as error:
+                raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
+    if config.getoption("recsys_prompt") is not None and settings.prompt is not None:
+        from pytest_recsys_mt.llm.prompts import template
+
+        try:
+            template(settings.prompt)
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-prompt={settings.prompt!r}: {error}") from error
+
+
+def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
+    """See that the recommenders, the data and the cache that the selected tests use can be had.
+
+    Each is looked for once, before the first test, in place of by every test that needs it. The
+    session keeps them for the tests.
+
+    Args:
+        session: Of the run.
+        items: The selected tests.
+
+    Raises:
+        pytest.UsageError: If one cannot.
+    """
+    settings = session.settings
+    cases = (getattr(item, "callspec", None) for item in items)
+    used = {case.params.get("recsys_model") for case in cases if case is not None}
+    for spec in [spec for spec in settings.models if spec in used]:
+        try:  # a local model names its files here, and needs its libraries for that
+            getattr(session.recommender(spec), "identity", None)
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
+    try:
+        session.dataset  # noqa: B018 - what it takes to have it is the check
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
+    try:
+        session.cache  # noqa: B018 - likewise
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-cache={str(settings.cache)!r}: {error}") from error
+
+
+def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """All that the run may ask: the option that names it, its spec, and methods it needs one of."""
+    from pytest_recsys_mt.recommenders.loading import DESCRIBES, JUDGES, RECOMMENDS
+
+    for spec in settings.models:
+        yield "model", spec, RECOMMENDS
+    others = (
+        ("against", settings.against, RECOMMENDS),
+        ("sampler", settings.sampler, RECOMMENDS),
+        ("judge", settings.judge, JUDGES),
+        ("profiler", settings.profiler, DESCRIBES),
+    )
+    for name, given, verbs in others:
+        if given is not None:
+            yield name, given, verbs

@@ -1,0 +1,106 @@
+"""What a run hears of its tests: which ones ask a recommender, and what became of each."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest._code.code import (
+    ExceptionRepr,
+)  # what a failed test says; pytest exports no name of it
+
+from pytest_recsys_mt.plugin.collection import asks
+
+KEY = "recsys_mt_collected"
+
+
+class Reported:
+    """A pytest plugin that keeps the reports of a run in the order they come in.
+
+    Where workers run the tests, the controller collects none, and a worker that dies says nothing
+    more. So each of them says what it collected before it runs anything: in a file, as xdist carries
+    no message of ours at that time.
+
+    Attributes:
+        tests: Reports of tests, from all workers.
+        uncollected: Files that could not be collected.
+        nodes: The workers, as xdist's controller has them.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.tests: list[pytest.TestReport] = []
+        self.uncollected: list[str] = []
+        self._from_workers: Path | None = None
+        self._raised_in: dict[str, str] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep a report, after it tells what users' code raised in its test."""
+        self._tell_raised(report)
+        self.tests.append(report)
+
+    def _tell_raised(self, report: Any) -> None:
+        """Add each traceback to the first report of a failed test that tells of it; to further ones,
+        which test has it. Only here the reports of all workers meet.
+        """
+        carried = getattr(report, "recsys_mt", {})
+        if not report.failed or not carried.get("raised"):
+            return
+        told = []
+        for raised in carried["raised"]:
+            first = self._raised_in.setdefault(raised["key"], report.nodeid)
+            text = f"{raised['error']}\nits traceback stands below {first}"
+            if first == report.nodeid:
+                text = "\n".join(filter(None, (raised["asked"], raised["traceback"])))
+            told.append(text)
+            title = f"recsys-mt: raised by {raised['model']}"
+            if isinstance(report.longrepr, ExceptionRepr):
+                report.longrepr.addsection(title, text)
+            else:
+                report.sections.append((title, text))
+        wanting = [row for row in carried["rows"] if row["outcome"] == "failed"]
+        for row in wanting[:1]:
+            row["traceback"] = "\n\n".join(told)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep the name of a file that could not be collected."""
+        if report.failed:
+            self.uncollected.append(report.nodeid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Name the file to a worker; nobody else can guess it."""
+        self.nodes.append(node)
+        if self._from_workers is None:
+            name = f"recsys-mt-{uuid.uuid4().hex}.json"
+            self._from_workers = Path(tempfile.gettempdir(), name)
+        node.workerinput[KEY] = str(self._from_workers)
+
+    def collected(self, session: pytest.Session) -> list[str]:
+        """The selected tests that ask a recommender; to be called once, at the end."""
+        path = self._from_workers
+        if path is None:
+            return [item.nodeid for item in getattr(session, "items", ()) if asks(item)]
+        try:
+            return list(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return []
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def say_collected(session: pytest.Session) -> None:
+    """Say to the controller, if this is a worker, which of the selected tests ask a recommender."""
+    said = getattr(session.config, "workerinput", {}).get(KEY)
+    asking = [item.nodeid for item in session.items if asks(item)]
+    if said is None or not asking or Path(said).exists():
+        return
+    from pytest_recsys_mt.files import written_whole
+
+    with written_whole(Path(said)) as stream:
+        json.dump(asking, stream)

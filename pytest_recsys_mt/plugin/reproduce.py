@@ -1,0 +1,135 @@
+"""The one command that shows a verdict again."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.metamorphic import slug
+from pytest_recsys_mt.plugin.collection import model_ids
+from pytest_recsys_mt.plugin.resolving import changed
+from pytest_recsys_mt.redaction import holds_secret
+
+FIRST = ("model", "data", "seed", "users")
+"""Options that every command names; the mode comes last."""
+
+SPECS = ("model", "against", "judge", "profiler", "sampler", "recall")
+"""Options whose values are specs of recommenders."""
+
+_TAKE_A_VALUE = (
+    "-c", "--config-file", "--rootdir", "--confcutdir", "--import-mode", "-p", "-o", "--override-ini",
+)  # fmt: skip
+
+_FINDING = re.compile(
+    r"-c|--config-file=|--rootdir=|--confcutdir=|--import-mode=|-p(?!=?no:)|"
+    r"(?:-o|--override-ini)=?(?:pythonpath|python_\w+|testpaths)="
+)
+"""Options of pytest that decide which file a test is found in, and how that is imported."""
+
+
+def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
+    """The shell command that runs a test of this run alone, and asks its recommender the same.
+
+    It is meant for the folder that this run began in, and holds no workers, no files to write and no
+    keys: where a spec holds what looks like a key there is no command at all.
+
+    Args:
+        item: The test.
+        settings: Of the run.
+        replayable: Whether all answers are on disk, so that nothing need be asked.
+    """
+    config = item.config
+    options = {option.name: (option, value) for option, value in changed(config).items()}
+    models = _models(item, settings)
+    specs = [*models, *(str(options[name][1]) for name in SPECS[1:] if name in options)]
+    if any(map(holds_secret, specs)):
+        return ""
+    words = [*_program(config), *_finding(config), *_address(item, settings)]
+    words += [f"--recsys-model={model}" for model in models]
+    words += [f"--recsys-{name}={value}" for name, value in (
+        ("data", settings.data), ("seed", settings.seed), ("users", settings.design.users),
+    )]  # fmt: skip
+    for name, (option, value) in options.items():
+        if name in FIRST or name == "mode":
+            continue
+        if not option.on_command_line:
+            words += ["-o", f"{option.dest}={value}"]
+        elif option.flag:
+            words += [option.switch] if value else []
+        else:
+            values = value if isinstance(value, tuple) else (value,)
+            words += [f"{option.switch}={each}" for each in values]
+    return shlex.join([*words, f"--recsys-mode={'replay' if replayable else 'auto'}"])
+
+
+def _models(item: pytest.Item, settings: Settings) -> Sequence[str]:
+    """The specs that the test is about: its own, all of a league's, none where a fixture gives it."""
+    own = _parameters(item).get("recsys_model")
+    if own is not None:
+        return [str(own)]
+    return settings.models if "recsys_league" in getattr(item, "fixturenames", ()) else ()
+
+
+def _program(config: pytest.Config) -> Sequence[str]:
+    """`pytest`, or `python -m pytest`, which has the current folder among the modules."""
+    given = getattr(config, "workerinput", {}).get("mainargv", sys.argv)
+    return ["python", "-m", "pytest"] if Path(given[0]).name == "__main__.py" else ["pytest"]
+
+
+def _finding(config: pytest.Config) -> Iterator[str]:
+    """What the command line said of where tests are and how they are imported."""
+    words = list(map(str, config.invocation_params.args))
+    for word, following in pairwise([*words, ""]):
+        if word in _TAKE_A_VALUE:
+            yield from (word, following) if _FINDING.match(f"{word}={following}") else ()
+        elif _FINDING.match(word):
+            yield word
+
+
+def _address(item: pytest.Item, settings: Settings) -> Sequence[str]:
+    """The test as an argument, under the id that it has where its model is the only one."""
+    config, name = item.config, item.name
+    own = str(_parameters(item).get("recsys_model", ""))
+    if own in settings.models:
+        among = model_ids(settings.models)[settings.models.index(own)]
+        name = name.replace(among, slug(own), 1)
+    names = [name]
+    for node in reversed(item.listchain()[:-1]):
+        if isinstance(node, pytest.Class):
+            names.insert(0, node.name)
+    if config.option.pyargs:
+        for package in (word.partition("::")[0] for word in config.args):
+            module = _module(package, item.path)
+            if module:
+                return ["--pyargs", "::".join([module, *names])]
+    path = os.path.relpath(item.path, config.invocation_params.dir)
+    return ["::".join([Path(path).as_posix(), *names])]
+
+
+def _module(package: str, path: Path) -> str:
+    """The name under which ``--pyargs`` finds a file that it found under the name of a package."""
+    try:
+        found = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return ""
+    path = path.resolve()
+    if found is None:
+        return ""
+    for folder in map(Path, found.submodule_search_locations or ()):
+        if path.is_relative_to(folder.resolve()):
+            inside = path.relative_to(folder.resolve()).with_suffix("")
+            return ".".join([package, *inside.parts])
+    return package if found.origin is not None and Path(found.origin).resolve() == path else ""
+
+
+def _parameters(item: pytest.Item) -> dict[str, object]:
+    return dict(getattr(getattr(item, "callspec", None), "params", {}))

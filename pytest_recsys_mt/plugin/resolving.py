@@ -1,0 +1,152 @@
+"""From the command line and the ini file to the settings of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.calls.limits import Limits
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.files import default_cache
+from pytest_recsys_mt.gate.policy import FILE, Policy, load
+from pytest_recsys_mt.plugin.options import OPTIONS, Option
+from pytest_recsys_mt.redaction import carries_key, shown
+
+
+def resolve(config: pytest.Config) -> Settings:
+    """The settings of this run.
+
+    Raises:
+        pytest.UsageError: For a value that is not allowed; names the value, where it stands, what
+            is allowed and the nearest match.
+    """
+    values = {option.name: _value(config, option) for option in OPTIONS}
+    try:
+        design = Design(
+            users=values["users"],
+            history=values["history"],
+            candidates=values["candidates"],
+            k=values["k"],
+            replicates=values["replicates"],
+        )
+    except ValueError as error:
+        raise pytest.UsageError(f"recsys-mt: {error}") from None
+    models: tuple[str, ...] = values["model"]
+    if values["batch"] is not None and not values["plan"]:
+        raise pytest.UsageError(
+            f"--recsys-batch={values['batch']!r} writes what is planned; give --recsys-plan with it"
+        )
+    twice = sorted({model for model in models if models.count(model) > 1})
+    if twice:
+        raise pytest.UsageError(f"--recsys-model names {twice[0]!r} twice; name each model once")
+    policy = _policy(config, values["policy"])
+    return Settings(
+        models=models,
+        models_given=config.getoption("recsys_model", None) is not None,
+        against=values["against"],
+        judge=values["judge"],
+        profiler=values["profiler"],
+        recall=values["recall"],
+        sampler=values["sampler"],
+        core=values["core"],
+        data=_data(config, values),
+        design=design,
+        seed=values["seed"],
+        alpha=values["alpha"],
+        prompt=values["prompt"],
+        exact=values["exact"],
+        mode=values["mode"],
+        executor=values["executor"],
+        cache=Path(values["cache"] or default_cache()).expanduser().absolute(),
+        inconclusive=(policy and policy.inconclusive) or values["inconclusive"],
+        effort=values["effort"],
+        max_wait=values["max-wait"],
+        timeout=values["timeout"],
+        shrink=values["shrink"],
+        error_limit=values["error-limit"],
+        baseline=None if values["baseline"] is None else Path(values["baseline"]).expanduser(),
+        policy=policy,
+        json=None if values["json"] is None else Path(values["json"]),
+        html=None if values["html"] is None else Path(values["html"]),
+        list=values["list"],
+        plan=values["plan"],
+        batch=None if values["batch"] is None else Path(values["batch"]).expanduser(),
+        limits=Limits(values["max-calls"], values["max-tokens"], values["max-usd"]),
+        prices=None if values["prices"] is None else Path(values["prices"]).expanduser(),
+    )
+
+
+def _data(config: pytest.Config, values: dict[str, Any]) -> str:
+    """The dataset; where none is named, the one that recorded answers bring with them."""
+    named = config.getoption("recsys_data", None) or config.getini("recsys_data")
+    models: tuple[str, ...] = values["model"]
+    recorded = [spec for spec in models if spec.startswith("recorded:")]
+    if named is None and recorded:
+        return recorded[0].removeprefix("recorded:").partition("?")[0]
+    return str(values["data"])
+
+
+def _policy(config: pytest.Config, named: str | None) -> Policy | None:
+    """The policy that the options name, or that lies in the root folder; None without one."""
+    path = config.rootpath / FILE if named is None else Path(named).expanduser()
+    if named is None and not path.is_file():
+        return None
+    try:
+        policy = load(path)
+    except PolicyError as error:
+        raise pytest.UsageError(f"--recsys-policy: {error}") from error
+    said = config.getoption("recsys_inconclusive", None)
+    if policy.inconclusive is not None and said not in (None, policy.inconclusive):
+        raise pytest.UsageError(
+            f"--recsys-inconclusive={said} contradicts {str(path)!r}, which says "
+            f"{policy.inconclusive!r}; leave one of them out"
+        )
+    return policy
+
+
+def changed(config: pytest.Config) -> dict[Option, Any]:
+    """The options that differ from their defaults, or from what the ini file says, with their values;
+    without those that say what a run does beside testing, or where it writes.
+    """
+    found = {}
+    for option in OPTIONS:
+        if option.name in ("list", "plan", "batch", "json", "html"):
+            continue
+        value = _value(config, option)
+        in_ini = option.in_ini and bool(config.getini(option.dest))
+        if value != option.default or in_ini:
+            found[option] = value
+    return found
+
+
+def _value(config: pytest.Config, option: Option) -> Any:
+    if option.flag and (config.getoption(option.dest, False) or not option.in_ini):
+        return bool(config.getoption(option.dest, False))
+    typed = option.on_command_line and not option.flag
+    given = config.getoption(option.dest, None) if typed else None
+    where = option.switch
+    if given is None and option.in_ini:
+        given = config.getini(option.dest)
+        where = f"ini option {option.dest}"
+        if option.repeatable and not given:
+            given = None
+    if given is None:
+        return option.default
+    texts: Sequence[str] = given if option.repeatable else [given]
+    read = []
+    for text in texts:
+        if carries_key(str(text)):
+            raise pytest.UsageError(
+                f"{where}={shown(str(text))!r}: an address carries no user name and no key; where the "
+                f"server wants one, it belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
+            )
+        try:
+            read.append(option.read(str(text)))
+        except ValueError as error:
+            raise pytest.UsageError(f"{where}={text!r}: {error}") from None
+    return tuple(read) if option.repeatable else read[0]

@@ -17,7 +17,7 @@ from pytest_recsys_mt.oracles.scores.metrics import (
     auc,
     metric_named,
 )
-from pytest_recsys_mt.oracles.scores.score import (
+from pytest_recsys_mt.oracles.scores import (
     list_scores,
     popularity_scores,
     slot_scores,

@@ -26,10 +26,12 @@ def suite_of(item: pytest.Item) -> str:
 
 
 def fixtures_of(item: pytest.Item) -> set[str]:
+    """The names of the fixtures that a test uses."""
     return set(getattr(item, "fixturenames", ()))
 
 
 def asks_two_sides(item: pytest.Item) -> bool:
+    """Whether a test is a metamorphic one whose questions are known beforehand."""
     return item.get_closest_marker(MARK) is not None and not is_drawn(item)
 
 

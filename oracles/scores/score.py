@@ -10,18 +10,18 @@ from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import NotApplicable, OracleError
+from pytest_recsys_mt.oracles.scores import (
+    list_scores,
+    popularity_scores,
+    slot_scores,
+    validity_scores,
+)
 from pytest_recsys_mt.oracles.scores.metrics import (
     METRICS,
     NOTHING_HELD_OUT,
     Metric,
     auc,
     metric_named,
-)
-from pytest_recsys_mt.oracles.scores import (
-    list_scores,
-    popularity_scores,
-    slot_scores,
-    validity_scores,
 )
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.oracles.similarities.similarity import choices

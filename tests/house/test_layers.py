@@ -12,108 +12,71 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "pytest_recsys_mt"
 FOLDERS = {"relations", "oracles", "suites"}
 
-# A layer imports itself and the layers it names, nothing else of ours. ARCHITECTURE.md says why.
-LAYERS: dict[str, set[str]] = {
+# A room (a package, or a module at the root of ours) imports itself and the rooms it names, nothing else
+# of ours. ARCHITECTURE.md says why.
+ROOMS: dict[str, set[str]] = {
+    "design": set(),
     "errors": set(),
+    "instructions": set(),
     "redaction": set(),
     "requests": set(),
-    "verdict": set(),
+    "sanitize": set(),
     "seeds": set(),
     "thresholds": set(),
+    "verdict": set(),
     "answers": {"requests", "verdict"},
-    "raised": {"errors", "redaction"},
-    "patience": {"errors"},
-    "contract": {"errors", "redaction", "requests"},
-    "parameters": {"errors", "raised", "redaction"},
     "datasets": {"errors", "requests"},
-    "instructions": set(),
-    "relations": {"errors", "instructions", "requests"},
-    "oracles": {"errors", "requests", "verdict", "answers"},
-    "llm": {"errors", "instructions", "parameters", "redaction", "requests", "datasets"},
-    "recommenders": {"errors", "parameters", "private", "raised", "redaction", "requests", "datasets", "llm"},
-    "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
-    "limits": {"errors", "files", "private"},
-    "options": set(),
-    "gate": {"errors", "llm", "metamorphic", "oracles", "verdict"},
-    "settings": {"errors", "gate", "limits", "options", "redaction"},
+    "files": {"errors"},
     "metamorphic": {"requests"},
-    "collection": {"gate", "metamorphic"},
-    "calls": {"errors", "requests"},
-    "private": {"errors"},
-    "database": {"errors"},
-    "cache": {"errors", "calls", "database", "private"},
-    "files": set(),
-    "cache_files": {"cache", "calls", "errors", "files"},
-    "batch_api": {
-        "cache", "cache_files", "calls", "errors", "files", "llm", "redaction", "subject",
-    },
-    "commands": {"batch_api", "cache", "cache_files", "errors", "gate", "llm", "options", "report"},
-    "subject": {
-        "errors", "requests", "calls", "contract", "datasets", "llm", "patience", "raised", "redaction",
-    },
-    "failures": {"calls", "errors", "subject"},
-    "remote": {"calls", "datasets", "errors", "llm", "redaction", "subject"},
-    "tokens": {"calls", "requests", "subject"},
-    "prices": {"errors", "recommenders"},
-    "progress": set(),
-    "cases": {"errors", "requests", "seeds", "settings", "datasets"},
-    "execution": {
-        "errors", "calls", "cache", "failures", "limits", "prices", "progress", "requests", "settings", "subject",
-        "tokens",
-    },
-    "texts": {"errors", "execution", "requests", "subject"},
-    "arena": {
-        "answers", "errors", "failures", "llm", "oracles", "requests", "seeds", "texts", "verdict",
-    },
-    "elsewhere": {"calls", "requests", "settings", "subject"},
-    "answering": {"elsewhere", "session", "subject"},
-    "runner": {
-        "answers", "calls", "cases", "datasets", "elsewhere", "errors", "execution", "metamorphic", "relations",
-        "requests", "seeds", "settings", "subject", "texts", "verdict",
-    },
+    "raised": {"errors", "redaction"},
+    "relations": {"errors", "instructions", "requests"},
+    "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
+    "oracles": {"answers", "errors", "requests", "verdict"},
+    "specs": {"errors", "raised", "redaction"},
     "strategies": {"datasets", "relations", "requests"},
-    "shrinking": set(),
-    "recsys": {
-        "answers", "datasets", "errors", "metamorphic", "requests", "runner", "settings", "texts",
-        "verdict",
+    "gate": {"errors", "metamorphic", "oracles", "sanitize"},
+    "llm": {"datasets", "errors", "instructions", "redaction", "requests", "sanitize", "specs"},
+    "recommenders": {
+        "datasets", "errors", "files", "llm", "raised", "redaction", "requests", "sanitize", "specs",
     },
-    "counterexample": {
-        "calls", "cases", "datasets", "errors", "metamorphic", "recsys", "requests", "runner",
-        "settings", "shrinking", "subject", "verdict",
+    "calls": {
+        "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
     },
-    "trial": {"counterexample", "errors", "llm", "metamorphic", "recsys", "redaction", "runner", "verdict"},
-    "sampling": {"answers", "cases", "errors", "oracles", "settings"},
-    "given": set(),
-    "drift": {"answers", "calls", "errors", "llm", "oracles", "runner", "seeds"},
-    "session": {
-        "arena", "cache", "cases", "datasets", "drift", "elsewhere", "errors", "given", "execution", "limits", "parameters", "prices", "progress",
-        "failures", "recommenders", "remote", "requests", "runner", "sampling", "seeds", "settings", "subject", "texts", "options",
-    },
-    "plan": {
-        "calls", "metamorphic", "oracles", "prices", "recsys", "runner", "session", "subject",
-        "tokens",
-    },
-    "planning": {
-        "arena", "batch_api", "errors", "given", "metamorphic", "plan", "report", "runner", "session", "settings", "trial",
-    },
-    "checks": {
-        "datasets", "errors", "gate", "llm", "prices", "recommenders", "redaction", "remote", "report", "session",
-        "settings",
+    "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
+    "arena": {"answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
+    "engine": {
+        "answers", "arena", "calls", "datasets", "design", "errors", "gate", "metamorphic", "oracles",
+        "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
     },
     "report": {
-        "collection", "counterexample", "drift", "errors", "execution", "files", "gate", "llm", "metamorphic", "oracles", "plan",
-        "redaction", "requests", "session", "settings", "tokens", "trial", "verdict",
+        "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
+        "verdict",
     },
-    "reported": {"collection", "files"},
-    "interruptions": set(),
-    "stash": {"interruptions", "metamorphic", "progress", "report", "reported", "session", "settings", "trial"},
-    "fixtures": {"arena", "errors", "given", "planning", "recsys", "session", "settings", "stash", "texts"},
+    "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},
     "plugin": {
-        "checks", "collection", "errors", "fixtures", "interruptions", "limits", "metamorphic", "options", "planning",
-        "progress", "recsys", "redaction", "report", "reported", "session", "settings", "stash", "trial",
+        "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
+        "recommenders", "redaction", "report",
     },
-    "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
 }  # fmt: skip
+
+# The rooms inside a large one, likewise; what stands beside them (promises, prompts) may import them all.
+INNER: dict[str, set[str]] = {
+    "llm.api": set(),
+    "llm.local": {"llm.reading"},
+    "llm.reading": set(),
+    "oracles.arrays": set(),
+    "oracles.arguments": set(),
+    "oracles.similarities": {"oracles.arrays"},
+    "oracles.scores": {"oracles.arrays", "oracles.similarities"},
+    "oracles.aggregates": {"oracles.arrays", "oracles.scores"},
+    "oracles.statistics": {"oracles.arguments", "oracles.arrays", "oracles.scores"},
+    "oracles.judging": {
+        "oracles.aggregates", "oracles.arguments", "oracles.arrays", "oracles.scores",
+        "oracles.similarities", "oracles.statistics",
+    },
+}  # fmt: skip
+AT_THE_ROOT = 16
+"""Modules that the root of the package has at the most."""
 PUBLIC = {"", "relations", "oracles", "arena", "lrworld"}
 
 
@@ -127,36 +90,54 @@ def modules() -> list[Path]:
     ]
 
 
-def layer_of(path: Path) -> str:
+def room_of(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return parts[0] if parts[0] in FOLDERS else parts[1]
 
 
+def dotted(path: Path) -> str:
+    """A module as it is named below the package: ``oracles.scores.metrics``."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts if parts[0] in FOLDERS else parts[1:])
+
+
 def imported(path: Path) -> set[str]:
-    """The layers of ours that a module imports, anywhere in it; the package itself is ''."""
+    """What a module imports of ours, anywhere in it, named below the package, which is ''."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module is not None:
-            names = [node.module]
-            if node.module == PACKAGE:
-                names = [f"{PACKAGE}.{alias.name}" for alias in node.names]
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         for name in names:
             if name == PACKAGE or name.startswith(f"{PACKAGE}."):
-                found.add(name.split(".")[1] if "." in name else "")
+                found.add(name.partition(".")[2])
     return found
 
 
+def inner_room_of(name: str) -> str:
+    return ".".join(name.split(".")[:2])
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_keep_to_the_layers(path: Path) -> None:
-    layer = layer_of(path)
-    if layer == "suites":
+def test_imports_keep_to_the_rooms(path: Path) -> None:
+    room, names = room_of(path), imported(path)
+    rooms = {name.split(".")[0] for name in names}
+    if room == "suites":
         public = set(ast.literal_eval(_names_exported())) | PUBLIC
-        assert imported(path) <= public, "suites use public names only"
-    else:
-        assert imported(path) <= LAYERS[layer] | {layer}
+        assert rooms <= public, "suites use public names only"
+        return
+    assert rooms <= ROOMS[room] | {room}
+    inner = inner_room_of(dotted(path))
+    if inner in INNER:
+        others = {inner_room_of(name) for name in names if name.split(".")[0] == room}
+        assert others <= INNER[inner] | {inner}
+
+
+def test_the_root_holds_few_modules() -> None:
+    here = {path.stem for path in (ROOT / PACKAGE).glob("*.py")} - {"__init__"}
+    assert len(here) <= AT_THE_ROOT, sorted(here)
 
 
 def _names_exported() -> str:
@@ -167,14 +148,15 @@ def _names_exported() -> str:
     raise LookupError("__init__ has no __all__")
 
 
-def test_no_layer_imports_one_that_imports_it() -> None:
-    def below(layer: str, seen: tuple[str, ...] = ()) -> None:
-        assert layer not in seen, f"{' -> '.join((*seen, layer))}"
-        for other in LAYERS[layer]:
-            below(other, (*seen, layer))
+@pytest.mark.parametrize("table", [ROOMS, INNER], ids=["rooms", "inner rooms"])
+def test_no_room_imports_one_that_imports_it(table: dict[str, set[str]]) -> None:
+    def below(room: str, seen: tuple[str, ...] = ()) -> None:
+        assert room not in seen, f"{' -> '.join((*seen, room))}"
+        for other in table[room]:
+            below(other, (*seen, room))
 
-    for layer in LAYERS:
-        below(layer)
+    for room in table:
+        below(room)
 
 
 HEAVY = ["numpy", "scipy", "pandas", "torch", "openai", "transformers", "hypothesis", "diskcache"]
@@ -217,9 +199,8 @@ def test_the_packages_that_are_built_are_the_folders_on_disk() -> None:
     assert set(setuptools["packages"]) == names
     mapped = {name: ROOT / place for name, place in setuptools["package-dir"].items()}
     assert all(place.is_dir() for place in mapped.values())
-    assert {name for name in names if name.split(".")[1:2] and name.split(".")[1] in FOLDERS} <= (
-        mapped.keys()
-    )
+    inside = {name for name in names if name.split(".")[1:2] and name.split(".")[1] in FOLDERS}
+    assert all(name in mapped or name.rpartition(".")[0] in mapped for name in inside)
 
 
 def test_type_checkers_find_the_folders_through_links() -> None:

@@ -11,9 +11,9 @@ import pytest
 # pytester forgets every module that a run inside this process imported, and numpy cannot be
 # imported twice: so all that such runs import is imported before them.
 for _name in (
-    "checks", "datasets.dataset", "datasets.mini", "llm.openai_model", "llm.recommender",
-    "oracles", "planning", "progress", "recommenders", "relations", "report.listing",
-    "report.planned", "report.sections", "report.terminal", "session",
+    "calls.progress", "datasets.dataset", "datasets.mini", "engine.session", "llm.api.openai_model",
+    "llm.recommender", "oracles", "plugin.planning", "plugin.preflight", "recommenders", "relations",
+    "report.listing", "report.planned", "report.sections", "report.terminal",
 ):  # fmt: skip
     importlib.import_module(f"pytest_recsys_mt.{_name}")
 for _name in ("scipy.special", "scipy.sparse", "scipy.stats"):

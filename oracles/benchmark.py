@@ -26,8 +26,8 @@ def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float)
 
     Args:
         answers: Of either side.
-        score: A name of `oracles.scores.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, of
-            `oracles.aggregates.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
+        score: A name of `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, of
+            `oracles.aggregates.aggregate.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
         threshold: The least mean, in the unit of the score.
 
     Returns:

@@ -40,7 +40,7 @@ def within_noise(
     of the source's replicates with each other, less that of source and follow-up.
 
     Its mean is 0 where both answers come from one distribution. In the terms of the Euclidean space in
-    which `similarities.METRICS` are squared distances, it is the squared distance of the two centres
+    which `similarity.METRICS` are squared distances, it is the squared distance of the two centres
     less the variance that the follow-up lost: at most 0 where the follow-up became calmer about the
     same centre, positive where it moved by more than it became calmer, or where it became noisier. So
     a calmer follow-up may move a little, unseen: by what is lost of the spread.

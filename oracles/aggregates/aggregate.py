@@ -73,7 +73,7 @@ def measure_named(name: str | Score | Aggregate) -> Score | Aggregate:
     """The score or the aggregate of that name, or the one that is given.
 
     Args:
-        name: A name of `scores.SCORES` or of `AGGREGATES`, ``item_coverage@10``; without ``@k`` at
+        name: A name of `score.SCORES` or of `AGGREGATES`, ``item_coverage@10``; without ``@k`` at
             the depth of the request.
 
     Raises:

@@ -135,7 +135,7 @@ def beyond_noise(
     With B and B' the mean similarity between replicates of the source and of the follow-up, and M
     that between source and follow-up, ``D = (B + B') / 2 - M``. Its mean is half the squared energy
     distance of the two distributions of answers (Szekely and Rizzo 2013, J. Stat. Plan. Inference
-    143): 0 where they are one, and for the `similarities.METRICS` never negative; positive where what the
+    143): 0 where they are one, and for the `similarity.METRICS` never negative; positive where what the
     similarity sees of them differs, also where one side is merely calmer. For Kendall and Fagin it may be 0 or less though they differ.
 
     Args:

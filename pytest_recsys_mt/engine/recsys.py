@@ -121,7 +121,7 @@ class Recsys:
         """The same recommender under another design: ``recsys.using(k=5, history=30)``.
 
         Args:
-            **changes: Fields of `pytest_recsys_mt.engine.settings.Design`.
+            **changes: Fields of `pytest_recsys_mt.design.Design`.
 
         Raises:
             TypeError: For a field that a design has not.

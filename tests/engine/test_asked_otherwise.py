@@ -138,7 +138,7 @@ def test_a_process_that_cannot_answer_says_why(
     monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     row = run(project, "test_asking.py", "--recsys-model=models.py:Fails")["ask_elsewhere"]
     assert row["status"] == "error"
-    assert "the process that was to answer ended with 1 and said: " in row["reason"]
+    assert "the process that was to answer ended with 1 and no answers, and said: " in row["reason"]
     assert "no room for two" in row["reason"]
 
 

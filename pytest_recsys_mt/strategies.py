@@ -29,6 +29,8 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 
+__all__ = ["profiles", "reproducible", "requests", "transformations"]
+
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
 

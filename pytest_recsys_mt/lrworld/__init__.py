@@ -3,6 +3,7 @@
 `generate` makes them from any dataset; `save` and `load` keep them.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.lrworld.question import (
@@ -19,7 +20,11 @@ from pytest_recsys_mt.lrworld.question import (
 from pytest_recsys_mt.lrworld.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.lrworld.asking import ask
+    from pytest_recsys_mt.lrworld.changes import noisy, shuffled
     from pytest_recsys_mt.lrworld.generator import Generated, generate
+    from pytest_recsys_mt.lrworld.published import beside
+    from pytest_recsys_mt.lrworld.worlds import questions_for, rare
 
 __all__ = [
     "KINDS",
@@ -30,17 +35,32 @@ __all__ = [
     "Measure",
     "Question",
     "Settings",
+    "ask",
+    "beside",
     "generate",
     "header",
     "load",
+    "noisy",
+    "questions_for",
+    "rare",
     "save",
+    "shuffled",
 ]
+
+# These import pandas and scipy, which those that only read questions do not pay for.
+_LATER = {
+    "Generated": "generator",
+    "ask": "asking",
+    "beside": "published",
+    "generate": "generator",
+    "noisy": "changes",
+    "questions_for": "worlds",
+    "rare": "worlds",
+    "shuffled": "changes",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # The generator imports pandas and scipy, which those that only read questions do not pay for.
-    if name in ("Generated", "generate"):
-        from pytest_recsys_mt.lrworld import generator
-
-        return getattr(generator, name)
+    if name in _LATER:
+        return getattr(import_module(f"pytest_recsys_mt.lrworld.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -121,12 +121,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_recsys_mt.plugin.planning import Planning
 
         config.pluginmanager.register(Planning(session_of(config), trial_of), "recsys_mt_planning")
-    for name, path in (("json", settings.json), ("html", settings.html)):
-        if path is not None:
-            from pytest_recsys_mt.plugin.preflight import check_writable
+    from pytest_recsys_mt.plugin.preflight import preflight
 
-            check_writable(f"--recsys-{name}", path)
-    on_worker = hasattr(config, "workerinput")  # the controller has checked, and says it better
+    config.stash[BASELINE] = preflight(config, settings)
+    on_worker = hasattr(config, "workerinput")
     if settings.json is not None or settings.html is not None:
         from pytest_recsys_mt.plugin.interruptions import Interruptions
 
@@ -135,29 +133,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if not on_worker:
         config.stash[REPORTED] = Reported()
         config.pluginmanager.register(config.stash[REPORTED], "recsys_mt_reported")
-    if not on_worker and settings.baseline is not None:
-        from pytest_recsys_mt.plugin.preflight import check_baseline
-
-        config.stash[BASELINE] = check_baseline(settings.baseline)
-    if not on_worker and settings.html is not None:
-        from pytest_recsys_mt.plugin.preflight import check_html
-
-        check_html(settings.html)
-    if not on_worker and (settings.prices is not None or settings.limits.usd is not None):
-        from pytest_recsys_mt.plugin.preflight import check_prices
-
-        check_prices(settings)
-    if not on_worker and settings.executor == "ray" and settings.mode != "replay":
-        from pytest_recsys_mt.plugin.preflight import check_executor
-
-        check_executor(settings)
-    if not on_worker and any(
-        config.getoption(f"recsys_{name}") is not None
-        for name in ("model", "against", "sampler", "judge", "profiler", "data", "prompt")
-    ):
-        from pytest_recsys_mt.plugin.preflight import check_named
-
-        check_named(config, settings)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -376,7 +351,7 @@ def _conclude(session: pytest.Session, reported: Reported) -> None:
         carrying,
         results,
         config.stash[STARTED],
-        config.stash.get(BASELINE, None),
+        config.stash[BASELINE],
         [*missing(session, reported.uncollected), *wanting],
         again,
     )

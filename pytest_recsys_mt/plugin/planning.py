@@ -6,10 +6,9 @@ import inspect
 from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from _pytest.runner import runtestprotocol  # the protocol of one test, without its reports
 
 from pytest_recsys_mt.engine.plan import Plan, PlannedTest, UnplannedTest
 from pytest_recsys_mt.engine.session import Session
@@ -52,8 +51,7 @@ class Planning:
         if session.testsfailed and not session.config.option.continue_on_collection_errors:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
         for item, following in zip_longest(session.items, session.items[1:]):
-            reports = runtestprotocol(item, log=False, nextitem=following)
-            wrong = next((each for each in reports if each.failed or each.skipped), None)
+            wrong = _planned(item, following)
             if wrong is not None:
                 self.plan.unplanned.append(UnplannedTest(item.nodeid, _reason(wrong)))
         print_plan(session.config, self.plan)
@@ -121,6 +119,24 @@ class Planning:
         if "recsys" in inspect.signature(item.obj).parameters:
             return f"may ask more in its body than its two sides: {bound}"
         return ""
+
+
+def _planned(item: pytest.Item, following: pytest.Item | None) -> pytest.TestReport | None:
+    """Set up, plan and tear down one test, without reporting it; the first report that is not good."""
+
+    def phase(when: Literal["setup", "call", "teardown"], **arguments: object) -> pytest.TestReport:
+        hook = getattr(item.ihook, f"pytest_runtest_{when}")
+        call = pytest.CallInfo[None].from_call(
+            lambda: hook(item=item, **arguments), when, (pytest.exit.Exception, KeyboardInterrupt)
+        )
+        report: pytest.TestReport = item.ihook.pytest_runtest_makereport(item=item, call=call)
+        return report
+
+    reports = [phase("setup")]
+    if reports[0].passed:
+        reports.append(phase("call"))
+    reports.append(phase("teardown", nextitem=following))
+    return next((each for each in reports if not each.passed), None)
 
 
 def _reason(report: pytest.TestReport) -> str:

@@ -16,6 +16,39 @@ from pytest_recsys_mt.redaction import shown
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.session import Session
 
+NAMED = ("model", "against", "sampler", "judge", "profiler", "data", "prompt")
+"""Options that name something which must exist."""
+
+
+def preflight(config: pytest.Config, settings: Settings) -> Mapping[str, Any] | None:
+    """Check what the command line names, before any test is collected.
+
+    Args:
+        config: Of the run.
+        settings: Of the run.
+
+    Returns:
+        The record to compare with, if one is named.
+
+    Raises:
+        pytest.UsageError: If something named is missing or cannot be used.
+    """
+    for name, path in (("json", settings.json), ("html", settings.html)):
+        if path is not None:
+            check_writable(f"--recsys-{name}", path)
+    if hasattr(config, "workerinput"):  # the controller has checked the rest, and reports it better
+        return None
+    baseline = None if settings.baseline is None else check_baseline(settings.baseline)
+    if settings.html is not None:
+        check_html(settings.html)
+    if settings.prices is not None or settings.limits.usd is not None:
+        check_prices(settings)
+    if settings.executor == "ray" and settings.mode != "replay":
+        check_executor(settings)
+    if any(config.getoption(f"recsys_{name}") is not None for name in NAMED):
+        check_named(config, settings)
+    return baseline
+
 
 def check_writable(option: str, path: Path) -> None:
     """See that a file can be written at `path`, now rather than at the end of the run.

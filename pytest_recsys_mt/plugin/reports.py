@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest._code.code import (
-    ExceptionRepr,
-)  # what a failed test says; pytest exports no name of it
 
 from pytest_recsys_mt.plugin.collection import asks
 
@@ -59,10 +56,13 @@ class Reported:
                 text = "\n".join(filter(None, (raised["asked"], raised["traceback"])))
             told.append(text)
             title = f"recsys-mt: raised by {raised['model']}"
-            if isinstance(report.longrepr, ExceptionRepr):
-                report.longrepr.addsection(title, text)
-            else:
+            add = getattr(
+                report.longrepr, "addsection", None
+            )  # a traceback has it, a plain text not
+            if add is None:
                 report.sections.append((title, text))
+            else:
+                add(title, text)
         wanting = [row for row in carried["rows"] if row["outcome"] == "failed"]
         for row in wanting[:1]:
             row["traceback"] = "\n\n".join(told)

@@ -3,10 +3,7 @@
 import pytest
 
 from pytest_recsys_mt import thresholds
-from pytest_recsys_mt.lrworld import MEASURES
-from pytest_recsys_mt.lrworld.asking import ask
-from pytest_recsys_mt.lrworld.changes import noisy, shuffled
-from pytest_recsys_mt.lrworld.worlds import questions_for, rare
+from pytest_recsys_mt.lrworld import MEASURES, ask, noisy, questions_for, rare, shuffled
 from pytest_recsys_mt.oracles import accuracy_gap, accuracy_kept, same_choices
 
 LIMIT = thresholds(__file__, "ablations")

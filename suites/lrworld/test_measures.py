@@ -8,10 +8,7 @@ each.
 import pytest
 
 from pytest_recsys_mt import thresholds
-from pytest_recsys_mt.lrworld import LASTFM, MEASURES
-from pytest_recsys_mt.lrworld.asking import ask
-from pytest_recsys_mt.lrworld.published import beside
-from pytest_recsys_mt.lrworld.worlds import questions_for
+from pytest_recsys_mt.lrworld import LASTFM, MEASURES, ask, beside, questions_for
 from pytest_recsys_mt.oracles import better_than_chance, constant_answer
 
 THRESHOLD = thresholds(__file__, "above")

@@ -1,0 +1,52 @@
+"""Every import that the docs, the README, the suites and the examples show works, of public names."""
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = "pytest_recsys_mt"
+PUBLIC = [PACKAGE] + [
+    f"{PACKAGE}.{name}" for name in ("arena", "lrworld", "oracles", "relations", "strategies")
+]
+BLOCK = re.compile(r"(?ms)^ *```python[^\n]*\n(.*?)^ *```")
+STATEMENT = re.compile(rf"(?m)^ *(from {PACKAGE}[\w.]* import (?:\([^)]*\)|[^\n]+))")
+
+
+def shown() -> Iterator[tuple[str, str, str]]:
+    """File, module and name of each import that a reader sees."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    texts = [(page, "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))) for page in pages]
+    for folder in ("suites", "examples"):
+        texts += [
+            (path, path.read_text(encoding="utf-8")) for path in (ROOT / folder).rglob("*.py")
+        ]
+    for path, text in texts:
+        for statement in STATEMENT.findall(text):
+            node = ast.parse(statement).body[0]
+            assert isinstance(node, ast.ImportFrom)
+            for alias in node.names:
+                yield str(path.relative_to(ROOT)), str(node.module), alias.name
+
+
+def test_the_docs_show_imports() -> None:
+    assert len(list(shown())) > 100
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), sorted({(module, name) for _, module, name in shown()})
+)
+def test_an_import_that_is_shown_works_and_is_of_a_public_name(module: str, name: str) -> None:
+    where = {file for file, *what in shown() if what == [module, name]}
+    assert module in PUBLIC, f"{where} import from {module}, which is private"
+    assert name in importlib.import_module(module).__all__, f"{where} import {name}"
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_public_names_are_there(module: str) -> None:
+    public = importlib.import_module(module)
+    assert [name for name in public.__all__ if not hasattr(public, name)] == []

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.judging.choices import judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import judged, obstacle
 from pytest_recsys_mt.oracles.statistics.bounds import Mean, Rate
 from pytest_recsys_mt.verdict import Verdict
 

@@ -89,7 +89,7 @@ def _judge(
     threshold: float,
 ) -> Verdict:
     named = measure_named(score)
-    claim = Claim(f"{oracle}:{named.name}", promise, threshold, whole=True)
+    claim = Claim(f"{oracle}:{named.name}", promise, threshold, ask_everybody=True)
     seen: list[Effects] = []
 
     def measure(sample: Sample, context: Context) -> Effects:

@@ -73,7 +73,7 @@ def cand_dif_within(
     oracle = f"cand_dif_within:{named.name}"
     if not_negative(oracle, "margin", margin) == 0:
         raise OracleError(f"{oracle}: no number is shown to be 0 exactly; margin must be above 0")
-    claim = Claim(oracle, "within", float(margin), whole=True)
+    claim = Claim(oracle, "within", float(margin), ask_everybody=True)
     return judge_pair(source, followup, claim, partial(cand_dif_effects, metric=named))
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.judging.choices import broken, judged, obstacle, paired
 from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, follow_ups_failed
+from pytest_recsys_mt.oracles.judging.multiple_choice import broken, judged, obstacle, paired
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict import Example, Verdict

@@ -119,7 +119,7 @@ def _judge(
         oracle,
         "at least",
         not_negative(oracle, "margin", margin),
-        whole=isinstance(named, Aggregate),
+        ask_everybody=isinstance(named, Aggregate),
     )
     return judge_pair(
         source,

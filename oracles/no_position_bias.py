@@ -52,7 +52,7 @@ def no_position_bias(
     oracle = f"no_position_bias:{named.name}"
     if groups < 2:
         raise OracleError(f"{oracle}: groups must be at least 2, got {groups!r}")
-    claim = Claim(oracle, "within", share(oracle, "margin", margin), whole=True)
+    claim = Claim(oracle, "within", share(oracle, "margin", margin), ask_everybody=True)
     seen: list[_Found] = []
 
     def measure(sample: Sample, context: Context) -> Effects:

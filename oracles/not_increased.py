@@ -36,6 +36,6 @@ def not_increased(
     return judge_pair(
         source,
         followup,
-        Claim(oracle, "at most", most, whole=isinstance(named, Aggregate)),
+        Claim(oracle, "at most", most, ask_everybody=isinstance(named, Aggregate)),
         lambda pairs, context: score_effects(pairs, context, named, 1),
     )

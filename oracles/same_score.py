@@ -43,6 +43,6 @@ def same_score(
     return judge_pair(
         source,
         followup,
-        Claim(oracle, "within", margin, whole=isinstance(named, Aggregate)),
+        Claim(oracle, "within", margin, ask_everybody=isinstance(named, Aggregate)),
         lambda pairs, context: score_effects(pairs, context, named, 1),
     )

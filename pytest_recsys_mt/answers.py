@@ -50,7 +50,7 @@ class Context:
         family: How many promises the run can find violated; those that are get asked on until they
             stand among so many.
         items: The catalogue by item id.
-        whole: Whether all users are asked at once, as a comparison with another run needs.
+        ask_everybody: Whether all users are asked at once, as a comparison with another run needs.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
         users: Users of the training interactions; 0 where that is not known.
         report: Told of every verdict made; returns it, tied to the test it was made in.
@@ -60,7 +60,7 @@ class Context:
     error_limit: float = 0.05
     deterministic: bool = False
     family: int = 1
-    whole: bool = False
+    ask_everybody: bool = False
     items: Mapping[str, Item] = field(default_factory=dict)
     popularity: Mapping[str, int] = field(default_factory=dict)
     users: int = 0

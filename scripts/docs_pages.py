@@ -27,7 +27,7 @@ from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.prompts import template
 from pytest_recsys_mt.relations import Transformation
-from pytest_recsys_mt.report.listing import needs_of
+from pytest_recsys_mt.report.relation_list import needs_of
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.seeds import generator
 

@@ -55,7 +55,7 @@ class Claim:
         oracle: Its name, with its similarity or score.
         promise: See `Promise`.
         margin: In the unit of the effects.
-        whole: Whether all users are asked, however clear the verdict may be earlier, because the
+        ask_everybody: Whether all users are asked, however clear the verdict may be earlier, because the
             mean itself is wanted: an early stop leaves it too far from the margin.
         ways: In how many ways the whole promise can break, of which this is one.
     """
@@ -63,7 +63,7 @@ class Claim:
     oracle: str
     promise: Promise
     margin: float
-    whole: bool = False
+    ask_everybody: bool = False
     ways: int = 1
 
 
@@ -205,7 +205,7 @@ def step_by_step(
     """
     asked, looks = 0, 0
     while True:
-        asked = users if context.whole or claim.whole else next_step(asked, users)
+        asked = users if context.ask_everybody or claim.ask_everybody else next_step(asked, users)
         looks += 1
         seen = see(asked)
         _can_be_kept_and_broken(claim, seen.effects)

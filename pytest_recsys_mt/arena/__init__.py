@@ -3,6 +3,7 @@
 from pytest_recsys_mt.arena.absolute import discrimination, not_scored_lower
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.bench import Bench
+from pytest_recsys_mt.arena.judge_promises import PROMISES, QUESTIONS, judge_keeps
 from pytest_recsys_mt.arena.judging import (
     ASPECTS,
     OVERALL,
@@ -16,7 +17,6 @@ from pytest_recsys_mt.arena.judging import (
 from pytest_recsys_mt.arena.language_judge import LanguageJudge
 from pytest_recsys_mt.arena.league import League, no_circle
 from pytest_recsys_mt.arena.preference import not_less_preferred, preferred
-from pytest_recsys_mt.arena.promises import PROMISES, QUESTIONS, judge_keeps
 
 __all__ = [
     "ASPECTS",

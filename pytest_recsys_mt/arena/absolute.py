@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.arena.arena import Arena
+from pytest_recsys_mt.arena.judge_promises import UNREAD
 from pytest_recsys_mt.arena.judging import OVERALL, Showing
 from pytest_recsys_mt.arena.outcomes import outcomes
 from pytest_recsys_mt.arena.preference import untrusted
-from pytest_recsys_mt.arena.promises import UNREAD
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects
@@ -47,7 +47,7 @@ def not_scored_lower(
     """
     arena.require("not_scored_lower", aspect)
     margin = not_negative("not_scored_lower", "margin", margin)
-    claim = Claim(f"not_scored_lower:{aspect}", "at least", -margin, whole=True)
+    claim = Claim(f"not_scored_lower:{aspect}", "at least", -margin, ask_everybody=True)
     context = arena.context
     seen: list[tuple[_Scores, Pairs]] = []
 

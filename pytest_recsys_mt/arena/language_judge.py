@@ -6,6 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from pytest_recsys_mt.arena.judge_prompts import (
+    Form,
+    comparison_choice,
+    comparison_prompt,
+    profile_prompt,
+    showing_choice,
+    showing_prompt,
+)
+from pytest_recsys_mt.arena.judgement import read_appraisal, read_judgement
 from pytest_recsys_mt.arena.judging import (
     OVERALL,
     Appraisal,
@@ -14,15 +23,6 @@ from pytest_recsys_mt.arena.judging import (
     Judgement,
     Showing,
 )
-from pytest_recsys_mt.arena.prompts import (
-    Form,
-    comparison_choice,
-    comparison_prompt,
-    profile_prompt,
-    showing_choice,
-    showing_prompt,
-)
-from pytest_recsys_mt.arena.reading import read_appraisal, read_judgement
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Completion, Prompt, Request

@@ -6,10 +6,10 @@ import dataclasses
 from typing import Any
 
 from pytest_recsys_mt.arena.arena import Arena
+from pytest_recsys_mt.arena.judge_promises import faults
 from pytest_recsys_mt.arena.judging import OVERALL
 from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
-from pytest_recsys_mt.arena.promises import faults
-from pytest_recsys_mt.arena.published import table
+from pytest_recsys_mt.arena.paper_q import table
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.judge import Claim, Seen, step_by_step
 from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score

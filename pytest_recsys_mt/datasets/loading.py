@@ -2,7 +2,7 @@
 
 A name (`NAMES`) is looked for in the data directory and downloaded where it is not there; see
 `pytest_recsys_mt.datasets.download`.  A path is a folder in one of the known formats, told by its
-files, recorded answers (``.jsonl``; see `pytest_recsys_mt.datasets.recorded`), or a table; see
+files, recorded answers (``.jsonl``; see `pytest_recsys_mt.datasets.recordings`), or a table; see
 `pytest_recsys_mt.datasets.table`.  Where a folder is called like a dataset,
 write ``./ml-1m`` for the folder.
 """
@@ -119,10 +119,10 @@ def load(source: str | Path, *, cache_dir: Path | None = None) -> Dataset:
     if path.is_dir():
         return _folder(path, path.resolve().name)
     if path.is_file():
-        from pytest_recsys_mt.datasets import recorded, table
+        from pytest_recsys_mt.datasets import recordings, table
 
-        if path.suffix.lower() == recorded.SUFFIX:
-            return recorded.load(path, path.stem)
+        if path.suffix.lower() == recordings.SUFFIX:
+            return recordings.load(path, path.stem)
         return table.load(path, path.stem)
     raise DataError(unknown(source))
 

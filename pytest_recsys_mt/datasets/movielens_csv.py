@@ -15,9 +15,9 @@ from pathlib import Path
 from pytest_recsys_mt.datasets import films, metadata
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
-from pytest_recsys_mt.datasets.listing import with_listing
 from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Column, Layout, read
+from pytest_recsys_mt.datasets.title_list import with_listing
 from pytest_recsys_mt.requests import Item, Scale
 
 SCALE = Scale(0.5, 5.0)

@@ -26,9 +26,9 @@ import pandas as pd
 from pytest_recsys_mt.datasets import metadata
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
-from pytest_recsys_mt.datasets.listing import with_listing
 from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Rows
+from pytest_recsys_mt.datasets.title_list import with_listing
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
 

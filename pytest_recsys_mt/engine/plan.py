@@ -52,7 +52,7 @@ class PlannedTest:
         if self._followup.asked != "together":
             return []
         users = self._source.applicable(self._followup)
-        first = users if self.runner.settings.whole else next_step(0, users)
+        first = users if self.runner.settings.ask_everybody else next_step(0, users)
         return self._source.calls(self._followup, first)
 
 

@@ -283,7 +283,7 @@ class Runner:
             error_limit=self.settings.error_limit,
             deterministic=self.deterministic,
             family=self.settings.family,
-            whole=self.settings.whole,
+            ask_everybody=self.settings.ask_everybody,
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
             users=self._training_users,

@@ -30,7 +30,7 @@ from pytest_recsys_mt.engine.sides import RunAnswers
 from pytest_recsys_mt.engine.user_sample import accepted_draw
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.recommenders.loading import JUDGES, RECOMMENDS
+from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, Request, TextModel
@@ -126,7 +126,9 @@ class Session:
     def data_digest(self) -> str:
         """SHA-256 of the data; empty where no test needed them, or no file tells of the run."""
         told = (
-            self.settings.json is not None or self.settings.html is not None or self.settings.whole
+            self.settings.json is not None
+            or self.settings.html is not None
+            or self.settings.ask_everybody
         )
         return self.split.dataset.digest if told and "split" in self.__dict__ else ""
 

@@ -89,6 +89,6 @@ class Settings:
     family: int = 1
 
     @property
-    def whole(self) -> bool:
+    def ask_everybody(self) -> bool:
         """Whether every verdict asks all users at once, so that it can be compared with another run's."""
         return self.baseline is not None or self.policy is not None

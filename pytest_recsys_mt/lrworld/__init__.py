@@ -6,6 +6,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.question import (
     KINDS,
     LASTFM,
@@ -17,13 +18,12 @@ from pytest_recsys_mt.lrworld.question import (
     load,
     save,
 )
-from pytest_recsys_mt.lrworld.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.lrworld.ablations import noisy, shuffled
     from pytest_recsys_mt.lrworld.asking import ask
-    from pytest_recsys_mt.lrworld.changes import noisy, shuffled
     from pytest_recsys_mt.lrworld.generator import Generated, generate
-    from pytest_recsys_mt.lrworld.published import beside
+    from pytest_recsys_mt.lrworld.paper_figures import beside
     from pytest_recsys_mt.lrworld.worlds import questions_for, rare
 
 __all__ = [
@@ -51,12 +51,12 @@ __all__ = [
 _LATER = {
     "Generated": "generator",
     "ask": "asking",
-    "beside": "published",
+    "beside": "paper_figures",
     "generate": "generator",
-    "noisy": "changes",
+    "noisy": "ablations",
     "questions_for": "worlds",
     "rare": "worlds",
-    "shuffled": "changes",
+    "shuffled": "ablations",
 }
 
 

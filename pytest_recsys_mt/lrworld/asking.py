@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from pytest_recsys_mt.answers import Choices
 from pytest_recsys_mt.errors import DataError, NotApplicable
-from pytest_recsys_mt.lrworld.prompts import examples_for, prompt
+from pytest_recsys_mt.lrworld.chosen import Reading, llara, read
 from pytest_recsys_mt.lrworld.question import Question
-from pytest_recsys_mt.lrworld.reading import Reading, llara, read
+from pytest_recsys_mt.lrworld.question_texts import examples_for, prompt
 from pytest_recsys_mt.requests import Completion, Prompt
 
 

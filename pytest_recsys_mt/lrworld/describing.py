@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.files import written_whole
-from pytest_recsys_mt.lrworld.prompts import describing
+from pytest_recsys_mt.lrworld.question_texts import describing
 from pytest_recsys_mt.requests import TextModel
 
 

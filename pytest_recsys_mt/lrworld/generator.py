@@ -14,11 +14,11 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.llm.local.weights import cache_folder
 from pytest_recsys_mt.lrworld import taste
+from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.knowledge import knowledge_questions
-from pytest_recsys_mt.lrworld.options import Draft, LackingError
 from pytest_recsys_mt.lrworld.question import KINDS, Kind, Question, save
-from pytest_recsys_mt.lrworld.settings import Settings
+from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError
 from pytest_recsys_mt.seeds import generator
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask, names_of
-from pytest_recsys_mt.lrworld.options import Draft, LackingError, choose
 from pytest_recsys_mt.lrworld.question import Kind
-from pytest_recsys_mt.lrworld.settings import Settings
+from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose
 from pytest_recsys_mt.requests import Item
 
 TOGETHER = ", "

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.memory import Ranked
 from pytest_recsys_mt.lrworld.neural import Embeddings, cosines, prototypes
-from pytest_recsys_mt.lrworld.options import Draft
 from pytest_recsys_mt.lrworld.question import Kind
-from pytest_recsys_mt.lrworld.settings import Settings
 from pytest_recsys_mt.lrworld.taste import TRIED, ask
+from pytest_recsys_mt.lrworld.wrong_options import Draft
 
 LEAST = -1.0
 """Cosine of the right option, at least: the nearest is right, however far."""

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask
 from pytest_recsys_mt.lrworld.memory import Ranked, similarities
-from pytest_recsys_mt.lrworld.options import Draft, LackingError, choose
 from pytest_recsys_mt.lrworld.question import Kind
 from pytest_recsys_mt.lrworld.rules import Indices, mine
-from pytest_recsys_mt.lrworld.settings import Settings
+from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose
 
 TRIED = 10
 """Targets looked at, at most, for each question that is wanted."""

@@ -37,7 +37,7 @@ from pytest_recsys_mt.plugin.fixtures import (
 )
 from pytest_recsys_mt.plugin.options import add_options
 from pytest_recsys_mt.plugin.reports import Reported, say_collected
-from pytest_recsys_mt.plugin.resolving import resolve
+from pytest_recsys_mt.plugin.resolving import settings_of
 from pytest_recsys_mt.plugin.stash import (
     AGAIN,
     AGAIN_KEY,
@@ -97,7 +97,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
-    settings = resolve(config)
+    settings = settings_of(config)
     config.stash[SETTINGS] = settings
     config.stash[STARTED] = time.time()
     config.stash[PROBLEMS] = []
@@ -224,7 +224,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """With --recsys-list, list the relations in place of running them."""
     if not session.config.stash[SETTINGS].list:
         return None
-    from pytest_recsys_mt.report.listing import list_relations
+    from pytest_recsys_mt.report.relation_list import list_relations
 
     list_relations(session.config, session.items)
     return True

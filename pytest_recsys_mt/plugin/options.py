@@ -36,7 +36,7 @@ class Option:
         return f"--recsys-{self.name}"
 
 
-def whole(least: int) -> Callable[[str], int]:
+def whole_number(least: int) -> Callable[[str], int]:
     """A reader of whole numbers from `least` up."""
 
     def read(text: str) -> int:
@@ -175,7 +175,7 @@ OPTIONS = (
     Option(
         "core",
         0,
-        whole(0),
+        whole_number(0),
         "least interactions of every user and every item; others are left out of the data "
         "(default: 0, all stay)",
         "N",
@@ -184,28 +184,28 @@ OPTIONS = (
     Option(
         "users",
         200,
-        whole(2),
+        whole_number(2),
         "users to sample, asked only as far as a verdict needs them (default: 200)",
         "N",
     ),
-    Option("history", 20, whole(1), "history items in a request (default: 20)", "M"),
+    Option("history", 20, whole_number(1), "history items in a request (default: 20)", "M"),
     Option(
         "candidates",
         20,
-        whole(0),
+        whole_number(0),
         "candidates in a request, the held-out item among them; "
         "0 is the whole catalogue (default: 20)",
         "N",
     ),
-    Option("k", 10, whole(1), "items in an answer (default: 10)", "K"),
+    Option("k", 10, whole_number(1), "items in an answer (default: 10)", "K"),
     Option(
         "replicates",
         2,
-        whole(1),
+        whole_number(1),
         "calls a side for a recommender that is not deterministic (default: 2)",
         "R",
     ),
-    Option("seed", 0, whole(0), "root of every random draw (default: 0)", "S"),
+    Option("seed", 0, whole_number(0), "root of every random draw (default: 0)", "S"),
     Option("alpha", 0.05, share(0, 0.5), "error rate of each claim (default: 0.05)", "A"),
     Option(
         "prompt",
@@ -273,7 +273,7 @@ OPTIONS = (
     Option(
         "shrink",
         0,
-        whole(0),
+        whole_number(0),
         "calls to spend on the smallest counterexample of each violated relation (default: 0, none)",
         "CALLS",
     ),
@@ -325,11 +325,11 @@ OPTIONS = (
         "FILE",
         in_ini=False,
     ),
-    Option("max-calls", None, whole(1), "most calls of this run (default: no limit)", "N"),
+    Option("max-calls", None, whole_number(1), "most calls of this run (default: no limit)", "N"),
     Option(
         "max-tokens",
         None,
-        whole(1),
+        whole_number(1),
         "most tokens of this run, prompts and answers (default: no limit)",
         "N",
     ),

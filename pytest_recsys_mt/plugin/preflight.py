@@ -212,7 +212,7 @@ def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
     """All that the run may ask: the option that names it, its spec, and methods it needs one of."""
-    from pytest_recsys_mt.recommenders.loading import DESCRIBES, JUDGES, RECOMMENDS
+    from pytest_recsys_mt.recommenders.own_objects import DESCRIBES, JUDGES, RECOMMENDS
 
     for spec in settings.models:
         yield "model", spec, RECOMMENDS

@@ -18,7 +18,7 @@ from pytest_recsys_mt.plugin.options import OPTIONS, Option
 from pytest_recsys_mt.redaction import carries_key, shown
 
 
-def resolve(config: pytest.Config) -> Settings:
+def settings_of(config: pytest.Config) -> Settings:
     """The settings of this run.
 
     Raises:

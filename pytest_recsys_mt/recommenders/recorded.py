@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_recsys_mt import specs
-from pytest_recsys_mt.datasets import recorded
-from pytest_recsys_mt.datasets.recorded import Recording
+from pytest_recsys_mt.datasets import recordings
+from pytest_recsys_mt.datasets.recordings import Recording
 from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
 from pytest_recsys_mt.llm.reading.parser import parse
@@ -24,7 +24,7 @@ class Recorded:
     """Gives the recorded answer to the recorded question, and has none to any other.
 
     Args:
-        path: Of a file as `pytest_recsys_mt.datasets.recorded` describes it. The questions are
+        path: Of a file as `pytest_recsys_mt.datasets.recordings` describes it. The questions are
             those of this file as a dataset.
         ranked: What takes a place in the ranking: ``"all"`` that an answer names, or the
             ``"candidates"`` alone, as published evaluations rank; the entries tell of all.
@@ -41,10 +41,10 @@ class Recorded:
     live = False
 
     def __init__(self, path: Path, ranked: Ranked = "all") -> None:
-        self._recordings = recorded.read(path)
+        self._recordings = recordings.read(path)
         self._name = path.name
         self._ranked = ranked
-        items = recorded.catalogue(self._recordings.values())
+        items = recordings.catalogue(self._recordings.values())
         self._index = TitleIndex(items.values())
         self._known = KnownFilms(items.values())
         self.deterministic = all(len(each.replies) == 1 for each in self._recordings.values())

@@ -16,7 +16,7 @@ from typing import Any
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.raised import with_traceback
-from pytest_recsys_mt.recommenders import loading
+from pytest_recsys_mt.recommenders import own_objects
 from pytest_recsys_mt.recommenders.baselines import MostPop, Random
 from pytest_recsys_mt.recommenders.bm25 import BM25
 from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN
@@ -93,7 +93,7 @@ models of this process answer exactly (what answers elsewhere cannot promise it)
 
 
 def resolve(
-    spec: str, *, exact: bool = False, verbs: Sequence[str] = loading.RECOMMENDS
+    spec: str, *, exact: bool = False, verbs: Sequence[str] = own_objects.RECOMMENDS
 ) -> Recommender | TextModel:
     """The recommender or text model that a spec means, not fitted yet.
 
@@ -114,7 +114,7 @@ def resolve(
         spec: What stands behind ``--recsys-model``.
         exact: Whether models of this process (``hf:``) answer each prompt alone, in float32 on one
             thread, unless the spec itself says ``exact=false``.
-        verbs: Methods of which an object must have one; `loading.JUDGES` for what judges.
+        verbs: Methods of which an object must have one; `own_objects.JUDGES` for what judges.
 
     Raises:
         RecommenderError: If the spec means nothing or cannot be built; the text says what would.
@@ -141,7 +141,7 @@ def resolve(
             f"uninstall one of them, or name the one you mean as 'package.module:name'"
         )
     for found in providers.values():
-        return loading.from_object(found(), given, spec, verbs)
+        return own_objects.from_object(found(), given, spec, verbs)
     if target.endswith(".py"):
         raise RecommenderError(f"{spec!r} names a file; say what in it: '{target}:NAME'")
     file = Path(f"{target}.py")
@@ -176,16 +176,16 @@ def makes_anew(spec: str) -> bool:
 def describe(recommender: Recommender | TextModel) -> str:
     """The name of a recommender in reports: its `name`, else its module and class."""
     name = getattr(recommender, "name", None)
-    return name if isinstance(name, str) and name else loading.qualified_name(recommender)
+    return name if isinstance(name, str) and name else own_objects.qualified_name(recommender)
 
 
 def _load(
     where: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str]
 ) -> Recommender | TextModel:
     if _is_dotted(name) and PurePath(where).suffix == ".py":
-        return loading.from_file(where, name, given, spec, verbs)
+        return own_objects.from_file(where, name, given, spec, verbs)
     if _is_dotted(name) and _is_dotted(where) and _is_importable(where.partition(".")[0]):
-        return loading.from_module(where, name, given, spec, verbs)
+        return own_objects.from_module(where, name, given, spec, verbs)
     raise RecommenderError(
         f"{spec!r} begins with no known prefix, and neither a module {where!r} that can be imported "
         f"here or lies in the current folder nor a file {where!r} with the ending .py holds a "

@@ -89,7 +89,7 @@ def finish(
 
 
 def _annotate(record: Record, config: pytest.Config, path: Path) -> None:
-    annotate(path, record.document(), config, gate=record.settings.whole)
+    annotate(path, record.document(), config, gate=record.settings.ask_everybody)
 
 
 def _draw(record: Record, path: Path) -> None:

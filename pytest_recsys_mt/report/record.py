@@ -270,7 +270,7 @@ class Record:
             incomplete.append(f"{unasked} verdicts lack users that were not asked")
         if not document["results"] and not incomplete:
             incomplete.append("no test made a verdict on a recommender")
-        return Gate(policy, settings.whole, alpha, settings.inconclusive, baseline).decide(
+        return Gate(policy, settings.ask_everybody, alpha, settings.inconclusive, baseline).decide(
             document,
             _standing(document["results"], settings.alpha),
             {

@@ -16,10 +16,10 @@ from pytest_recsys_mt.engine.trial import Trial
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.attempts import outcome_of
-from pytest_recsys_mt.report.named import shorten
-from pytest_recsys_mt.report.promises import promise_of
+from pytest_recsys_mt.report.promise_texts import promise_of
 from pytest_recsys_mt.report.record import Row, row_of
 from pytest_recsys_mt.report.shrunk import side_by_side
+from pytest_recsys_mt.report.test_names import shorten
 from pytest_recsys_mt.sanitize import one_line, sanitize
 from pytest_recsys_mt.verdict import Example, Status, Verdict
 
@@ -120,7 +120,7 @@ def _requests(trial: Trial, session: Session | None) -> str:
     if session is None or trial.recsys is None:
         return ""
     settings = session.settings
-    told = settings.json is not None or settings.html is not None or settings.whole
+    told = settings.json is not None or settings.html is not None or settings.ask_everybody
     return trial.recsys.runner.digest if told else ""
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.report.compared import tell_comparison
-from pytest_recsys_mt.report.named import shorten, test_of_row
 from pytest_recsys_mt.report.planned import dollars
 from pytest_recsys_mt.report.record import Record, Row
+from pytest_recsys_mt.report.test_names import shorten, test_of_row
 
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
          "not-applicable": "n/a"}  # fmt: skip
@@ -79,7 +79,7 @@ def summarise(reporter: Any, record: Record) -> None:
         text = f"  violated after the correction: {', '.join(dict.fromkeys(standing))}"
         for line in textwrap.wrap(text, 79, subsequent_indent="    ", initial_indent="  "):
             reporter.write_line(line)
-    for reason in gate["reasons"] if settings.whole else gate["incomplete"]:
+    for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
         for line in _WRAPPED.wrap(reason):
             reporter.write_line(line)
     discovered = [

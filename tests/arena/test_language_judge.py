@@ -6,7 +6,7 @@ import pytest
 
 from pytest_recsys_mt import Item, Prompt, Rating, Request, Scale
 from pytest_recsys_mt.arena import ASPECTS, Comparison, Showing
-from pytest_recsys_mt.arena.prompts import (
+from pytest_recsys_mt.arena.judge_prompts import (
     comparison_choice,
     comparison_prompt,
     profile_prompt,

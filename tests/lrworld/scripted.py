@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pytest_recsys_mt import Completion, NotApplicable, Prompt
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.lrworld import LASTFM, MEASURES
-from pytest_recsys_mt.lrworld.prompts import labels, prompt
+from pytest_recsys_mt.lrworld.question_texts import labels, prompt
 from pytest_recsys_mt.lrworld.worlds import questions_for
 
 

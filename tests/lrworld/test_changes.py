@@ -6,7 +6,7 @@ import pytest
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.lrworld import Question
-from pytest_recsys_mt.lrworld.changes import noisy, shuffled
+from pytest_recsys_mt.lrworld.ablations import noisy, shuffled
 
 
 def questions(count: int, options: int = 4) -> list[Question]:

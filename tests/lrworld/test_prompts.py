@@ -8,7 +8,7 @@ import pytest
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.lrworld import KINDS, LASTFM, MEASURES, Measure, Question
-from pytest_recsys_mt.lrworld.prompts import describing, examples_for, labels, prompt
+from pytest_recsys_mt.lrworld.question_texts import describing, examples_for, labels, prompt
 
 
 def question(measure: Measure, number: int = 1, **more: Any) -> Question:

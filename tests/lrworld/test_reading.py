@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.lrworld import Question
-from pytest_recsys_mt.lrworld.prompts import labels
-from pytest_recsys_mt.lrworld.reading import MISSED, llara, read
+from pytest_recsys_mt.lrworld.chosen import MISSED, llara, read
+from pytest_recsys_mt.lrworld.question_texts import labels
 
 FILMS = (
     "Alien (1979)",

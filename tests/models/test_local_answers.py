@@ -15,7 +15,7 @@ from tests.models import tiny
 torch = pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[hf]'")
 pytest.importorskip("transformers", reason="pip install 'pytest-recsys-mt[hf]'")
 
-from pytest_recsys_mt.llm.local import choices, decoding, kv_cache
+from pytest_recsys_mt.llm.local import decoding, fixed_answers, kv_cache
 from pytest_recsys_mt.llm.local.batches import Group
 from pytest_recsys_mt.llm.local.hf_model import SCORING, HFModel
 
@@ -171,7 +171,7 @@ def test_choices_have_the_probability_of_being_written(tmp_path: Path, kind: str
     asked = local.encode((Message("user", "Name a film."),))
     offered = [local.encode_answer(film) for film in FILMS]
     with torch.inference_mode():
-        scores = choices.log_probabilities(network, asked, offered)
+        scores = fixed_answers.log_probabilities(network, asked, offered)
         for score, choice in zip(scores, offered, strict=True):
             plain, context = 0.0, list(asked)
             for token in choice:

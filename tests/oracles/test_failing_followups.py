@@ -32,7 +32,7 @@ from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, items
 
 ONE, OTHER = [list("abcde")], [list("vwxyz")]
-ALL = replace(DETERMINISTIC, whole=True)
+ALL = replace(DETERMINISTIC, ask_everybody=True)
 """Asks all users, however clear the verdict is from the first."""
 
 WHY = "Crash: no such scale"

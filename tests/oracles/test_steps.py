@@ -80,7 +80,7 @@ def test_the_same_users_say_the_same_however_many_steps_it_took() -> None:
     source, followup = drawn(0.4)
     by_steps = same_ranking(*lazy(source, followup), margin=0.03)
     at_once = same_ranking(
-        *lazy(source[: by_steps.users], followup[: by_steps.users], Context(whole=True)),
+        *lazy(source[: by_steps.users], followup[: by_steps.users], Context(ask_everybody=True)),
         margin=0.03,
     )
     assert by_steps.looks > at_once.looks == 1

@@ -13,7 +13,7 @@ import pytest
 for _name in (
     "calls.progress", "datasets.dataset", "datasets.mini", "engine.session", "llm.api.openai_model",
     "llm.recommender", "oracles", "plugin.planning", "plugin.preflight", "recommenders", "relations",
-    "report.listing", "report.planned", "report.sections", "report.terminal",
+    "report.relation_list", "report.planned", "report.sections", "report.terminal",
 ):  # fmt: skip
     importlib.import_module(f"pytest_recsys_mt.{_name}")
 for _name in ("scipy.special", "scipy.sparse", "scipy.stats"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.plugin.resolving import changed, resolve
+from pytest_recsys_mt.plugin.resolving import changed, settings_of
 from tests.plugin.conftest import Run, record_of
 from tests.report import models
 
@@ -160,6 +160,6 @@ def test_the_path_is_no_setting_of_the_run(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = project.parseconfig("--recsys-html=report.html")
-    settings = resolve(config)
+    settings = settings_of(config)
     assert settings.html == Path("report.html")
     assert changed(config) == {}

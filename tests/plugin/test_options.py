@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_recsys_mt.plugin.resolving import changed, resolve
+from pytest_recsys_mt.plugin.resolving import changed, settings_of
 from tests.plugin.conftest import record_of
 
 TEST = """
@@ -135,7 +135,7 @@ def test_a_flag_has_an_ini_twin(
 ) -> None:
     pytester.makeini(f"[pytest]\n{ini}\n")
     config = pytester.parseconfig(*argument.split())
-    assert resolve(config).exact is exact
+    assert settings_of(config).exact is exact
     assert {option.name: value for option, value in changed(config).items()}.get(
         "exact", False
     ) is exact
@@ -144,7 +144,7 @@ def test_a_flag_has_an_ini_twin(
 def test_a_flag_in_the_ini_file_is_true_or_false(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nrecsys_exact = maybe\n")
     with pytest.raises(pytest.UsageError, match=r"recsys_exact='maybe'.*true, false"):
-        resolve(pytester.parseconfig())
+        settings_of(pytester.parseconfig())
 
 
 def test_the_list_of_a_suite_fits_80_columns_and_has_a_promise_and_a_need_for_every_relation(

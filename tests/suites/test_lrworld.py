@@ -16,10 +16,10 @@ from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.lrworld import LASTFM, MEASURES, Measure, Question
+from pytest_recsys_mt.lrworld.ablations import noisy, shuffled
 from pytest_recsys_mt.lrworld.asking import Replies, ask
-from pytest_recsys_mt.lrworld.changes import noisy, shuffled
 from pytest_recsys_mt.lrworld.describing import describe
-from pytest_recsys_mt.lrworld.prompts import labels, prompt
+from pytest_recsys_mt.lrworld.question_texts import labels, prompt
 from pytest_recsys_mt.lrworld.worlds import questions_for, rare
 from pytest_recsys_mt.oracles import (
     accuracy_gap,

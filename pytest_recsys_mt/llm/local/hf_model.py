@@ -271,7 +271,7 @@ class HFModel:
 
     def _choose(self, tokens: Tokens, prompt: Prompt) -> Completion:
         """The most probable choices."""
-        from pytest_recsys_mt.llm.local.choices import log_probabilities
+        from pytest_recsys_mt.llm.local.fixed_answers import log_probabilities
 
         choices = [self._local.encode_answer(choice) for choice in prompt.choices]
         if not all(choices):

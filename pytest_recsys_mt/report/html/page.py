@@ -87,8 +87,8 @@ def render(document: Mapping[str, Any]) -> str:
 
     from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
     from pytest_recsys_mt.report.html.cards import cards_of
-    from pytest_recsys_mt.report.html.changes import comparisons_of
     from pytest_recsys_mt.report.html.plots import groups_of, plots_of
+    from pytest_recsys_mt.report.html.since_baseline import comparisons_of
     from pytest_recsys_mt.report.html.words import STATES
 
     record = _clean(document)

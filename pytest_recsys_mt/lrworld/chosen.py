@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_recsys_mt.lrworld.prompts import labels
 from pytest_recsys_mt.lrworld.question import Question
+from pytest_recsys_mt.lrworld.question_texts import labels
 
 How = Literal["label", "text", "missed"]
 

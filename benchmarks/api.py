@@ -243,7 +243,7 @@ async def schedule(calls: int) -> None:
 
 def main() -> None:
     """Run it all and print Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--calls", type=int, default=1024)
     parser.add_argument("--replay", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=3)

@@ -81,7 +81,7 @@ def loop_answer(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--users", type=int, default=6040)
     parser.add_argument("--items", type=int, default=3706)
     parser.add_argument("--ratings", type=int, default=1_000_209)

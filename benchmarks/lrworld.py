@@ -164,7 +164,7 @@ def compare(shape: str, yardstick: str, limit: float) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=["small", "1m"])
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--yardstick", metavar="PYTHON")

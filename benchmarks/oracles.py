@@ -49,7 +49,7 @@ def lists(pairs: int, k: int) -> tuple[Codes, Codes]:
 
 
 def best(call: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
-    times = []
+    times, result = list[float](), None
     for _ in range(repeats):
         start = time.perf_counter()
         result = call()

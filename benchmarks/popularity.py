@@ -140,7 +140,7 @@ def _cell(means: Floats) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", default="mini")
     parser.add_argument("--model", action="append", required=True)
     parser.add_argument("--prompt", action="append", default=[])

@@ -155,7 +155,7 @@ def line(found: Found, against: Found) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table, a line as soon as it is known."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--recsys-data", default="ml-latest-small")
     parser.add_argument("--recsys-model", action="append", help="all built-in ones by default")
     parser.add_argument("--against", default="mostpop", help="what NDCG is compared with")

@@ -33,7 +33,8 @@ def seconds(folder: str, *arguments: str) -> float:
 def compare(what: str, folder: str, *arguments: str) -> None:
     """Print the medians with and without the plugin, and the median of the differences."""
     without = (*arguments, "-p", "no:recsys_mt")
-    seconds(folder, *arguments), seconds(folder, *without)
+    seconds(folder, *arguments)
+    seconds(folder, *without)
     pairs = [(seconds(folder, *arguments), seconds(folder, *without)) for _ in range(ROUNDS)]
     print(
         f"{what}, median of {ROUNDS}: {statistics.median(a for a, _ in pairs) * 1e3:.0f} ms with "

@@ -53,7 +53,7 @@ def main(folder: Path) -> None:
             chosen = model.item_factors[candidates]
             by_seed.append(np.einsum("nd,ncd->nc", model.user_factors[users], chosen))
         found[name], found[f"{name}/seconds"] = np.stack(by_seed), np.array(seconds)
-    np.savez(folder / "scores.npz", **found)
+    np.savez(folder / "scores.npz", **found)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -15,10 +15,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--slow"):
-        for item in items:
-            if item.get_closest_marker("slow") is not None:
-                item.add_marker(pytest.mark.skip(reason="takes minutes; run it with --slow"))
+    if config.getoption("--slow"):
+        return
+    on_workers = set[Path]()
+    for item in items:
+        if item.get_closest_marker("slow") is not None:
+            item.add_marker(pytest.mark.skip(reason="takes minutes; run it with --slow"))
+        elif "two workers" in item.name:
+            # What workers change is shown once a file: each further test of it costs seconds.
+            if item.path in on_workers:
+                item.add_marker(pytest.mark.skip(reason="once more on workers; run it with --slow"))
+            on_workers.add(item.path)
 
 
 @pytest.fixture(autouse=True)

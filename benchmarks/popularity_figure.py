@@ -1,6 +1,6 @@
-"""Two figures of the popularity paper on any dataset, as one SVG.
+"""Two figures of the popularity paper on any dataset, as one picture.
 
-    python -m benchmarks.popularity_figure ml-latest-small docs/suites/popularity.svg
+    python -m benchmarks.popularity_figure ml-latest-small docs/suites/popularity.png
 
 Left: the share of items with at least so many ratings, with the fitted Pareto and log-normal
 distributions (its Figure 1). Right: means over the first n items, of popularity and of its logarithm,
@@ -25,7 +25,7 @@ def draw(data: str, path: str) -> None:
 
     Args:
         data: Name or path of a dataset.
-        path: Of the SVG.
+        path: Of the picture.
     """
     dataset = load(data)
     counts = np.array([count for count in dataset.popularity.values() if count], np.float64)
@@ -58,7 +58,7 @@ def draw(data: str, path: str) -> None:
         xlabel="items", ylabel="mean so far / mean of all", title="In random order", ylim=(0, 2)
     )
     means.legend()
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, dpi=160)
 
 
 if __name__ == "__main__":

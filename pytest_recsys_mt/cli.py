@@ -150,9 +150,9 @@ def _alpha(text: str) -> float:
 def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
     from pytest_recsys_mt.calls.cache import AnswerCache
     from pytest_recsys_mt.errors import CacheError
-    from pytest_recsys_mt.files import default_cache
+    from pytest_recsys_mt.files import cache_folder
 
-    directory: Path = (given.cache or Path(default_cache())).expanduser()
+    directory: Path = (given.cache or cache_folder()).expanduser()
     if not make and not os.path.isfile(directory / "answers" / "cache.db"):
         raise CacheError(
             f"there are no answers in {str(directory)!r}; name the folder that --recsys-cache or "

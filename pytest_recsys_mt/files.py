@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
+import platformdirs
+
 from pytest_recsys_mt.errors import CacheError
 
 ROOT = 0
@@ -43,10 +45,16 @@ def written_whole(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
         raise
 
 
-def default_cache() -> str:
-    """The cache folder where none is named: beside the user's other caches."""
-    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(root, "pytest-recsys-mt")
+def cache_folder() -> Path:
+    """The folder of ours beside the user's other caches, as the platform has it."""
+    return platformdirs.user_cache_path("pytest-recsys-mt", appauthor=False)
+
+
+def cache_folder_for(name: str) -> Path:
+    """A folder in `cache_folder`, made for its owner alone."""
+    folder = cache_folder() / name
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def require_private(folder: Path) -> None:

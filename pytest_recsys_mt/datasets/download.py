@@ -34,6 +34,7 @@ from filelock import FileLock
 
 from pytest_recsys_mt.datasets.archives import extract
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.files import cache_folder
 
 BASE_URL = "https://files.grouplens.org/datasets/"
 TIMEOUT = 30.0
@@ -72,25 +73,13 @@ SOURCES: Mapping[str, Source] = {
 }
 
 
-def data_directory(environment: Mapping[str, str] | None = None) -> Path:
+def data_directory() -> Path:
     """Where named datasets are kept unless the caller says otherwise.
 
-    ``RECSYS_MT_DATA`` where it is set; else ``recsys-mt/data`` in the platform's cache directory:
-    ``$XDG_CACHE_HOME`` or ``~/.cache``, ``~/Library/Caches`` on macOS, ``%LOCALAPPDATA%`` on Windows.
-
-    Args:
-        environment: The process's own by default.
+    ``RECSYS_MT_DATA`` where it is set; else ``data`` in the project's cache folder.
     """
-    variables = os.environ if environment is None else environment
-    if chosen := variables.get("RECSYS_MT_DATA"):
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        root = Path(variables.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches"
-    else:
-        root = Path(variables.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "recsys-mt" / "data"
+    chosen = os.environ.get("RECSYS_MT_DATA")
+    return Path(chosen).expanduser() if chosen else cache_folder() / "data"
 
 
 def obtain(

@@ -107,7 +107,7 @@ def load(source: str | Path, *, cache_dir: Path | None = None) -> Dataset:
     Args:
         source: One of `NAMES`, or a path to a folder or a table. A `Path` is never a name.
         cache_dir: Where named datasets are kept; by default the environment variable
-            ``RECSYS_MT_DATA``, or ``recsys-mt/data`` in the platform's cache directory.
+            ``RECSYS_MT_DATA``, or ``pytest-recsys-mt/data`` in the platform's cache directory.
 
     Raises:
         DataError: If there is no such dataset, it cannot be downloaded, or a file of it is missing,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.llm.local.weights import cache_folder
+from pytest_recsys_mt.files import cache_folder_for
 from pytest_recsys_mt.lrworld import taste
 from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
@@ -152,7 +152,7 @@ class _Source:
             Factors(steps=self.settings.steps, users=self.settings.users),
             self.seed,
             self.dataset.digest,
-            self.folder or cache_folder("models"),
+            self.folder or cache_folder_for("models"),
         )
 
     def drafts(self, kind: Kind) -> Iterator[Draft]:

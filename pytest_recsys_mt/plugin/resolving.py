@@ -12,7 +12,7 @@ from pytest_recsys_mt.calls.limits import Limits
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.files import default_cache
+from pytest_recsys_mt.files import cache_folder
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.plugin.options import OPTIONS, Option
 from pytest_recsys_mt.redaction import carries_key, shown
@@ -62,7 +62,7 @@ def settings_of(config: pytest.Config) -> Settings:
         exact=values["exact"],
         mode=values["mode"],
         executor=values["executor"],
-        cache=Path(values["cache"] or default_cache()).expanduser().absolute(),
+        cache=Path(values["cache"] or cache_folder()).expanduser().absolute(),
         inconclusive=(policy and policy.inconclusive) or values["inconclusive"],
         effort=values["effort"],
         max_wait=values["max-wait"],

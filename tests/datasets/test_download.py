@@ -110,8 +110,9 @@ def test_a_named_set_is_looked_for_where_the_environment_says(
     assert len(load("ml-100k").items) == 3
 
 
-def test_without_a_word_data_are_kept_in_the_user_s_cache() -> None:
-    assert data_directory({"XDG_CACHE_HOME": "/c"}).parts[-2:] == ("recsys-mt", "data")
+def test_without_a_word_data_are_kept_in_the_user_s_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RECSYS_MT_DATA", raising=False)
+    assert data_directory().parts[-2:] == ("pytest-recsys-mt", "data")
 
 
 def nothing_is_left(folder: Path) -> bool:

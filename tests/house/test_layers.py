@@ -25,7 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "thresholds": set(),
     "verdict": set(),
     "answers": {"requests", "verdict"},
-    "datasets": {"errors", "requests"},
+    "datasets": {"errors", "files", "requests"},
     "files": {"errors"},
     "metamorphic": {"requests"},
     "raised": {"errors", "redaction"},
@@ -35,7 +35,7 @@ ROOMS: dict[str, set[str]] = {
     "specs": {"errors", "raised", "redaction"},
     "strategies": {"datasets", "relations", "requests"},
     "gate": {"errors", "metamorphic", "oracles", "sanitize"},
-    "llm": {"datasets", "errors", "instructions", "redaction", "requests", "sanitize", "specs"},
+    "llm": {"datasets", "errors", "files", "instructions", "redaction", "requests", "sanitize", "specs"},
     "recommenders": {
         "datasets", "errors", "files", "llm", "raised", "redaction", "requests", "sanitize", "specs",
     },

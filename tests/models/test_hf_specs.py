@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
+from pytest_recsys_mt.files import cache_folder_for
 from pytest_recsys_mt.llm.local import weights
 from pytest_recsys_mt.llm.local.hf_model import HFModel
 from pytest_recsys_mt.recommenders import resolve
@@ -104,7 +105,7 @@ def test_a_damaged_memory_of_digests_is_made_anew(
     file = tmp_path / "model.gguf"
     file.write_bytes(b"weights")
     first = weights.digest(file)
-    (memo,) = weights.cache_folder("digests").iterdir()
+    (memo,) = cache_folder_for("digests").iterdir()
     memo.write_text(damage)
     assert weights.digest(file) == first
     assert json.loads(memo.read_text())[-1] == first

@@ -11,20 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.files import cache_folder_for
 
 _CONTENT = {".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt", ".py"}
 """Endings of the files of a model folder that decide about its answers."""
 
 _REMEMBERED = 1 << 24
 """Bytes from which the digest of a file is kept on disk."""
-
-
-def cache_folder(name: str) -> Path:
-    """A folder of ours for `name` among the user's caches, made for its owner alone."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(root) / "pytest-recsys-mt" / name
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
 
 
 def digest(path: Path) -> str:
@@ -43,7 +36,7 @@ def digest(path: Path) -> str:
     where = str(path.resolve())
     stamp = [where, state.st_size, state.st_mtime_ns]
     name = hashlib.sha256(where.encode()).hexdigest()[:32]
-    memo = cache_folder("digests") / f"{name}.json"
+    memo = cache_folder_for("digests") / f"{name}.json"
     try:
         *kept, known = json.loads(memo.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
@@ -78,7 +71,7 @@ def plain_folder(gguf: Path, cache: Path | None = None) -> Path:
     """
     from filelock import FileLock
 
-    cache = cache_folder("gguf") if cache is None else cache
+    cache = cache_folder_for("gguf") if cache is None else cache
     version = importlib.metadata.version("transformers")
     folder = cache / f"{gguf.stem}-{digest(gguf)[:16]}-transformers-{version}"
     if folder.is_dir():

@@ -15,7 +15,7 @@ import torch
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm.local.weights import cache_folder
+from pytest_recsys_mt.files import cache_folder_for
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, Units, encode
@@ -134,7 +134,7 @@ class TrainedRecommender(ScoringRecommender):
             self.epochs, self.batch, self.rate, self.decay, self.patience, self.length
         )
         self.report = obtain(
-            self.folder or cache_folder("models"),
+            self.folder or cache_folder_for("models"),
             identity,
             self._network,
             lambda: self._train(training, settings, seed),

@@ -38,7 +38,7 @@ class Design:
             held out only where one of them found it; else they are drawn.
     """
 
-    users: int = 100
+    users: int = 200
     history: int = 20
     candidates: int = 20
     k: int = 10

@@ -1,4 +1,4 @@
-"""The ranking must stay."""
+"""The ranking must stay the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def same_ranking(
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     oracle = f"same_ranking:{similarity}"
     function = similarity_named(similarity)

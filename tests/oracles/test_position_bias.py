@@ -101,7 +101,7 @@ def test_cand_dif_without_room_is_not_applicable_and_never_infinite() -> None:
     all_found = found_at([0] * 40, [True] * 40, "first(1)")
     verdict = cand_dif_within(found_at([5] * 40, [True, False] * 20), all_found)
     assert (verdict.status, verdict.estimate) == ("not-applicable", None)
-    assert "accuracy of 1 leaves no room" in verdict.reason
+    assert "accuracy of 1 cannot be compared" in verdict.reason
     one_missed = found_at([0] * 40, [True] * 39 + [False], "first(1)")
     verdict = cand_dif_within(found_at([5] * 40, [True, False] * 20), one_missed)
     assert verdict.status == "inconclusive"

@@ -76,7 +76,7 @@ def test_a_sample_unlike_everybody_is_refused_at_the_stated_level() -> None:
     assert verdict.status == "violated"
     assert verdict.details["figures"]["p"] == pytest.approx(2 / 252)
     assert verdict.reason == (
-        "Kolmogorov-Smirnov distance 1.0000 of 5 from 5 users, p=0.00794, refused below 0.05"
+        "Kolmogorov-Smirnov distance 1.0000 of 5 from 5 users, p=0.00794, rejected below 0.05"
     )
     assert representative(sample, everybody, "hit@5", alpha=0.005).status == "holds"
     assert representative(users("111"), users("000"), "hit@5").status == "holds"  # p = .1

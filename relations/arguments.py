@@ -33,7 +33,7 @@ def count(relation: str, name: str, value: SupportsIndex) -> int:
     """`value` as an integer of at least 1.
 
     Raises:
-        RelationError: If it is anything else.
+        RelationError: If the value is invalid.
     """
     try:
         plain = 0 if isinstance(value, bool) else operator.index(value)

@@ -45,7 +45,7 @@ class Aggregate:
         name: As reports print it.
         of: The number, from what each user was asked and one of the answers; None where it is
             undefined.
-        span: The smallest and the largest number there can be.
+        span: The smallest and the largest possible number.
         undefined: When it is undefined, in words that follow "is undefined".
         without_each: The number without the first user, without the second and so on, where that
             can be had faster than by calling `of` so often.
@@ -77,7 +77,7 @@ def measure_named(name: str | Score | Aggregate) -> Score | Aggregate:
             the depth of the request.
 
     Raises:
-        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+        OracleError: If there is no such name. The message gives the valid names and the nearest match.
     """
     if isinstance(name, Aggregate):
         return name

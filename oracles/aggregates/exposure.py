@@ -96,9 +96,9 @@ def exposure(
     """The exposure of items by one answer of every user.
 
     Args:
-        answered: Of every user.
+        answered: One answer of every user.
         context: Knows the catalogue, which requests without candidates offer.
-        name: Who asks, for errors.
+        name: Name of the measure, for error messages.
         depth: Places that count; None for all that the request asks for.
 
     Raises:

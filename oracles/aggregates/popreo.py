@@ -59,9 +59,9 @@ def popreo_of(
     """`popreo` of one answer of every user; users without a held-out item do not count.
 
     Args:
-        answered: Of every user.
-        context: Knows how popular items are.
-        name: Who asks, for errors.
+        answered: One answer of every user.
+        context: Holds the popularity of items.
+        name: Name of the measure, for error messages.
         depth: Places that count; None for all that the request asks for.
         threshold: What divides the catalogue.
     """

@@ -27,11 +27,11 @@ from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 def aggregate_value(sample: Sample, context: Context, aggregate: Aggregate) -> Effects:
     """The aggregate of one side.
 
-    With several answers a user, it is the mean over replicates of the aggregate of each.
+    With several answers per user, it is the mean over replicates of the aggregate of each.
 
     Args:
         sample: The answers.
-        context: Knows what aggregates need.
+        context: Holds the data that aggregates need.
         aggregate: Of one answer of every user.
 
     Returns:
@@ -51,15 +51,15 @@ def aggregate_difference(
 
     Args:
         pairs: The answers of both sides.
-        context: Knows what aggregates need.
+        context: Holds the data that aggregates need.
         aggregate: Of one answer of every user.
         sign: 1 for follow-up minus source, -1 for the reverse.
 
     Returns:
-        As of `aggregate_value`; a user is left out of both sides at a time.
+        As in `aggregate_value`; a user is left out of both sides at a time.
 
     Raises:
-        OracleError: As of `aggregate_value`.
+        OracleError: As in `aggregate_value`.
     """
     width = aggregate.span[1] - aggregate.span[0]
     sides = [(pairs.followup, sign), (pairs.source, -sign)]

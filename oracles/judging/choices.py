@@ -30,7 +30,7 @@ def judged(
         mean: Over questions.
         promise: See `Promise`.
         limit: In the unit of the mean.
-        context: Of the run.
+        context: Context of the run.
         **fields: Further fields of the verdict.
     """
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)

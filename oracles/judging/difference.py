@@ -29,7 +29,7 @@ def paired_differences(
         pairs: The answers of both sides.
         number: The difference of one user, from source and follow-up. It raises `NotApplicable`
             for users it is not about, and `Unscored` for users whose answers have no number.
-        reach: The largest difference there can be, either way.
+        reach: The largest possible difference, either way.
 
     Returns:
         The differences; users without any recommendation are counted as errors.

@@ -37,7 +37,7 @@ class Effects:
     Attributes:
         rows: Which of the users handed in were scored, ``(n,)``.
         effect: Their effects, in the unit of the margin, ``(n,)``.
-        reach: The smallest and the largest effect there can be.
+        reach: The smallest and the largest possible effect.
         mean: What they say of all users' mean effect, where that is not for bets to say.
         wide: Whether users' effects are expected everywhere in their range; see `betting`.
         floor: Agreement of each user's replicates with each other, ``(n,)``, where that is a
@@ -112,7 +112,7 @@ class Moved:
         effect: In the unit of the margin.
         floor: Agreement of the user's replicates with each other.
         agreement: Agreement of source and follow-up.
-        least: The smallest effect there can be; None for that of the similarity.
+        least: The smallest possible effect; None for that of the similarity.
         obstacle: Why no verdict can be had from these answers.
     """
 
@@ -258,7 +258,7 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
 
     Args:
         pairs: The answers of both sides.
-        context: Knows the catalogue.
+        context: Holds the catalogue.
         shared_only: Leave out the items that the answer's own request offered and the other side's
             did not, close the gap, and have so many places less due of that answer, and so of all
             others of that user. What neither request offered stays where it is.

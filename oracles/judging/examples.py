@@ -39,7 +39,7 @@ def pick(
         excess: How far beyond the promise each scored user is, ``(n,)``; at most 0 keeps it.
         source: All users' source answers, or nothing.
         followup: All users' follow-up answers, or nothing.
-        context: Knows the titles.
+        context: Holds the titles.
 
     Returns:
         Up to `WORST` users, the worst first, then up to `BEST` of those that keep the promise best.

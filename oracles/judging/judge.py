@@ -169,7 +169,7 @@ def judge_sample(
     """Judge a claim about the answers of one side, step by step.
 
     Args:
-        answers: Of either side.
+        answers: Answers of either side.
         claim: What to judge.
         measure: Gives the effect of each user.
 
@@ -199,7 +199,7 @@ def step_by_step(
     Args:
         claim: What to judge.
         relation: The transformation, by its name.
-        context: The error rates and limits.
+        context: The error rates and limits of the run.
         users: That can be asked.
         see: Asks so many of them in all, always the same first ones.
     """
@@ -280,7 +280,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         claim: What to judge.
         relation: The transformation, by its name.
         seen: All users asked so far.
-        context: The error rates and limits.
+        context: The error rates and limits of the run.
     """
     effects, tally = seen.effects, seen.tally
     not_applicable = Counter(tally.not_applicable) + Counter(effects.not_applicable)

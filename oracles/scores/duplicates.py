@@ -11,7 +11,7 @@ def duplicates(slots: Sequence[Slot], depth: int) -> float:
     """The share of the first `depth` slots that name what an earlier slot of the answer named.
 
     Args:
-        slots: Of one answer; see `slots.slots_of`.
+        slots: Slots of one answer; see `slots.slots_of`.
         depth: K, at least 1.
 
     Returns:

@@ -18,13 +18,13 @@ def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
 
     Args:
         values: Popularity of each item, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
         From 0 (all alike) up to, but below, ``(n - 1) / n``.
 
     Raises:
-        OracleError: If there is no item, or anything that is no popularity.
+        OracleError: If there is no item, or a value that is not a popularity.
     """
     ascending = np.sort(scores("gini", "values", values, zero))
     n = len(ascending)
@@ -38,10 +38,10 @@ def gini_difference(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or holds a value that is not a popularity.
     """
     return gini(recommended, zero=zero) - gini(consumed, zero=zero)
 
@@ -54,13 +54,13 @@ def gini_relative_difference(
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
         The relative difference; None where that of the consumed items is 0 (all alike).
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or holds a value that is not a popularity.
     """
     base = gini(consumed, zero=zero)
     return None if base == 0 else gini_difference(recommended, consumed, zero=zero) / base
@@ -74,13 +74,13 @@ def gini_ratio(
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
         The ratio; None where that of the consumed items is 0 (all alike).
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or holds a value that is not a popularity.
     """
     base = gini(consumed, zero=zero)
     return None if base == 0 else gini(recommended, zero=zero) / base

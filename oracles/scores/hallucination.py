@@ -20,7 +20,7 @@ def hallucination(slots: Sequence[Slot], depth: int) -> float:
     """The share of the first `depth` slots whose title is of no item in the catalogue.
 
     Args:
-        slots: Of one answer; see `slots.slots_of`. A title invented twice counts twice.
+        slots: Slots of one answer; see `slots.slots_of`. A title invented twice counts twice.
         depth: K, at least 1; missing slots are no hallucinations.
 
     Returns:

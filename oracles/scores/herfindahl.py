@@ -17,13 +17,13 @@ def herfindahl(values: ArrayLike, *, zero: Zero = "error") -> float:
 
     Args:
         values: Popularity of each item, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
         From ``1 / n`` (all alike) to 1.
 
     Raises:
-        OracleError: If there is no item, or anything that is no popularity.
+        OracleError: If there is no item, or a value that is not a popularity.
     """
     shares = scores("herfindahl", "values", values, zero)
     return float(((shares / shares.sum()) ** 2).sum())
@@ -37,10 +37,10 @@ def herfindahl_difference(
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or holds a value that is not a popularity.
     """
     return herfindahl(recommended, zero=zero) - herfindahl(consumed, zero=zero)
 
@@ -53,13 +53,13 @@ def herfindahl_relative_difference(
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
         The relative difference.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or holds a value that is not a popularity.
     """
     difference = herfindahl_difference(recommended, consumed, zero=zero)
     return difference / herfindahl(consumed, zero=zero)
@@ -71,12 +71,12 @@ def herfindahl_ratio(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero 
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
         The ratio.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or holds a value that is not a popularity.
     """
     return herfindahl(recommended, zero=zero) / herfindahl(consumed, zero=zero)

@@ -25,10 +25,10 @@ def log_popularity_difference(
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or holds a value that is not a popularity.
     """
     ours = scores(_NAME, "recommended", recommended, zero)
     theirs = scores(_NAME, "consumed", consumed, zero)

@@ -42,7 +42,7 @@ def metric_named(name: str) -> Metric:
     """The metric ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
 
     Raises:
-        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+        OracleError: If there is no such name. The message gives the valid names and the nearest match.
     """
     kind = str(name).partition("@")[0]
     if kind not in METRICS:
@@ -66,8 +66,8 @@ def places(name: str, asked: Asked, depth: int | None) -> int:
     """How many places of an answer count: `depth`, or all that the request asks for.
 
     Args:
-        name: Who asks, for errors.
-        asked: Knows the request.
+        name: Name of the measure, for error messages.
+        asked: The request and its answers.
         depth: As `depth_of` gives it.
 
     Raises:
@@ -86,9 +86,9 @@ def leading(name: str, answer: Recommendation, asked: Asked, depth: int | None) 
     """The items in the places that count, best first; repeats count at their first place.
 
     Args:
-        name: Who asks, for errors.
+        name: Name of the measure, for error messages.
         answer: To read.
-        asked: Knows the request.
+        asked: The request and its answers.
         depth: As `depth_of` gives it.
 
     Raises:

@@ -16,7 +16,7 @@ def out_of_candidate(slots: Sequence[Slot], depth: int) -> float:
     offered, or none of the catalogue.
 
     Args:
-        slots: Of one answer; see `slots.slots_of`.
+        slots: Slots of one answer; see `slots.slots_of`.
         depth: K, at least 1; missing slots are not out of the candidates.
 
     Returns:

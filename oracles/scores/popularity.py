@@ -26,7 +26,7 @@ def scores(metric: str, name: str, values: ArrayLike, zero: Zero = "error") -> F
     """`values` as numbers above 0, ``(n,)``.
 
     Args:
-        metric: Who asks, for errors.
+        metric: Name of the metric, for error messages.
         name: Of the list, for errors.
         values: Popularity of each item of a list.
         zero: What becomes of items without interactions.

@@ -64,7 +64,7 @@ def popularity_groups(
         The group of each item, from 0, the least popular.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     if groups < 1 or threshold not in ("rank", "value"):
         raise OracleError(
@@ -96,7 +96,7 @@ def long_tail(
             interactions.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     if not 0 < share < 1 or threshold not in ("rank", "value"):
         raise OracleError(

@@ -36,7 +36,7 @@ class Score:
         name: As reports print it.
         of: The score of one answer and how many of its items it had to leave out; a score of None
             where nothing is left to score. It raises `NotApplicable` for users it is not about.
-        span: The smallest and the largest score there can be for a user in this run.
+        span: The smallest and the largest possible score for a user in this run.
         silent: Whether an answer without anything in it has this score too; elsewhere users whose
             answers are all like that are errors.
     """
@@ -55,7 +55,7 @@ def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
         also: What else could have been named, for errors.
 
     Raises:
-        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+        OracleError: If there is no such name. The message gives the valid names and the nearest match.
     """
     if isinstance(score, Score):
         return score
@@ -93,8 +93,8 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
 
     Args:
         asked: One user's answers.
-        context: Knows what scores need.
-        score: Of one answer.
+        context: Holds the data that scores need.
+        score: The score of one answer.
 
     Returns:
         The mean over the answers that have a score; None where none has.

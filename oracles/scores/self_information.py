@@ -25,7 +25,7 @@ def self_information(
     Args:
         counts: How many users have each recommended item, ``(n,)``.
         users: How many there are, at least the largest count.
-        unseen: What becomes of items that nobody has.
+        unseen: How to treat items that nobody has.
         places: What ``paper`` divides by instead of the number of items; its K.
 
     Returns:
@@ -33,7 +33,7 @@ def self_information(
         left.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     if unseen not in ("drop", "cap", "paper"):
         raise OracleError(f"self_information: unseen is 'drop', 'cap' or 'paper', got {unseen!r}")

@@ -39,8 +39,8 @@ def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slo
 
     Args:
         answer: To read.
-        asked: Knows the candidates and the history.
-        context: Knows the catalogue.
+        asked: The request, with its candidates and its history.
+        context: Holds the catalogue.
     """
     if answer.entries:
         return [
@@ -99,8 +99,8 @@ def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
     """Whether an item is one of `offer_of`; without a catalogue, whatever is not marked as unknown.
 
     Args:
-        asked: Knows the candidates and the history.
-        context: Knows the catalogue.
+        asked: The request, with its candidates and its history.
+        context: Holds the catalogue.
     """
     request = asked.request
     if request.candidates is not None:

@@ -36,8 +36,8 @@ def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> C
 
     Args:
         answer: To judge.
-        asked: Knows the request.
-        context: Knows the catalogue.
+        asked: The request and its answers.
+        context: Holds the catalogue.
     """
     k = asked.request.k
     if answer.entries:

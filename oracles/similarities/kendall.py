@@ -38,8 +38,8 @@ def kendall_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
     """Tau-b as a similarity in [0, 1], ``(tau + 1) / 2``; two equal lists of one item have 1.
 
     Args:
-        a: As of `kendall`.
-        b: As of `kendall`.
+        a: As in `kendall`.
+        b: As in `kendall`.
 
     Returns:
         Similarity in [0, 1], ``(n,)``; NaN only where either list is empty.

@@ -45,15 +45,15 @@ def rbo_residual(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
                                             + X_l (ln 1/(1-p) - sum_{d<=f} p^d/d) ]
 
     Args:
-        a: As of `rbo_min`.
-        b: As of `rbo_min`.
-        p: As of `rbo_min`.
+        a: As in `rbo_min`.
+        b: As in `rbo_min`.
+        p: As in `rbo_min`.
 
     Returns:
         In (0, 1], ``(n,)``; NaN where either list is empty.
 
     Raises:
-        OracleError: As of `rbo_min`.
+        OracleError: As in `rbo_min`.
     """
     _checked("rbo_residual", p)
     return by_chunk(a, b, lambda chunk: _residual(chunk, p))

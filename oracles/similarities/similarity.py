@@ -65,7 +65,7 @@ def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) ->
         A function of two integer arrays, in [0, 1].
 
     Raises:
-        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+        OracleError: If there is no such name. The message gives the valid names and the nearest match.
     """
     if name not in among:
         raise OracleError(f"there is no similarity {name!r} here; {choices(name, among)}")

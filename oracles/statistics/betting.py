@@ -32,7 +32,7 @@ HOPED, SPREAD = 1 / 30, 0.08
 
 WIDE_PRIOR, WIDE_HOPED = 40, 0.3
 """The same of values that are expected everywhere in their range, as hits are: the deviation is the largest
-there can be, the mean gain this part of it."""
+possible, the mean gain this part of it."""
 
 BOLDEST = 0.95
 """Share of the capital that one user can cost at the most."""
@@ -67,9 +67,9 @@ def log_capital_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> F
     than each way alone, and no share of alpha.
 
     Args:
-        gains: As of `log_capital`, ``(ways, n)``.
+        gains: As in `log_capital`, ``(ways, n)``.
         worst: The most that a unit stake can lose, ``(ways, 1)``.
-        wide: As of `log_capital`.
+        wide: As in `log_capital`.
 
     Returns:
         ``(n,)``.
@@ -121,7 +121,7 @@ def p_of_some(gains: Floats, worst: Floats) -> float:
     times their number (Bonferroni), and below where several gain.
 
     Args:
-        gains: As of `log_capital_of_any`, ``(ways, n)``; 0 where a way does not bet on a user.
+        gains: As in `log_capital_of_any`, ``(ways, n)``; 0 where a way does not bet on a user.
         worst: The most that a unit stake can lose, ``(ways, 1)``.
     """
     if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
@@ -138,11 +138,11 @@ class Bets(Mean):
 
     Args:
         effects: One a user, in the order drawn, ``(n,)``, n at least 1.
-        low: Smallest effect there can be.
-        high: Largest effect there can be.
+        low: Smallest possible effect.
+        high: Largest possible effect.
         unknown: Before which of `effects` there were users whose effect is not known; each is as
             small as can be for the claim that the mean is above a value, and as large for the other.
-        wide: As of `log_capital`.
+        wide: As in `log_capital`.
 
     Raises:
         OracleError: If an effect lies outside the range, or the range has no ends.

@@ -33,7 +33,7 @@ def bradley_terry(
         Strengths in natural logarithms of odds, of mean 0, ``(m,)``.
 
     Raises:
-        OracleError: If an argument is none of these, or the comparisons fix no finite strengths: the
+        OracleError: If an argument is invalid, or the comparisons fix no finite strengths: the
             players fall into groups of which one never lost to the others (Ford 1957).
     """
     table = np.array(wins, np.float64)

@@ -68,7 +68,7 @@ def began(growth: Floats) -> int:
     """The night, counted from 0, of the part that has won most at the end.
 
     Args:
-        growth: As of `log_evidence`, ``(ways, nights)``.
+        growth: As in `log_evidence`, ``(ways, nights)``.
     """
     won = np.logaddexp.reduce(np.cumsum(growth[:, ::-1], axis=1)[:, ::-1], axis=0)
     return int(np.argmax(won + [_log_weight(night) for night in range(len(won))]))

@@ -52,12 +52,12 @@ def crossing_point(
         lengths: Of the histories, rising, ``(m,)``.
         ours: The metric of each user at each length, ``(n, m)``.
         other: The other recommender's, of the same users, ``(n, m)``.
-        confidence: In (0, 1).
-        seed: Of the draws.
-        draws: Bootstrap samples.
+        confidence: Confidence level, in (0, 1).
+        seed: Seed of the draws.
+        draws: Number of bootstrap samples.
 
     Raises:
-        OracleError: If an argument is none of these, or there are fewer than two users.
+        OracleError: If an argument is invalid, or there are fewer than two users.
     """
     left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)
     if left.ndim != 2 or left.shape != right.shape or left.shape[1] != len(lengths):

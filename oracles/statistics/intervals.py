@@ -24,14 +24,14 @@ def rate_interval(
     Args:
         count: Users with the property.
         users: All users, at least 1.
-        confidence: In (0, 1).
+        confidence: Confidence level, in (0, 1).
         method: ``wilson`` or ``exact``.
 
     Returns:
         The lower and the upper bound.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     if method not in ("wilson", "exact"):
         raise OracleError(f"rate_interval: method is 'wilson' or 'exact', got {method!r}")
@@ -65,15 +65,15 @@ def cluster_bootstrap(
     Args:
         values: Finite numbers, ``(n,)``.
         users: Whose each value is, ``(n,)``; at least two different ones.
-        confidence: In (0, 1).
-        seed: Of the draws.
-        draws: Bootstrap samples.
+        confidence: Confidence level, in (0, 1).
+        seed: Seed of the draws.
+        draws: Number of bootstrap samples.
 
     Returns:
         The lower and the upper bound; both the mean where all users have one and the same.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     _share("cluster_bootstrap", confidence)
     numbers = np.asarray(values, np.float64)

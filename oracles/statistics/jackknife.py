@@ -46,9 +46,9 @@ class Jackknife(Mean):
     """What is known of a number of all users from those in the sample; a `bounds.Mean`.
 
     Args:
-        values: As of `linearised`, ``(n,)``, n at least 1.
-        low: The smallest number there can be.
-        high: The largest number there can be.
+        values: As in `linearised`, ``(n,)``, n at least 1.
+        low: The smallest possible number.
+        high: The largest possible number.
         one: How far the value of a user who was not seen may be from the number.
     """
 

@@ -52,7 +52,7 @@ def paired_difference(
         See `PairedDifference`; p is 1 where no user differs.
 
     Raises:
-        OracleError: If an argument is none of these, or there are fewer than two users.
+        OracleError: If an argument is invalid, or there are fewer than two users.
     """
     level = share("paired_difference", "alpha", alpha)
     left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)

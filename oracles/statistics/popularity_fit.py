@@ -60,7 +60,7 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
         popularity: Interactions of each item, above 0, ``(n,)``; at least two different values.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     values = np.sort(scores("popularity_fit", "popularity", popularity))
     if values[0] == values[-1]:

@@ -47,7 +47,7 @@ def position_test(
         The statistic and its p-value; 0 and 1 where all values are alike.
 
     Raises:
-        OracleError: If an argument is none of these, or there is only one group.
+        OracleError: If an argument is invalid, or there is only one group.
     """
     numbers = np.asarray(values, np.float64)
     names, places = np.unique(np.asarray(groups), return_inverse=True)

@@ -45,7 +45,7 @@ def q_in_words(q: float) -> float | str:
     """Q as a report shows it: a number, or the name of the case in which it is none.
 
     Args:
-        q: As of `q_score`; an infinity or NaN in those cases.
+        q: As in `q_score`; an infinity or NaN in those cases.
 
     Returns:
         The number, or ``infinite (nothing lost or tied)``, or ``undefined (no comparison)``.
@@ -69,15 +69,15 @@ def q_interval(
 
     Args:
         outcomes: Comparisons won, tied and lost of each user, ``(n, 3)``; shares are fine.
-        confidence: In (0, 1).
-        seed: Of the draws.
-        draws: Bootstrap samples.
+        confidence: Confidence level, in (0, 1).
+        seed: Seed of the draws.
+        draws: Number of bootstrap samples.
 
     Returns:
         The lower and the upper bound; both NaN where there was no comparison.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     counts = np.asarray(outcomes, np.float64)
     if counts.ndim != 2 or counts.shape[1:] != (3,) or not len(counts):

@@ -34,13 +34,13 @@ def sign_flip_test(
         differences: One row a user, one column a relation, model or metric, ``(n, m)`` or ``(n,)``.
         alternative: What the mean difference is suspected to be.
         draws: Random sign patterns.
-        seed: Of the draws.
+        seed: Seed of the draws.
 
     Returns:
         One p-value a column, ``(m,)``; 1 for a column of zeros.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     numbers = np.asarray(differences, np.float64)
     columns = numbers[:, None] if numbers.ndim == 1 else numbers

@@ -201,7 +201,7 @@ def test_popularity_prompt_sets_the_instruction_behind_an_existing_one(mode: str
     assert relation(request(), RNG).instruction == POPULARITY[mode]
     followup = relation(request(instruction="Be brief."), RNG)
     assert followup.instruction == f"Be brief. {POPULARITY[mode]}"
-    with pytest.raises(NotApplicable, match="this instruction already"):
+    with pytest.raises(NotApplicable, match="already has this instruction"):
         relation(followup, RNG)
     assert POPULARITY[mode] in render("wok", followup)[-1].content
 

@@ -274,7 +274,7 @@ def test_a_number_that_hangs_on_one_user_has_no_interval() -> None:
     verdict = at_least(FakeAnswers(users, CONTEXT), "jain", 0.5)
     assert (verdict.status, verdict.interval) == ("inconclusive", None)
     assert verdict.value == pytest.approx(1 / 30)
-    assert "hangs on user 'u7'" in verdict.reason
+    assert "undefined without user 'u7'" in verdict.reason
     assert (verdict.per_user, verdict.reach) == ({}, None), "no value a user to compare runs by"
 
 
@@ -304,7 +304,7 @@ def test_people_bring_their_own() -> None:
     verdict = at_least(FakeAnswers(users, CONTEXT), mine, 2)
     assert (verdict.status, verdict.metric, verdict.value) == ("holds", "longest_list", 3)
     broken = Aggregate("broken", lambda answered, context: math.nan, (0, 1))
-    with pytest.raises(OracleError, match="broken: an aggregate is a finite number"):
+    with pytest.raises(OracleError, match="broken: an aggregate must be a finite number"):
         at_least(FakeAnswers(users, CONTEXT), broken, 0.5)
 
 

@@ -268,5 +268,5 @@ def test_a_profile_stands_beside_the_history_or_in_its_place() -> None:
     assert both.instruction == alone.instruction == "What is known of the user: Likes slow films."
     assert (both.history, alone.history) == (request().history, ())
     for nobody in (relations.with_profile({}), relations.with_profile({"me": " "})):
-        with pytest.raises(NotApplicable, match="nobody described"):
+        with pytest.raises(NotApplicable, match="no description"):
             nobody(request(), RNG)

@@ -246,7 +246,7 @@ def test_users_whose_item_is_not_offered_are_not_applicable() -> None:
         (lambda: position_test([1], [0, 1]), "needs its group"),
         (lambda: position_test([1, 0], [0, 1], ["u"]), "needs its user"),
         (lambda: chosen_places_test([2], 2), "between 0 and 1"),
-        (lambda: chosen_places_test([], 2), "of 2 candidates"),
+        (lambda: chosen_places_test([], 2), "for 2 candidates"),
         (lambda: no_position_bias(found_at([1], [True]), groups=1), "at least 2"),
         (lambda: no_position_bias(found_at([1], [True]), margin=0), "margin must lie"),
         (

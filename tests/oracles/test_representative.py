@@ -50,8 +50,8 @@ def test_large_samples_are_judged_as_scipy_does() -> None:
 @pytest.mark.parametrize(
     ("sample", "everybody", "said"),
     [
-        ([], [1.0], "a number at least, got 0 and 1"),
-        ([1.0, 2.0], [], "a number at least, got 2 and 0"),
+        ([], [1.0], "at least one number, got 0 and 1"),
+        ([1.0, 2.0], [], "at least one number, got 2 and 0"),
         ([1.0, math.nan], [1.0], "finite"),
         ([1.0], [math.inf], "finite"),
     ],

@@ -1,4 +1,4 @@
-"""History repeats: the share of slots that name what the user already has."""
+"""History repeats: the share of slots that name an item that the user already has."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ _NAME = "popularity_lift"
 
 
 def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
-    """Mean popularity of the recommended items, relative to that of the consumed ones, less 1.
+    """Mean popularity of the recommended items divided by that of the consumed ones, minus 1.
 
-    A mean of scores with a heavy tail does not settle with more data: one blockbuster more or less
-    decides. Take `log_popularity_difference` to compare systems.
+    A mean of heavy-tailed scores does not become stable with more data: a single blockbuster can
+    dominate it. Use `log_popularity_difference` to compare systems.
 
     Source:
         Abdollahpouri et al. (2020) with all users as one group, as in equation 1 of
@@ -25,7 +25,7 @@ def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
         zero: How to treat items without interactions; see `popularity.Zero`.
 
     Raises:
-        OracleError: If a side is empty, or holds a value that is not a popularity.
+        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     ours = scores(_NAME, "recommended", recommended, zero).mean()
     theirs = scores(_NAME, "consumed", consumed, zero).mean()

@@ -318,9 +318,9 @@ def test_values_of_a_mean_are_the_users_own() -> None:
     ("name", "said"),
     [
         ("item_coverage@0", "at least 1, got 'item_coverage@0'"),
-        ("item_coverage@4", "looks at 4 places, but the requests ask for 3"),
-        ("popreo@4", "looks at 4 places"),
-        ("jain@4", "looks at 4 places"),
+        ("item_coverage@4", "needs 4 places, but the requests ask for 3"),
+        ("popreo@4", "needs 4 places"),
+        ("jain@4", "needs 4 places"),
         ("item_covrage@3", "did you mean 'item_coverage'"),
     ],
 )
@@ -330,9 +330,9 @@ def test_bad_names_are_named(name: str, said: str) -> None:
 
 
 def test_bad_numbers_are_named() -> None:
-    with pytest.raises(OracleError, match="exposures are a flat list"):
+    with pytest.raises(OracleError, match="exposures must be a flat list"):
         exposure_gini([-1])
-    with pytest.raises(OracleError, match="every user has a value and a length"):
+    with pytest.raises(OracleError, match="every user needs a value and a length"):
         dpd([1], [1, 2])
-    with pytest.raises(OracleError, match="as many found as wanted at most"):
+    with pytest.raises(OracleError, match="more found than wanted"):
         popreo([2, 1], [1, 1])

@@ -54,7 +54,7 @@ def test_a_two_sided_promise_is_told_of_the_side_it_is_near() -> None:
 
 def test_users_that_the_data_does_not_have_are_not_asked_for() -> None:
     values = np.clip(np.random.default_rng(3).normal(-0.05, 0.2, 30), -1, 1)
-    assert "but the data has 60 in all" in outlook(effects_of(values, -1.0), 0.05, True, ALPHA, 60)
+    assert "but the data has only 60" in outlook(effects_of(values, -1.0), 0.05, True, ALPHA, 60)
     assert "in all" not in outlook(effects_of(values, -1.0), 0.05, True, ALPHA, 10**6)
 
 

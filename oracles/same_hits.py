@@ -49,7 +49,7 @@ def same_hits(
 
 
 def mcnemar(lost: int, gained: int) -> float:
-    """P-value of the exact two-sided test of McNemar: 1 where no user changed."""
+    """P-value of the exact two-sided test of McNemar: 1 if no user changed."""
     from scipy.special import bdtr
 
     changed = lost + gained

@@ -147,7 +147,7 @@ def _popreo(threshold: Threshold) -> Callable[[str], Aggregate]:
             name,
             lambda answered, context: popreo_of(answered, context, name, depth, threshold),
             (0.0, (GROUPS - 1) ** 0.5),
-            "where no held-out item is found, or all of them are equally popular",
+            "if no held-out item is found, or all of them are equally popular",
             lambda answered, context: popreo_without_each(
                 answered, context, name, depth, threshold
             ),
@@ -164,21 +164,21 @@ def _none_for_nan(values: Floats) -> list[float | None]:
 AGGREGATES: Mapping[str, Callable[[str], Aggregate]] = MappingProxyType(
     {
         "item_coverage": _of_exposure(
-            item_coverage_of, item_coverage_without_each, "where nothing is offered"
+            item_coverage_of, item_coverage_without_each, "if nothing is offered"
         ),
         "oic": _of_exposure(
-            oic_of, oic_without_each, "where no two users are offered an item in common"
+            oic_of, oic_without_each, "if no two users are offered an item in common"
         ),
         "exposure_gini": _of_exposure(
             exposure_gini_of,
             exposure_gini_without_each,
-            "where no offered item is recommended to any user",
+            "if no offered item is recommended to any user",
         ),
-        "dpd": _of_ndcg(dpd, dpd_without_each, "where no history is longer than the median of all"),
+        "dpd": _of_ndcg(dpd, dpd_without_each, "if no history is longer than the median of all"),
         "jain": _of_ndcg(
             lambda values, lengths: jain(values),
             lambda values, lengths: jain_without_each(values),
-            "where no list holds a held-out item",
+            "if no list contains a held-out item",
         ),
         "popreo": _popreo("rank"),
         "popreo_by_value": _popreo("value"),

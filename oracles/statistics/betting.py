@@ -28,7 +28,7 @@ PRIOR = 5
 """Imagined users before the first real user: their mean gain is `HOPED`, their deviation `SPREAD`."""
 
 HOPED, SPREAD = 1 / 30, 0.08
-"""As shares of the range of effects: 0.05 and 0.12 where effects reach from -1/2 to 1."""
+"""As shares of the range of effects: 0.05 and 0.12 if effects reach from -1/2 to 1."""
 
 WIDE_PRIOR, WIDE_HOPED = 40, 0.3
 """The same for values that are expected in the whole range, such as hits. The deviation is the largest
@@ -121,7 +121,7 @@ def p_of_some(gains: Floats, worst: Floats) -> float:
     times their number (Bonferroni), and it is lower if several ways gain.
 
     Args:
-        gains: As in `log_capital_of_any`, ``(ways, n)``; 0 where a way does not bet on a user.
+        gains: As in `log_capital_of_any`, ``(ways, n)``; 0 if a way does not bet on a user.
         worst: The most that a unit stake can lose, ``(ways, 1)``.
     """
     if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose

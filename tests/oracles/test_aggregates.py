@@ -266,7 +266,7 @@ def test_two_sides_are_compared_by_their_aggregates() -> None:
 def test_undefined_is_not_applicable_with_the_reason() -> None:
     verdict = at_least(FakeAnswers([user("u", ["i1"]), user("v", ["i1"])], CONTEXT), "jain", 0.5)
     assert (verdict.status, verdict.value, verdict.not_applicable) == ("not-applicable", None, 2)
-    assert "jain is undefined where no list holds a held-out item" in verdict.reason
+    assert "jain is undefined if no list contains a held-out item" in verdict.reason
 
 
 def test_a_number_that_hangs_on_one_user_has_no_interval() -> None:

@@ -127,8 +127,8 @@ def _scored(
         case (None | Real(), Integral()):
             return found
     raise OracleError(
-        f"{score.name}: Score.of returned {found!r} for an answer to user {asked.user}; it must return a number "
-        f"and how many items it left out, such as (0.5, 0), or (None, 0) if nothing is left to score"
+        f"{score.name}: Score.of returned {found!r} for an answer to user {asked.user}; it must return a "
+        f"number and how many items it left out, such as (0.5, 0), or (None, 0) if nothing is left to score"
     )
 
 

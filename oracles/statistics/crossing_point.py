@@ -72,8 +72,8 @@ def crossing_point(
     rising = all(a < b for a, b in pairwise(lengths))
     if not lengths or not rising or not 0 < confidence < 1 or draws < 1:
         raise OracleError(
-            f"crossing_point: lengths must rise, confidence must lie in (0, 1) and draws must be at least 1, got "
-            f"{list(lengths)!r}, {confidence!r} and {draws!r}"
+            f"crossing_point: lengths must rise, confidence must lie in (0, 1) and draws must be at "
+            f"least 1, got {list(lengths)!r}, {confidence!r} and {draws!r}"
         )
     ahead = right - left
     rng = np.random.default_rng(seed)

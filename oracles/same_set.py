@@ -13,7 +13,7 @@ from pytest_recsys_mt.verdict import Verdict
 def same_set(
     source: Answers, followup: Answers, similarity: str = "overlap", margin: float = 0.05
 ) -> Verdict:
-    """Source and follow-up must recommend the same items, the recommender's own noise apart.
+    """Source and follow-up must recommend the same items, apart from the recommender's own noise.
 
     Args:
         source: Answers to the original requests.

@@ -12,7 +12,7 @@ from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
 def out_of_candidate(slots: Sequence[Slot], depth: int) -> float:
-    """The share of the first `depth` slots that do not name an offered item.
+    """The share of the first `depth` slots whose kind is not ``candidate``.
 
     Such a slot names an item of the history, an item that was not offered, or no item of the catalogue.
 

@@ -65,7 +65,7 @@ def log_evidence(growth: Floats) -> Floats:
 
 
 def began(growth: Floats) -> int:
-    """The start, counted in nights from 0, of the part with the most capital at the end.
+    """The night, counted from 0, on which the part with the most capital at the end started.
 
     Args:
         growth: As in `log_evidence`, ``(ways, nights)``.

@@ -19,7 +19,7 @@ def share(oracle: str, name: str, value: Any) -> float:
     if not 0 < number < 1:
         raise OracleError(
             f"{oracle}: {name} must lie between 0 and 1, both excluded, got {value!r}; 0.05 lets "
-            f"the mean user move by a twentieth of the range"
+            f"the mean user change by a twentieth of the range"
         )
     return number
 
@@ -55,7 +55,7 @@ def two_sides(oracle: str, source: Any, followup: Any) -> None:
     """The answers of two different sides.
 
     Raises:
-        OracleError: If they are anything else.
+        OracleError: If a value is invalid, or both are the same answers.
     """
     one_side(oracle, "source", source)
     one_side(oracle, "followup", followup)

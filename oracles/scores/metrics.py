@@ -46,7 +46,9 @@ def metric_named(name: str) -> Metric:
     """
     kind = str(name).partition("@")[0]
     if kind not in METRICS:
-        raise OracleError(f"there is no metric {name!r}; {choices(kind, METRICS)}, with @k or not")
+        raise OracleError(
+            f"there is no metric {name!r}; {choices(kind, METRICS)}, with or without @k"
+        )
     return Metric(str(name), depth_of(name), METRICS[kind])
 
 

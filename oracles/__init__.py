@@ -1,4 +1,4 @@
-"""The judgements: functions of source and follow-up answers that return a verdict."""
+"""The oracles: functions that judge source and follow-up answers and return a verdict."""
 
 from pytest_recsys_mt.oracles.accuracy_gap import accuracy_gap
 from pytest_recsys_mt.oracles.aggregates.aggregate import AGGREGATES, Aggregate

@@ -15,7 +15,7 @@ from pytest_recsys_mt.verdict import Verdict
 class RateDifference(Mean):
     """Bounds for the difference of the rates of two groups, each at half the error rate.
 
-    They hold for any sizes and are wider than need be (Bonferroni over the exact bounds of both).
+    They are valid for any sizes, but conservative (Bonferroni over the exact bounds of both).
     """
 
     def __init__(self, first: Rate, second: Rate) -> None:
@@ -47,22 +47,22 @@ def accuracy_gap(
     *,
     details: Mapping[str, Any] | None = None,
 ) -> Verdict:
-    """Accuracy on less popular items may be lower by a margin at most.
+    """Accuracy on less popular items may be lower by at most the margin.
 
     Args:
         choices: What was chosen.
         rare: Names of the questions about less popular items.
-        context: Of the run.
+        context: Context of the run.
         margin: Largest gap, at least 0.
         details: Further details of the verdict.
 
     Returns:
-        A verdict whose `estimate` is the accuracy on the other items less that on the rare ones. The
-        ``figures`` have both, and the shares of rare items among wrong and among right answers (figure
-        10 of the paper). Not applicable where one group is empty.
+        A verdict whose `estimate` is the accuracy on the other items minus that on the rare ones. The
+        ``figures`` give both, and the shares of rare items among wrong and among right answers (figure
+        10 of the paper). Not applicable if a group is empty.
 
     Raises:
-        OracleError: If the margin is no number of at least 0.
+        OracleError: If the margin is not a number of at least 0.
     """
     not_negative("accuracy_gap", "margin", margin)
     found = obstacle("accuracy_gap", context, choices, details=details)

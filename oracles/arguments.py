@@ -1,4 +1,4 @@
-"""Checks of what oracles are called with, so that every oracle words them alike."""
+"""Checks of oracle arguments, so that all oracles report errors in the same words."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ def share(oracle: str, name: str, value: Any) -> float:
     """A number strictly between 0 and 1: margins of similarities and rates.
 
     Raises:
-        OracleError: If it is anything else.
+        OracleError: If the value is invalid.
     """
     number = finite(oracle, name, value)
     if not 0 < number < 1:
         raise OracleError(
             f"{oracle}: {name} must lie between 0 and 1, both excluded, got {value!r}; 0.05 lets "
-            f"the mean user move by a twentieth of the range"
+            f"the mean user change by a twentieth of the range"
         )
     return number
 
@@ -28,7 +28,7 @@ def not_negative(oracle: str, name: str, value: Any) -> float:
     """A finite number of at least 0: margins of scores.
 
     Raises:
-        OracleError: If it is anything else.
+        OracleError: If the value is invalid.
     """
     number = finite(oracle, name, value)
     if number < 0:
@@ -40,7 +40,7 @@ def one_side(oracle: str, name: str, value: Any) -> Answers:
     """The answers of one side.
 
     Raises:
-        OracleError: If it is anything else.
+        OracleError: If the value is invalid.
     """
     if not all(hasattr(value, part) for part in ("sample", "pair", "context", "label")):
         raise OracleError(
@@ -55,7 +55,7 @@ def two_sides(oracle: str, source: Any, followup: Any) -> None:
     """The answers of two different sides.
 
     Raises:
-        OracleError: If they are anything else.
+        OracleError: If a value is invalid, or both are the same answers.
     """
     one_side(oracle, "source", source)
     one_side(oracle, "followup", followup)
@@ -70,7 +70,7 @@ def finite(oracle: str, name: str, value: Any) -> float:
     """A finite number.
 
     Raises:
-        OracleError: If it is anything else.
+        OracleError: If the value is invalid.
     """
     try:
         number = float(value)

@@ -9,4 +9,4 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 PAD = -1
-"""Fills the places behind the end of a list; any negative number is read so."""
+"""Fills the places after the end of a list. Every negative number counts as padding."""

@@ -1,6 +1,6 @@
 """Benchmark values: the mean score of the answers, or an aggregate of them, against a threshold.
 
-The value is of interest whatever the verdict, so all users are asked for it.
+The value is needed whatever the verdict, so all users are asked.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float)
     """The mean score over users, or an aggregate of them, must reach the threshold.
 
     Args:
-        answers: Of either side.
-        score: A name of `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, of
+        answers: Answers of either side.
+        score: A name from `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, a name from
             `oracles.aggregates.aggregate.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
-        threshold: The least mean, in the unit of the score.
+        threshold: The smallest allowed mean, in the unit of the score.
 
     Returns:
         A verdict with `metric`, `value`, `interval` and `threshold`: ``holds`` if the lower bound of
         the mean reaches the threshold, ``violated`` if the upper bound is below it. Users whose
-        answers have no such score are not applicable; where an aggregate is undefined, none is.
+        answers have no such score are not applicable. If an aggregate is undefined, no user is applicable.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     return _judge(
         "at_least", answers, score, "at least", finite("at_least", "threshold", threshold)
@@ -47,37 +47,39 @@ def at_most(answers: Answers, score: str | Score | Aggregate, threshold: float) 
     """The mean score over users, or an aggregate of them, must stay below the threshold.
 
     Args:
-        answers: As of `at_least`.
-        score: As of `at_least`.
-        threshold: The largest mean, in the unit of the score.
+        answers: As in `at_least`.
+        score: As in `at_least`.
+        threshold: The largest allowed mean, in the unit of the score.
 
     Returns:
-        As of `at_least`: ``holds`` if the upper bound is below the threshold, ``violated`` if the
-        lower one is above.
+        As in `at_least`: ``holds`` if the upper bound is below the threshold, ``violated`` if the
+        lower bound is above it.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     return _judge("at_most", answers, score, "at most", finite("at_most", "threshold", threshold))
 
 
 def within(answers: Answers, score: str | Score | Aggregate, threshold: float) -> Verdict:
-    """The mean score over users, or an aggregate of them, must be near 0, where a bias is none.
+    """The mean score over users, or an aggregate of them, must be near 0 (no bias).
 
     Args:
-        answers: As of `at_least`.
-        score: As of `at_least`; ``log_popularity_difference``, for one.
-        threshold: The largest mean either way, above 0, in the unit of the score.
+        answers: As in `at_least`.
+        score: As in `at_least`, for example ``log_popularity_difference``.
+        threshold: The largest allowed absolute mean, above 0, in the unit of the score.
 
     Returns:
-        As of `at_least`: ``holds`` if both bounds are nearer to 0 than the threshold (two one-sided
-        tests), ``violated`` if the mean is farther away.
+        As in `at_least`: ``holds`` if both bounds are nearer to 0 than the threshold (two one-sided
+        tests), ``violated`` if the mean is farther from 0.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     if not_negative("within", "threshold", threshold) == 0:
-        raise OracleError("within: no mean is shown to be 0 exactly; threshold must be above 0")
+        raise OracleError(
+            "within: no test can show that a mean is exactly 0; threshold must be above 0"
+        )
     return _judge("within", answers, score, "within", float(threshold))
 
 
@@ -103,7 +105,7 @@ def _judge(
 
     verdict = judge_sample(answers, claim, measure)
     value = verdict.estimate
-    if value is None and len(seen[-1].effect):  # Without an interval there is a value still.
+    if value is None and len(seen[-1].effect):  # There is a value even without an interval.
         value = float(seen[-1].effect.mean())
     return answers.context.report(
         dataclasses.replace(
@@ -122,11 +124,11 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
 
     Args:
         sample: The answers.
-        context: Knows what scores need.
-        score: Of one answer.
+        context: Holds the data that scores need.
+        score: The score of one answer.
 
     Returns:
-        One value a user with a scored answer; users without any recommendation are errors, those
+        One value per user with a scored answer. Users without any recommendation are errors. Users
         whose answers have no such score are not applicable.
     """
     rows: list[int] = []
@@ -157,7 +159,7 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
         rows=np.array(rows, np.intp),
         effect=np.array(values, np.float64),
         reach=reach,
-        wide=reach == (0.0, 1.0),  # as hits and shares have; a logarithm of popularity has not
+        wide=reach == (0.0, 1.0),  # true for hits and shares, not for a logarithm of popularity
         not_applicable=unscored,
         errors=silent,
         note=f"{left_out} recommended items without {score.name} left out" if left_out else "",

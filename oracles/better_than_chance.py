@@ -21,22 +21,22 @@ def better_than_chance(
     metric: str = "accuracy",
     details: Mapping[str, Any] | None = None,
 ) -> Verdict:
-    """The share of right answers must lie above a threshold, chance by default.
+    """The share of right answers must be above a threshold, by default chance.
 
-    Missed answers are wrong ones. The bounds are exact (Clopper and Pearson 1934, Biometrika 26), so
-    a model that guesses passes with probability alpha at most.
+    Missed answers count as wrong. The bounds are exact (Clopper and Pearson 1934, Biometrika 26), so
+    a model that guesses passes with probability at most alpha.
 
     Args:
         choices: What was chosen.
-        context: Of the run.
-        threshold: In [0, 1); None is one over the number of options.
-        metric: What the share is called: ``accuracy``, or ``hit@1`` where options are candidates.
+        context: Context of the run.
+        threshold: In [0, 1); None means one over the number of options.
+        metric: Name of the share: ``accuracy``, or ``hit@1`` if the options are candidates.
         details: Further details of the verdict.
 
     Returns:
         A verdict with `metric`, `value`, `threshold` and `interval` (the exact one-sided bounds):
         ``holds`` if the lower bound is above the threshold, ``violated`` if the upper one is not.
-        Its details have a ``dimension`` with Wilson's 95 % interval.
+        Its details contain a ``dimension`` with Wilson's 95 % interval.
 
     Raises:
         OracleError: If the threshold is out of range.

@@ -1,8 +1,8 @@
-"""CandDif: how much better the wanted candidate is found where it stands first.
+"""CandDif: how much more accurate a recommender is if the wanted candidate stands first.
 
 Source:
     Equations 8 and 23 of https://arxiv.org/abs/2411.00331, with the natural logarithm that its
-    tables are made with. Accuracy is averaged over users first and transformed then.
+    tables use. Accuracy is first averaged over users and then transformed.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def cand_dif(first: float, random: float) -> float | None:
         random: Mean accuracy with it in a random place, in [0, 1].
 
     Returns:
-        0 where the place does not matter; ``inf`` where only `first` is 1 and ``-inf`` where only
-        `random` is; None where both are, and nothing can be said.
+        0 if the place does not matter. ``inf`` if only `first` is 1, ``-inf`` if only `random`
+        is 1. None if both are 1, because they cannot be compared.
 
     Raises:
-        OracleError: If an accuracy is none.
+        OracleError: If an accuracy is not in [0, 1].
     """
     for name, value in (("first", first), ("random", random)):
         if not 0 <= value <= 1:
@@ -50,35 +50,37 @@ def cand_dif(first: float, random: float) -> float | None:
 def cand_dif_within(
     source: Answers, followup: Answers, metric: str = "hit@5", margin: float = 0.2
 ) -> Verdict:
-    """Accuracy must hardly gain or lose where the wanted candidate stands first.
+    """Accuracy must hardly change if the wanted candidate stands first.
 
-    Nothing but its place may differ between the sides: not the order of the others, not the prompt.
-    Of several answers a user the mean accuracy counts.
+    Only its place may differ between the sides: not the order of the others, not the prompt.
+    With several answers per user, their mean accuracy counts.
 
     Args:
         source: Answers with the held-out item at a random place among the candidates.
         followup: Answers with it in the first place.
         metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
-        margin: The largest `cand_dif` either way, above 0.
+        margin: The largest allowed absolute `cand_dif`, above 0.
 
     Returns:
         ``holds`` if `cand_dif` is within the margin, ``violated`` if it is beyond, by the
-        approximate bounds of the jackknife over users; both accuracies and their plain difference stand in the reason. Not applicable
-        where an accuracy is 1, inconclusive where it is 1 without one of the users.
+        approximate bounds of the jackknife over users. The reason gives both accuracies and their
+        difference. Not applicable if an accuracy is 1, inconclusive if it is 1 without one of the users.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     named = metric_named(metric)
     oracle = f"cand_dif_within:{named.name}"
     if not_negative(oracle, "margin", margin) == 0:
-        raise OracleError(f"{oracle}: no number is shown to be 0 exactly; margin must be above 0")
+        raise OracleError(
+            f"{oracle}: no test can show that a number is exactly 0; margin must be above 0"
+        )
     claim = Claim(oracle, "within", float(margin), ask_everybody=True)
     return judge_pair(source, followup, claim, partial(cand_dif_effects, metric=named))
 
 
 def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
-    """What each user adds to `cand_dif` of the two sides, by the jackknife."""
+    """What each user contributes to `cand_dif` of the two sides, by the jackknife."""
     rows: list[int] = []
     random_place: list[float] = []
     first_place: list[float] = []
@@ -109,14 +111,14 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
     )
     value = cand_dif(after, before)
     if value is None or not math.isfinite(value):
-        reason = f"an accuracy of 1 leaves no room to compare in ({note})"
+        reason = f"an accuracy of 1 cannot be compared ({note})"
         undefined = {**nobody.not_applicable, reason: len(rows)}
         return dataclasses.replace(nobody, not_applicable=undefined)
     of_others = [cand_dif(*means) for means in zip(_others(first), _others(random), strict=True)]
     finite = [other for other in of_others if other is not None and math.isfinite(other)]
     whole = len(finite) == len(rows)
     effect = linearised(value, np.array(finite) if whole else np.full(len(rows), value))
-    # A user in whom the sides differ by 1 moves it by that many times as much.
+    # A user whose sides differ by 1 changes it by this factor.
     one = 1 / (1 - max(before, after))
     reach = max(one, float(np.abs(effect).max()))
     return Effects(
@@ -126,7 +128,7 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
         mean=Jackknife(effect, -math.inf, math.inf, one),
         not_applicable=nobody.not_applicable,
         errors=nobody.errors,
-        obstacle="" if whole else "without one of the users the accuracy is 1; ask more users",
+        obstacle="" if whole else "the accuracy is 1 without one of the users; ask more users",
         note=note,
         joint=True,
         approximate=True,

@@ -1,4 +1,4 @@
-"""A change to multiple-choice questions must not change how they are answered."""
+"""A change to multiple-choice questions must not change the answers."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def accuracy_kept(
     *,
     details: Mapping[str, Any] | None = None,
 ) -> Verdict:
-    """The change may cost at most a margin of accuracy, question by question.
+    """The change may lower the accuracy by at most the margin, question by question.
 
     Args:
-        source: What was chosen in the questions as they are.
-        followup: What was chosen in the changed ones, under the same names.
-        context: Of the run.
-        margin: Largest loss of accuracy, at least 0; a negative one is a gain that is asked for.
+        source: What was chosen in the unchanged questions.
+        followup: What was chosen in the changed questions, under the same names.
+        context: Context of the run.
+        margin: Largest allowed loss of accuracy; a negative margin demands a gain.
         details: Further details of the verdict.
 
     Returns:
-        A verdict whose `estimate` is the mean loss (source less follow-up, of right answers as 1):
+        A verdict whose `estimate` is the mean loss (source minus follow-up, a right answer counts 1):
         ``holds`` if its upper bound is within the margin, ``violated`` if its lower one is not. The
-        ``figures`` have both accuracies, the share of questions answered otherwise, and the relative
-        change, over the accuracy of the source.
+        ``figures`` give both accuracies, the share of questions answered differently, and the change
+        relative to the accuracy of the source.
 
     Raises:
-        OracleError: If the margin is no number or the sides share no question.
+        OracleError: If the margin is not a number or the sides share no question.
     """
     finite("accuracy_kept", "margin", margin)
     pairs = paired("accuracy_kept", source, followup)
@@ -91,21 +91,21 @@ def same_choices(
     *,
     details: Mapping[str, Any] | None = None,
 ) -> Verdict:
-    """The option chosen must stay the same, by its text, in several forms of a question.
+    """The text of the chosen option must stay the same in all forms of a question.
 
     Args:
-        source: What was chosen in the questions as they are.
+        source: What was chosen in the unchanged questions.
         followups: What was chosen in each other form, under the same names; at least one.
-        context: Of the run.
-        limit: Largest share of questions whose choice is not the same in all forms, in [0, 1).
+        context: Context of the run.
+        limit: Largest allowed share of questions whose choice differs between forms, in [0, 1).
         details: Further details of the verdict.
 
     Returns:
-        A verdict whose `value` is that share, with exact bounds. A missed answer equals a missed one;
-        where more than half of all are missed, nothing holds. The ``figures`` have the accuracies in
-        percent, their mean and their variance (over the forms without the source, divisor n - 1; table
-        6 of the paper has both and does not say whether its variances are of percents). Questions that
-        changed stand in the examples.
+        A verdict whose `value` is that share, with exact bounds. Two missed answers are equal. If more
+        than half of all answers are missed, the verdict is never ``holds``. The ``figures`` give the
+        accuracies in percent, their mean and their variance (over the forms without the source, divisor
+        n - 1; table 6 of the paper has both and does not say whether its variances are of percents). The
+        examples show questions whose answer changed.
 
     Raises:
         OracleError: If the limit is out of range or the sides share no question.
@@ -155,9 +155,9 @@ def same_choices(
     missed = float(np.mean([side.missed for side in sides]))
     if verdict.status == "holds" and missed > MOST_HOLES:
         reason = (
-            f"{missed:.0%} of the answers choose no option, and that two of them agree says nothing "
-            f'of the others: more than {MOST_HOLES:.0%} is too much for "holds"; see why none is '
-            f"read (missed_rate)"
+            f"{missed:.0%} of the answers choose no option, and agreement among them says nothing "
+            f'about the others: more than {MOST_HOLES:.0%} is too much for "holds"; find out why no '
+            f"option is read (missed_rate)"
         )
         reason = "; ".join(filter(None, (reason, verdict.reason)))
         verdict = dataclasses.replace(verdict, status="inconclusive", reason=reason)
@@ -165,14 +165,14 @@ def same_choices(
 
 
 def relative_change(source: float, followup: float) -> float | None:
-    """How much a value changed, in relation to what it was at the source.
+    """The change of a value relative to the source.
 
     Args:
-        source: Before; an accuracy, for one.
-        followup: After, in the same unit.
+        source: The value before, for example an accuracy.
+        followup: The value after, in the same unit.
 
     Returns:
-        ``(followup - source) / source``, -0.1 for a tenth less; None where the source is 0. The
+        ``(followup - source) / source``, -0.1 for a tenth less; None if the source is 0. The
         percentages in the text of the LRWorld paper divide by the follow-up instead.
     """
     return None if source == 0 else (followup - source) / source
@@ -181,7 +181,7 @@ def relative_change(source: float, followup: float) -> float | None:
 def _examples(
     source: Choices, followup: Choices, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Example, ...]:
-    """Questions answered otherwise, those first that are wrong now."""
+    """Questions answered differently; those that are now wrong come first."""
     found = [
         (followup.hits[other] - source.hits[one], one, other)
         for one, other in pairs

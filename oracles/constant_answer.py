@@ -1,8 +1,8 @@
-"""A model must choose by what the options say, not by where they stand.
+"""A model must choose options by their text, not by their place.
 
-Where the place of the right option is drawn uniformly, a model that reads the options chooses all
-places about equally often.  One that always takes the same place scores the share of questions whose
-right option stands there: near chance, and unnoticed in a table of scores.
+If the place of the right option is drawn uniformly, a model that reads the options chooses all places
+about equally often. A model that always chooses the same place is right whenever the right option
+stands there. Its score is near chance, and a table of scores does not show the fault.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ def constant_answer(
     *,
     details: Mapping[str, Any] | None = None,
 ) -> Verdict:
-    """No place among the options may be chosen more often than `limit` of the time.
+    """No place among the options may be chosen in more than `limit` of the answers.
 
-    The place is the one chosen most often, so its bounds are taken at alpha over the number of
+    The oracle judges the place chosen most often, so it takes the bounds at alpha over the number of
     options (Bonferroni).
 
     Args:
         choices: What was chosen; missed answers are left out.
-        context: Of the run.
-        limit: Largest share of one place, above chance and below 1.
+        context: Context of the run.
+        limit: Largest allowed share of one place, above chance and below 1.
         details: Further details of the verdict.
 
     Returns:
-        A verdict whose `value` is that share: ``violated`` names the option. It is violated as well
-        where nothing else was ever chosen and choosing all places alike would hardly do that, with
-        probability alpha at most; then it says ``constant answer``. Its details have the ``figures`` ``position_entropy`` (of the
-        places chosen, 0 for a constant answer and 1 for all alike) and ``position_p`` (chi-square,
-        of the hypothesis that all places are chosen alike; None without enough answers).
+        A verdict whose `value` is that share. A violated verdict names the option. The verdict is also
+        ``violated``, with the reason ``constant answer``, if only one place was ever chosen and uniform
+        choices would do that with probability at most alpha. The ``figures`` in its details give
+        ``position_entropy`` (of the chosen places: 0 for a constant answer, 1 for uniform choices) and
+        ``position_p`` (chi-square test of uniform choices; None without enough answers).
 
     Raises:
         OracleError: If the limit is out of range.
@@ -95,25 +95,25 @@ def constant_answer(
 
 
 def entropy(places: list[int], options: int) -> float:
-    """Shannon's entropy of the places chosen over its largest value: 0 for one place, 1 for all.
+    """Shannon's entropy of the chosen places over its maximum: 0 for one place, 1 for uniform choices.
 
     Args:
-        places: Chosen, from 0; at least one.
-        options: How many there are.
+        places: The chosen places, from 0; at least one.
+        options: Number of options.
     """
     shares = [count / len(places) for count in Counter(places).values()]
     return abs(sum(share * math.log(share) for share in shares)) / math.log(options)
 
 
 def uniform_p(places: list[int], options: int) -> float | None:
-    """P-value of Pearson's chi-square test that all places are chosen alike.
+    """P-value of Pearson's chi-square test that all places are chosen equally often.
 
     Args:
-        places: Chosen, from 0.
-        options: How many there are.
+        places: The chosen places, from 0.
+        options: Number of options.
 
     Returns:
-        None below five answers an option, where the distribution is no chi-square.
+        None below five answers per option, because the chi-square approximation fails there.
     """
     if len(places) < 5 * options:
         return None

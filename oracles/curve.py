@@ -17,16 +17,16 @@ Point = tuple[float, float, float, float]
 def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> list[Point]:
     """The mean score of each side, for reports.
 
-    Nothing is judged here: the bounds hold for each point alone. Those of shares of users, as of hits, are
-    exact (Clopper and Pearson 1934, Biometrika 26).
+    This function judges nothing. The bounds are valid for each point alone. For shares of users, such as
+    hits, they are exact (Clopper and Pearson 1934, Biometrika 26).
 
     Args:
-        sides: Answers of all users, by place on the axis.
-        score: As of `at_least`.
+        sides: Answers of all users, by position on the axis.
+        score: As in `at_least`.
 
     Returns:
-        Place, mean, and its lower and upper one-sided (1 - alpha) bounds, in the order given; places
-        that no user can serve are left out.
+        Position, mean, and its lower and upper one-sided (1 - alpha) bounds, in the given order.
+        Positions without a scored user are left out.
 
     Raises:
         OracleError: If there is no such score.
@@ -39,7 +39,7 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
         if len(values.rows):
             rate = values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()
             hits = int(values.effect.sum())
-            # Of a sample of fixed size: nobody asks more users because of what a curve shows.
+            # The sample has a fixed size: a curve never causes further users to be asked.
             mean = Rate(hits, len(values.effect)) if rate else values.of_all
             points.append(
                 (place, mean.estimate, mean.lower(context.alpha), mean.upper(context.alpha))

@@ -17,25 +17,25 @@ def different_ranking(
 ) -> Verdict:
     """Source and follow-up must differ by more than the recommender's own noise and the margin.
 
-    The promise of a change that matters, such as another user's history; a recommender that answers
-    everybody alike breaks it.
+    This is the promise of a change that matters, such as another user's history. A recommender that
+    gives all users the same answer breaks it.
 
-    Without candidates a request leaves open the catalogue without what the user is known to have. What
-    one side could not name for that reason alone is left out of the other's answers, and both are compared
-    to the same depth: leaving out other items is no other taste.
+    A request without candidates offers the catalogue minus the items that the user is known to have. If
+    only one side may name an item for this reason, the item is left out of that side's answers. Both
+    sides are compared to the same depth. A difference in the offer is not a difference in taste.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
         similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
             ``average_overlap``.
-        margin: How much agreement the mean user must lose at least, in (0, 1).
+        margin: The smallest mean loss of agreement, in (0, 1).
 
     Returns:
         ``holds`` if the mean loss is above the margin, ``violated`` if it is below.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     oracle = f"different_ranking:{similarity}"
     function = similarity_named(similarity)
@@ -49,7 +49,7 @@ def different_ranking(
 
 
 def _open_to_both(pairs: Pairs) -> Pairs:
-    """The pairs, without what the user is known to have on one side alone."""
+    """The pairs, without the items that the user is known to have on only one side."""
     reduced = [
         (a, b) if a.request.known == b.request.known else _level(a, b)
         for a, b in zip(pairs.source, pairs.followup, strict=True)
@@ -62,7 +62,7 @@ def _open_to_both(pairs: Pairs) -> Pairs:
 def _level(a: Asked, b: Asked) -> tuple[Asked, Asked]:
     if a.request.candidates is not None or b.request.candidates is not None:
         return a, b
-    # What both sides know and one names all the same is a fault of the answer, and stays.
+    # An item that both sides know is a fault of the answer that names it, so it stays.
     one_sided = a.request.known ^ b.request.known
     lost = max(
         sum(item in one_sided for item in answer.items)

@@ -22,23 +22,23 @@ def increases(
     score: str | Score | Aggregate = "log_popularity",
     margin: float = 0.0,
 ) -> Verdict:
-    """The follow-up must score higher than the source, by the margin at least.
+    """The follow-up must score higher than the source by at least the margin.
 
     The effect of a user is the mean score of the follow-up's answers minus that of the source's.
-    Noise needs no floor here: it moves a mean difference neither up nor down.
+    No noise floor is needed: noise does not bias a mean difference.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        score: As of `at_least`: a name, a `Score` or an `Aggregate`.
+        score: As in `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score must rise, in the unit of the score, 0 or more.
 
     Returns:
         ``holds`` if the mean difference is above the margin, ``violated`` if it is below. At margin
-        0 no effect at all stays inconclusive: it is on neither side.
+        0, an effect of exactly 0 stays inconclusive.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     return _judge("increases", 1, source, followup, score, margin)
 
@@ -49,22 +49,21 @@ def decreases(
     score: str | Score | Aggregate = "log_popularity",
     margin: float = 0.0,
 ) -> Verdict:
-    """The follow-up must score lower than the source, by the margin at least.
+    """The follow-up must score lower than the source by at least the margin.
 
-    The mirror image of `increases`: the effect of a user is the source's mean score minus the
-    follow-up's.
+    This mirrors `increases`: the effect of a user is the source's mean score minus the follow-up's.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        score: As of `at_least`: a name, a `Score` or an `Aggregate`.
+        score: As in `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score must fall, in the unit of the score, 0 or more.
 
     Returns:
-        As of `increases`.
+        As in `increases`.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     return _judge("decreases", -1, source, followup, score, margin)
 
@@ -74,12 +73,12 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
 
     Args:
         pairs: The answers of both sides.
-        context: Knows what scores need.
-        score: Of one answer, or of one answer of every user.
+        context: Holds the data that scores need.
+        score: The score of one answer, or the aggregate of one answer of every user.
         sign: 1 for follow-up minus source, -1 for the reverse.
 
     Returns:
-        One effect a user whose two sides have a scored answer each.
+        One effect per user with a scored answer on both sides.
     """
     if isinstance(score, Aggregate):
         return aggregate_difference(pairs, context, score, sign)
@@ -94,7 +93,7 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
             raise Unscored(f"no recommended item has a {score.name}")
         return sign * (after - before)
 
-    # Of both sides: a follow-up may ask for more items, and a score may count them.
+    # Both sides count: a follow-up may ask for more items, and the span may depend on their number.
     everybody = chain(pairs.source, pairs.followup, *pairs.broken.values())
     spans = [score.span(asked, context) for asked in everybody]
     lows, highs = zip(*spans, strict=True) if spans else ((0.0,), (0.0,))

@@ -1,4 +1,4 @@
-"""Faults that one answer shows by itself: repeats, items not offered, missing places."""
+"""Faults within one answer: repeated items, items not offered, missing places."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import Verdict
 
 Offer = Collection[str]
-"""Ids of the items that a request lets a recommender choose from."""
+"""Ids of the items that a request offers."""
 
 
 def no_repeats(answers: Answers, margin: float = 0.05) -> Verdict:
     """No answer may name an item twice.
 
     Args:
-        answers: Of either side.
+        answers: Answers of either side.
         margin: The largest share of users with a faulty answer, in (0, 1).
 
     Returns:
@@ -31,7 +31,7 @@ def no_repeats(answers: Answers, margin: float = 0.05) -> Verdict:
         ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     return _judge("no_repeats", answers, margin, _repeats)
 
@@ -39,28 +39,28 @@ def no_repeats(answers: Answers, margin: float = 0.05) -> Verdict:
 def only_candidates(answers: Answers, margin: float = 0.05) -> Verdict:
     """No answer may name an item that was not offered.
 
-    Offered are the candidates of the request, or the catalogue without what the user is known to have where
-    it names none. So items already seen and invented titles are faults.
+    The offer is the candidates of the request. Without candidates, it is the catalogue minus the items that
+    the user is known to have. So items already seen and invented titles are faults.
 
     Args:
-        answers: Of either side.
+        answers: Answers of either side.
         margin: The largest share of users with a faulty answer, in (0, 1).
 
     Returns:
-        ``holds`` if the share of users with another item in any answer is below the margin,
+        ``holds`` if the share of users with an item not offered in any answer is below the margin,
         ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     return _judge("only_candidates", answers, margin, _strays)
 
 
 def complete_list(answers: Answers, margin: float = 0.05) -> Verdict:
-    """Every answer must name k different items, or all that were offered where they are fewer.
+    """Every answer must name k different items, or all offered items if there are fewer than k.
 
     Args:
-        answers: Of either side.
+        answers: Answers of either side.
         margin: The largest share of users with a faulty answer, in (0, 1).
 
     Returns:
@@ -68,7 +68,7 @@ def complete_list(answers: Answers, margin: float = 0.05) -> Verdict:
         it is above.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     return _judge("complete_list", answers, margin, _short, silence_counts=True)
 
@@ -107,7 +107,7 @@ def _fault_rate(
     faulty: Callable[[Recommendation, Asked, Offer], bool],
     silence_counts: bool,
 ) -> Effects:
-    """Whether any answer of a user is faulty; users that never answer show no fault but silence."""
+    """Whether any answer of a user is faulty; users without any answer can only be too short."""
     rows = [
         row
         for row, asked in enumerate(sample.asked)

@@ -1,4 +1,4 @@
-"""Few users' answers may change."""
+"""Only few users' answers may change."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pytest_recsys_mt.oracles.similarities.similarity import (
 from pytest_recsys_mt.verdict import Verdict
 
 MOST = 4
-"""Replicates a side that are parted anew: two a side have 3 partings, four have 35, five 126."""
+"""Most replicates per side that are split anew: two per side have 3 splits, four have 35, five 126."""
 
 _ROUNDING = 1e-9
 
@@ -39,34 +39,34 @@ def low_churn(
     beyond: float = 0.25,
     margin: float = 0.05,
 ) -> Verdict:
-    """Only a small share of users may get other answers, however little the mean user does.
+    """Only a small share of users may get other answers, however small the mean change is.
 
-    A mean hides few who are hit hard: where a tenth of the users get wholly other lists, the mean user
-    loses 0.1. Churn is the share whose answer changes (Milani Fard, Cormier, Canini and Gupta 2016,
-    "Launch and Iterate: Reducing Prediction Churn", NeurIPS).
+    A mean hides a few strongly affected users: if a tenth of the users get completely different lists, the
+    mean user loses 0.1. Churn is the share of users whose answer changes (Milani Fard, Cormier, Canini and
+    Gupta 2016, "Launch and Iterate: Reducing Prediction Churn", NeurIPS).
 
-    A user counts whose D, the loss of agreement beyond noise (`effect.beyond_noise`), is above
-    `beyond`. A stochastic recommender's D is that by chance, too. So the effect of a user is whether it
-    is, less the share of the other ways to part the user's answers into two sides by which it would be.
-    Where both sides answer from one distribution every parting is as likely as any other, so that the mean
-    effect is 0, exactly, for every recommender and number of replicates. A user whose lists change wholly
-    has the effect 1, as far as the noise leaves an agreement above `beyond`.
+    A user counts if D, the loss of agreement beyond noise (`effect.beyond_noise`), is above `beyond`. With a
+    stochastic recommender, D may exceed `beyond` by chance. So the effect of a user is 1 if D exceeds
+    `beyond`, else 0, minus the share of the other splits of the user's answers into two sides for which D
+    exceeds `beyond`. If both sides answer from one distribution, all splits are equally likely. Then the mean
+    effect is exactly 0, for every recommender and number of replicates. A user whose lists change completely
+    has the effect 1, if the agreement that noise leaves is above `beyond`.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
         similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
             ``average_overlap``.
-        beyond: How much agreement a user may lose and not count, in [0, 1). At 0 each list of a
-            deterministic recommender counts that differs at all.
+        beyond: How much agreement a user may lose without counting, in [0, 1). At 0, every changed
+            list of a deterministic recommender counts.
         margin: The largest share of users that may count, in (0, 1).
 
     Returns:
-        ``holds`` if the share is below the margin, ``violated`` if it is above. Inconclusive where
-        answers to the same request agree no more than `beyond`, so that no change could count.
+        ``holds`` if the share is below the margin, ``violated`` if it is above. Inconclusive if
+        answers to the same request agree by at most `beyond`, because then no change could count.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     oracle = f"low_churn:{similarity}"
     function = similarity_named(similarity)
@@ -93,12 +93,12 @@ def _churn(
     parted = _partings(source, followup, similarity)
     counts = parted > beyond + _ROUNDING
     ways = len(parted)
-    # Of all the partings, the true one among them: what is left is that of the others.
+    # `counts` includes the true split; subtracting it leaves the other splits.
     effect = counts[0] - (counts.sum(axis=0) - counts[0]) / max(1, ways - 1)
     floor = float(moved.floor.mean()) if len(moved.floor) else 1.0
     obstacle = (
         f"answers to the same request agree only {floor:.3f}, so no user could lose more than "
-        f"{beyond:g}; ask for calmer answers (a lower temperature) or take a smaller `beyond`"
+        f"{beyond:g}; ask for less variable answers (a lower temperature) or use a smaller `beyond`"
         if floor <= beyond
         else ""
     )
@@ -110,9 +110,9 @@ def _churn(
 def _partings(
     source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
 ) -> Floats:
-    """D of every way to part a user's answers into sides of these sizes, ``(ways, n)``.
+    """D of every split of a user's answers into sides of these sizes, ``(ways, n)``.
 
-    The first is the true one. Of sides of equal size, the same parting with sides changed is left out.
+    The first split is the true one. For sides of equal size, swapped sides are the same split.
     """
     answers = np.concatenate([source, followup], axis=1)
     first, all_ = source.shape[1], answers.shape[1]
@@ -134,10 +134,10 @@ def _partings(
 
 
 def _least(ways: int, lowest: float, beyond: float) -> float:
-    """The smallest effect there can be, with two answers a side or more.
+    """The smallest possible effect, with at least two answers per side.
 
-    D of all partings sums to 0, for every pair of answers is as often within a side as its share. If j
-    of them are above `beyond` and none is below `lowest`, then ``j beyond + (ways - j) lowest < 0``.
+    D sums to 0 over all splits, because every pair of answers is equally often within a side. If D is
+    above `beyond` for j splits and never below `lowest`, then ``j beyond + (ways - j) lowest < 0``.
     """
     others = math.ceil(ways * lowest / (lowest - beyond) - _ROUNDING) - 1
     return -min(others, ways - 1) / (ways - 1)

@@ -1,4 +1,4 @@
-"""Accuracy must not fall as requests grow richer, step by step."""
+"""Accuracy must not fall from step to step as requests grow richer."""
 
 from __future__ import annotations
 
@@ -25,27 +25,26 @@ def monotone(
 ) -> Verdict:
     """No step of a series may lower the mean score by more than the margin.
 
-    For a series of histories of 0, 1, 2, 5, ... items: from each length to the next the mean score
-    must not fall, but for the margin. Each step is a paired comparison of the same users.
+    An example is a series of histories of 0, 1, 2, 5, ... items: from each length to the next, the mean
+    score may fall by at most the margin. Each step is a paired comparison of the same users.
 
-    Errors: ``holds`` says that *every* step is shown to lose less than the margin at error rate
-    alpha; that all are claimed together needs no correction (the intersection-union test of Berger
-    1982, Technometrics 24(4)). ``violated`` says that *some* step loses more: the capital is shared by bets
-    on all steps, so that a series in which no step loses more is called violated with probability alpha at
-    most. Of aggregates, and where follow-ups failed, the p-values of m steps are multiplied by m instead
-    (Bonferroni).
+    Errors: ``holds`` means that *every* step loses less than the margin, at error rate alpha. The joint
+    claim needs no correction (intersection-union test, Berger 1982, Technometrics 24(4)). ``violated``
+    means that *some* step loses more. The bets on all steps share the capital, so a series in which no step
+    loses more is reported as violated with probability at most alpha. For aggregates, or if follow-ups
+    failed, the p-values of m steps are multiplied by m instead (Bonferroni).
 
     Args:
         sides: Answers to the requests of each step, in the order of the series, at least two.
-        score: As of `at_least`: a name, a `Score` or an `Aggregate`; higher is better.
+        score: As in `at_least`: a name, a `Score` or an `Aggregate`; higher is better.
         margin: By how much the mean may fall in one step, in the unit of the score, 0 or more.
 
     Returns:
-        A verdict with the loss and the bounds of the worst step; the reason tells all of them.
-        Steps that no user can serve are left out and told.
+        A verdict with the loss and the bounds of the worst step. The reason lists all steps. Steps
+        without an applicable user are listed but not judged.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     named = measure_named(score)
     oracle = f"monotone:{named.name}"
@@ -81,7 +80,7 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         status = "violated" if found else "inconclusive"
     alone = any(step.status == "violated" for step in counted)
     unsettled = (
-        [f"one step alone is violated, but not among {len(counted)}; ask more users"]
+        [f"one step is violated alone, but not among {len(counted)} steps; ask more users"]
         if alone and status == "inconclusive"
         else []
     )
@@ -106,7 +105,7 @@ def _p_of_some(steps: Sequence[Verdict]) -> float | None:
     for step in steps:
         (low, high), margin = step.reach or (0.0, 0.0), step.margin or 0.0
         scale = (high - low) or 1.0
-        # Nothing is won or lost on a user whom the step did not ask.
+        # A user whom the step did not ask changes no capital.
         gains.append([(step.per_user.get(user, margin) - margin) / scale for user in users])
         worst.append([(margin - low) / scale])
     return p_of_some(np.array(gains), np.array(worst))

@@ -1,4 +1,4 @@
-"""What declares itself deterministic answers alike, always: one counterexample refutes it."""
+"""A deterministic recommender always gives the same answer: one counterexample refutes it."""
 
 from __future__ import annotations
 
@@ -25,27 +25,26 @@ from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
 def never_differs(source: Answers, followup: Answers, users: int | None = None) -> Verdict:
     """Every answer of the follow-up must equal its counterpart, for a deterministic recommender.
 
-    This is no claim about a mean: who says *always* is refuted by one user, so that a few users are
-    enough to ask, and no margin is needed. A promise that is kept is not proven by them either: it
-    holds as far as was asked.
+    This is not a claim about a mean: one user refutes *always*. So a few users are enough, and no margin
+    is needed. But they do not prove the promise: ``holds`` applies only to the users asked.
 
-    A counterexample counts if it is one again when both sides are asked anew: the same user's answers
-    differ, and the follow-up's are what they were. Where the follow-up is the same request, asked in the
-    same way (`pytest_recsys_mt.relations.same_seed_same_answer`), any user who gets another answer is one:
-    the recommender is not deterministic. The rest of the run takes it for what it is, so that this is
-    one finding and not that of every relation.
+    A counterexample counts only if it is confirmed when both sides are asked again: the same user's answers
+    differ, and the follow-up's answers are the same as before. If the follow-up is the same request, asked
+    in the same way (`pytest_recsys_mt.relations.same_seed_same_answer`), any user with a different answer is
+    a counterexample: the recommender is not deterministic. The rest of the run then treats it as stochastic,
+    so this fault is reported once and not for every relation.
 
     Args:
-        source: Answers to the original requests, of a recommender that declares itself deterministic.
-        followup: Answers to the same requests, asked otherwise, or to any transformed ones.
-        users: How many to ask, the first of those that both sides can serve; all where None.
+        source: Answers to the original requests, from a recommender that declares itself deterministic.
+        followup: Answers to the same requests, asked differently, or to any transformed ones.
+        users: How many users to ask: the first ones applicable on both sides. None asks all.
 
     Returns:
-        ``holds`` if no user's answers differ, ``violated`` if one's do, ``inconclusive`` if they do not
-        differ when both sides are asked again. `estimate` is the share of users whose answers differ.
+        ``holds`` if no user's answers differ, ``violated`` if one user's differ, ``inconclusive`` if they
+        no longer differ when asked again. `estimate` is the share of users whose answers differ.
 
     Raises:
-        OracleError: If an argument is none of these, or the recommender does not declare itself
+        OracleError: If an argument is invalid, or the recommender does not declare itself
             deterministic.
     """
     two_sides("never_differs", source, followup)
@@ -53,8 +52,8 @@ def never_differs(source: Answers, followup: Answers, users: int | None = None) 
         raise OracleError(f"never_differs: users must be a whole number from 1, got {users!r}")
     if not source.context.deterministic:
         raise OracleError(
-            "never_differs: the recommender does not declare itself deterministic, or was seen not to "
-            "be; use same_ranking, which knows a recommender's noise"
+            "never_differs: the recommender does not declare itself deterministic, or a test of this run "
+            "showed that it is not; use same_ranking, which allows for noise"
         )
     pairs = source.pair(followup, source.applicable(followup) if users is None else users)
     return source.context.report(_judged(source, followup, pairs))
@@ -95,7 +94,7 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
 def _found(
     source: Answers, followup: Answers, pairs: Pairs, effect: np.ndarray
 ) -> tuple[Status, str]:
-    """What the users scored show, with both sides asked again where that takes more than a look."""
+    """The status and the reason; asks both sides again if a difference needs to be confirmed."""
     differing = int(effect.sum())
     if not differing:
         return "holds", f"none of {len(effect)} users got another answer"
@@ -109,7 +108,7 @@ def _found(
         anew = source.pair_anew(followup, len(pairs.source))
     except MissingAnswerError:
         return "inconclusive", (
-            f"{told}; their answers asked again are not recorded, and --recsys-mode=replay asks nothing"
+            f"{told}; no repeated answers are recorded, and --recsys-mode=replay sends no requests"
         )
     if anew is None:
         return "violated", told
@@ -124,7 +123,7 @@ def _found(
             if one.user in first
         )
     if confirmed:
-        return "violated", f"{told}, {confirmed} of them once more when asked again"
+        return "violated", f"{told}, {confirmed} of them also when asked again"
     return "inconclusive", f"{CHANGED}: {told}, and none of them when asked again"
 
 

@@ -1,4 +1,4 @@
-"""The wanted candidate must be found wherever it stands."""
+"""The wanted candidate must be found equally often at every place."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ NOT_OFFERED = "no held-out item is among the candidates"
 def no_position_bias(
     answers: Answers, metric: str = "hit@5", groups: int = 4, margin: float = 0.1
 ) -> Verdict:
-    """The held-out item must be found as often wherever it stands among the candidates.
+    """The held-out item must be found equally often at every place among the candidates.
 
     The candidates are divided into groups of neighbouring places of equal size. The effect of a
-    group is its users' mean metric less that of all other users.
+    group is its users' mean metric minus that of all other users.
 
     Args:
-        answers: Of either side, to requests with candidates in random order.
+        answers: Answers of either side, to requests with candidates in random order.
         metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
-        groups: Of places, at least 2.
-        margin: The largest effect of a group, either way, in (0, 1).
+        groups: Number of groups of places, at least 2.
+        margin: The largest allowed absolute effect of a group, in (0, 1).
 
     Returns:
         A verdict with the largest effect, the bounds of all groups' effects, and the p-value of
-        `position_test`. ``holds`` if every group's effect is within the margin (two one-sided
-        tests, at alpha over the number of groups, by bounds that are approximate); ``violated`` if it
-        is not, the exact permutation test rejects at alpha, and the largest effect is beyond the margin. So where places do not matter
-        at all, ``violated`` comes at most with probability alpha. Users without a held-out item
-        among their candidates are not applicable.
+        `position_test`. ``holds`` if every group's effect is within the margin (two one-sided tests
+        with approximate bounds, at alpha over the number of groups). ``violated`` if it is not, the
+        exact permutation test rejects at alpha, and the largest effect is beyond the margin. So if
+        places do not matter, the verdict is ``violated`` with probability at most alpha. Users without
+        a held-out item among their candidates are not applicable.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     named = metric_named(metric)
     oracle = f"no_position_bias:{named.name}"
@@ -67,7 +67,7 @@ def no_position_bias(
 
 @dataclasses.dataclass(frozen=True)
 class _Found:
-    """How well the held-out items are found, and in which group of places each stood."""
+    """The metric of each user, and the group of places of each held-out item."""
 
     rows: list[int]
     values: Floats
@@ -95,16 +95,17 @@ class _Found:
 
 
 class GroupEffects(Mean):
-    """Bounds below and above the effects of all groups together; a `bounds.Mean`.
+    """Joint bounds on the effects of all groups; a `bounds.Mean`.
 
-    They are approximate (`benchmarks/aggregates.py` measures them): each is bounded by Welch's t with a user of accuracy 0 and one of accuracy 1 added to either side
-    (Agresti and Caffo 2000, The American Statistician 54(4), for shares), since a group in which all
-    users are alike is not certain to be so; and at the error rate over the number of groups.
+    The bounds are approximate (`benchmarks/aggregates.py` measures them). Each effect is bounded by
+    Welch's t at the error rate over the number of groups. One user of accuracy 0 and one of accuracy 1
+    are added to either side (Agresti and Caffo 2000, The American Statistician 54(4), for shares),
+    because equal values in a group do not prove a variance of 0.
 
     Args:
-        values: Of the metric, one a user, in [0, 1], ``(n,)``.
-        places: In which group of places each user's item stood, ``(n,)``.
-        groups: How many there are.
+        values: The metric of each user, in [0, 1], ``(n,)``.
+        places: The group of places of each user's item, ``(n,)``.
+        groups: Number of groups.
     """
 
     def __init__(self, values: Floats, places: Integers, groups: int) -> None:
@@ -142,7 +143,7 @@ class GroupEffects(Mean):
         return self._adjusted((self._effects - value) / self._errors)
 
     def p_within(self, value: float) -> float:
-        """See `bounds.Mean`; 1, for the test of that is `position_test`."""
+        """See `bounds.Mean`; always 1, because `position_test` tests this."""
         return 1.0
 
     def _quantiles(self, alpha: float) -> Floats:
@@ -188,7 +189,7 @@ def _found(sample: Sample, metric: Metric, groups: int) -> _Found:
 
 
 def _group_of(asked: Asked, groups: int) -> int | None:
-    """The group of places in which the first held-out item stands; None where it stands nowhere."""
+    """The group of places of the first held-out item; None if no candidate is held out."""
     candidates = asked.request.candidates or ()
     places = (place for place, item in enumerate(candidates) if item.id in asked.relevant)
     place = next(places, None)
@@ -207,7 +208,7 @@ def _told(metric: str, values: Sequence[float], places: Sequence[int]) -> str:
 
 
 def _tested(verdict: Verdict, found: _Found, alpha: float, margin: float) -> Verdict:
-    """The verdict with the permutation test in it."""
+    """The verdict with the result of the permutation test."""
     _, p_value = position_test(found.values, found.places.tolist())
     tested = dataclasses.replace(verdict, p_value=p_value)
     if verdict.status == "holds":
@@ -218,7 +219,7 @@ def _tested(verdict: Verdict, found: _Found, alpha: float, margin: float) -> Ver
         return dataclasses.replace(
             tested, status="violated", reason="; ".join([*failed, found.told])
         )
-    open_ = "neither a bias beyond the margin nor its absence is shown; ask more users"
+    open_ = "the answers show neither a bias beyond the margin nor its absence; ask more users"
     return dataclasses.replace(
         tested, status="inconclusive", reason="; ".join([open_, *failed, found.told])
     )

@@ -24,18 +24,18 @@ def not_behind(
 ) -> Verdict:
     """The mean score must not be lower than another recommender's.
 
-    Of several initialisations each user's mean score counts.
+    With several initialisations, each user's mean score counts.
 
     Args:
-        ours: Answers of the recommender under test, one side an initialisation.
-        other: Those of the other recommender.
-        score: As of `at_least`; higher is better.
-        alpha: Of the two-sided paired test over users; see `paired_difference`.
+        ours: Answers of the recommender under test, one side per initialisation.
+        other: Answers of the other recommender.
+        score: As in `at_least`; higher is better.
+        alpha: Error rate of the two-sided paired test over users; see `paired_difference`.
 
     Returns:
-        ``violated`` if ours is lower and the test rejects, ``holds`` if it is higher and the test
-        rejects, ``inconclusive`` else; both means and their spread over initialisations are in the
-        details. ``not-applicable`` where fewer than two users have scores on all sides; see
+        ``violated`` if ours is lower and the test rejects, ``holds`` if ours is higher and the test
+        rejects, ``inconclusive`` otherwise. The details give both means and their spread over
+        initialisations. ``not-applicable`` if fewer than two users have scores on all sides; see
         `incomplete` for sides that lack users.
 
     Raises:
@@ -87,17 +87,17 @@ def ahead_when_cold(
 
     Args:
         ours: Answers of the recommender under test, by length of the history.
-        other: Those of the other recommender.
-        score: As of `at_least`; higher is better.
+        other: Answers of the other recommender.
+        score: As in `at_least`; higher is better.
 
     Returns:
-        ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest length at
-        which both can be asked, ``violated`` if it is that length alone, ``inconclusive`` else; the
-        details hold both curves and the crossing point. ``not-applicable`` where fewer than two
-        users have scores on all sides; see `incomplete` for sides that lack users.
+        ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest shared length,
+        ``violated`` if it is only that length, ``inconclusive`` otherwise. The details give both curves
+        and the crossing point. ``not-applicable`` if fewer than two users have scores on all sides; see
+        `incomplete` for sides that lack users.
 
     Raises:
-        OracleError: If no two lengths are shared.
+        OracleError: If fewer than two lengths are shared.
     """
     named = score_named(score)
     oracle = f"ahead_when_cold:{named.name}"

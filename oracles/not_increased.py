@@ -14,21 +14,21 @@ from pytest_recsys_mt.verdict import Verdict
 def not_increased(
     source: Answers, followup: Answers, score: str | Score | Aggregate, margin: float = 0.05
 ) -> Verdict:
-    """The mean score must not rise by more than the margin; it may fall as far as it likes.
+    """The mean score must not rise by more than the margin; it may fall by any amount.
 
     The effect of a user is the mean score of the follow-up's answers minus that of the source's.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        score: As of `at_least`: a name, a `Score` or an `Aggregate`.
+        score: As in `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score may rise, in the unit of the score, 0 or more.
 
     Returns:
         ``holds`` if the mean difference is below the margin, ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     named = measure_named(score)
     oracle = f"not_increased:{named.name}"

@@ -15,23 +15,23 @@ from pytest_recsys_mt.verdict import Verdict
 def not_worse(
     full: Answers, short: Answers, metric: str = "ndcg@10", margin: float = 0.02
 ) -> Verdict:
-    """The second answers must be as accurate as the first, but for the margin.
+    """The second answers may be less accurate than the first by at most the margin.
 
     The effect of a user is the mean metric of the first answers minus that of the second, against
     the items held out for that user.
 
     Args:
-        full: The answers to compare with, say to requests with the full history.
+        full: The answers to compare with, for example to requests with the full history.
         short: The answers that must not be worse.
         metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
-        margin: How much the mean user's metric may fall, in (0, 1).
+        margin: By how much the mean user's metric may fall, in (0, 1).
 
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is none of these, or the requests ask for fewer places than the
-            metric looks at.
+        OracleError: If an argument is invalid, or the requests ask for fewer places than the
+            metric needs.
     """
     named = metric_named(metric)
     oracle = f"not_worse:{named.name}"
@@ -42,15 +42,15 @@ def not_worse(
 
 
 def metric_losses(pairs: Pairs, context: Context, metric: Metric) -> Effects:
-    """By how much each user's mean metric falls from source to follow-up.
+    """The fall of each user's mean metric from source to follow-up.
 
     Args:
         pairs: The answers of both sides.
         context: Whether the recommender is deterministic.
-        metric: Of one answer.
+        metric: The metric of one answer.
 
     Returns:
-        One effect in [-1, 1] a user with a held-out item.
+        One effect in [-1, 1] per user with a held-out item.
     """
 
     def loss(source: Asked, followup: Asked) -> float:

@@ -1,10 +1,10 @@
 """The procedure of the paper on metamorphic testing of ChatGPT as a recommender, as published.
 
-Ten runs of the changed prompt are compared with one baseline list, ten runs of the unchanged prompt
-with the same list, and the means of the runs by an unpaired t-test (section 4.3 of
-https://arxiv.org/abs/2411.12121). It is here to reproduce that paper's tables. As a test of a promise
-it has two faults: its unit is the run, so that with enough runs any difference is significant, and a
-p-value above alpha shows nothing. `same_ranking` mends both.
+The paper compares ten runs of the changed prompt with one baseline list, and ten runs of the unchanged
+prompt with the same list. It compares the means of the runs by an unpaired t-test (section 4.3 of
+https://arxiv.org/abs/2411.12121). This module reproduces that paper's tables. As a test of a promise the
+procedure has two faults. Its unit is the run, so with enough runs any difference is significant. And a
+p-value above alpha shows nothing. `same_ranking` fixes both.
 """
 
 from __future__ import annotations
@@ -28,20 +28,18 @@ from pytest_recsys_mt.verdict import Verdict
 
 TOO_FEW_RUNS = (
     "the paper's test needs two runs of the unchanged request besides the baseline and two of the "
-    "changed one; ask for three replicates or more (--recsys-replicates=10), or judge with "
-    "same_ranking"
+    "changed one; ask for three replicates or more (--recsys-replicates=10), or use same_ranking"
 )
 NO_VARIANCE = (
-    "every run of a side is like the other, so the paper's t-test has no variance to go by; judge "
-    "with same_ranking"
+    "all runs of a side are equal, so the paper's t-test has no variance; use same_ranking"
 )
 
 
 def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") -> Verdict:
     """The paper's unpaired t-test of changed against unchanged runs; see the module for its faults.
 
-    The baseline is the first answer of the source. The other answers of the source are the runs
-    without a change. For each run, similarities with the baseline are averaged over users; the two
+    The baseline is the first answer of the source. The other answers of the source are the
+    unchanged runs. For each run, the similarities with the baseline are averaged over users. The two
     sets of means are compared by Student's unpaired two-sided t-test with equal variances.
 
     Args:
@@ -51,11 +49,11 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
             ``average_overlap``.
 
     Returns:
-        ``violated`` if the test rejects at alpha, as the paper reads it, and ``holds`` otherwise;
-        ``inconclusive`` where there are too few runs or no variance among them.
+        ``violated`` if the test rejects at alpha, as the paper interprets it, and ``holds``
+        otherwise. ``inconclusive`` if there are too few runs or they have no variance.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     function = similarity_named(similarity)
     claim = Claim(f"paper_t_test:{similarity}", "at most", 0.0)
@@ -71,7 +69,7 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     t, p = effects.mean.test()
     runs = f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
     failed = Counter(pairs.errors) + Counter(effects.errors)
-    left_out = f"; left out, since they failed: {counted(failed)}" if failed else ""
+    left_out = f"; failed and left out: {counted(failed)}" if failed else ""
     return context.report(
         dataclasses.replace(
             verdict,
@@ -108,8 +106,8 @@ class TwoSamples(Mean):
     """The difference of two means by the pooled t distribution, from summaries.
 
     Args:
-        means: Of the two samples.
-        deviations: Theirs (n - 1).
+        means: Means of the two samples.
+        deviations: Their standard deviations (n - 1).
         counts: Their sizes.
 
     Raises:
@@ -125,7 +123,7 @@ class TwoSamples(Mean):
         if min(counts) < 2 or min(deviations) < 0 or max(deviations) == 0:
             raise OracleError(
                 f"an unpaired t-test needs two samples of at least 2 values that are not all "
-                f"alike, got sizes {counts} and standard deviations {deviations}"
+                f"equal, got sizes {counts} and standard deviations {deviations}"
             )
         self.counts = counts
         self.estimate = means[0] - means[1]
@@ -167,7 +165,7 @@ class TwoSamples(Mean):
 def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effects:
     encoded = encode(pairs, context)
     rows = encoded.rows
-    # As published: a short list is short, and its missing places are no items of their own.
+    # As published: missing places of a short list do not count as items.
     source, followup = (
         np.where(side < side.shape[2], PAD, side) for side in (encoded.source, encoded.followup)
     )

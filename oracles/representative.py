@@ -13,23 +13,23 @@ from pytest_recsys_mt.verdict import Verdict
 def representative(
     sample: Answers, everybody: Answers, score: str = "ndcg", alpha: float = 0.05
 ) -> Verdict:
-    """The per-user score must be distributed on the sample as on all users.
+    """The per-user score must have the same distribution on the sample as on all users.
 
-    That the Kolmogorov-Smirnov test finds no difference is the acceptance of
-    https://arxiv.org/abs/2411.00331; it is no proof that there is none.
+    As in https://arxiv.org/abs/2411.00331, a sample is accepted if the Kolmogorov-Smirnov test finds no
+    difference. This does not prove that there is no difference.
 
     Args:
         sample: Answers of one recommender to the sampled users.
         everybody: Its answers to all users.
-        score: As of `at_least`.
-        alpha: A sample with a p-value below it is not accepted.
+        score: As in `at_least`.
+        alpha: A sample with a smaller p-value is not accepted.
 
     Returns:
-        ``holds`` if the sample is accepted, ``violated`` if not, with the p-value; see
+        ``holds`` if the sample is accepted, ``violated`` if not; the details give the p-value. See
         `incomplete` for sides that lack users.
 
     Raises:
-        OracleError: If an argument is none of these, or a side has no scored user.
+        OracleError: If an argument is invalid, or a side has no scored user.
     """
     oracle = f"representative:{score}"
     level = share(oracle, "alpha", alpha)
@@ -42,7 +42,7 @@ def representative(
     if not few or not all_of_them:
         raise OracleError(
             f"{oracle}: a side has no scored user, got {len(few)} of the sample and "
-            f"{len(all_of_them)} of all; the score must be one that these users have"
+            f"{len(all_of_them)} of all; use a score that these users have"
         )
     statistic, p_value = same_distribution(few, all_of_them)
     return sample.context.report(
@@ -51,7 +51,7 @@ def representative(
             oracle,
             users=len(few),
             reason=f"Kolmogorov-Smirnov distance {statistic:.4f} of {len(few)} from "
-            f"{len(all_of_them)} users, p={p_value:.3g}, refused below {level:g}",
+            f"{len(all_of_them)} users, p={p_value:.3g}, rejected below {level:g}",
             details={
                 "figures": {"distance": statistic, "p": p_value, "alpha": level, "users": len(few)}
             },

@@ -22,20 +22,20 @@ def same_answer(source: Answers, followup: Answers, margin: float = 0.05) -> Ver
     """Each answer of the follow-up must equal its counterpart item for item.
 
     The effect of a user is the share of answers that differ from the source's answer with the same
-    seed. There is no noise to take off: a seed is what rules it out.
+    seed. No noise is subtracted, because the seed rules it out.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the same requests asked again with the same seeds
-            (`pytest_recsys_mt.relations.same_seed_same_answer`), or, of a deterministic
-            recommender, to any transformed ones.
+            (`pytest_recsys_mt.relations.same_seed_same_answer`). For a deterministic recommender,
+            also answers to any transformed requests.
         margin: The largest mean share of answers that may differ, in (0, 1).
 
     Returns:
         ``holds`` if the mean share is below the margin, ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is none of these, or a stochastic recommender was asked with
+        OracleError: If an argument is invalid, or a stochastic recommender was asked with
             other seeds.
     """
     claim = Claim("same_answer", "at most", share("same_answer", "margin", margin))
@@ -43,7 +43,7 @@ def same_answer(source: Answers, followup: Answers, margin: float = 0.05) -> Ver
     if not (followup.same_seed or source.same_seed or source.context.deterministic):
         raise OracleError(
             f"same_answer: {followup.label or 'the follow-up'} was asked with other seeds than the "
-            f"source, and a stochastic recommender may then answer otherwise; use "
+            f"source, so a stochastic recommender may answer differently; use "
             f"same_seed_same_answer as the transformation, or same_ranking as the oracle"
         )
     return judge_pair(source, followup, claim, _changed_shares)

@@ -1,4 +1,4 @@
-"""As many answers must hit the held-out item."""
+"""The same share of answers must hit the held-out item."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from pytest_recsys_mt.verdict import Verdict
 def same_hits(
     source: Answers, followup: Answers, k: int | None = None, margin: float = 0.05
 ) -> Verdict:
-    """The hit rate must stay, neither falling nor rising by more than the margin.
+    """The hit rate must neither fall nor rise by more than the margin.
 
-    The effect of a user is the share of source answers that hit minus that of the follow-up's; two
+    The effect of a user is the share of source answers that hit minus that of follow-up answers. Two
     one-sided tests (Schuirmann 1987) show that its mean lies within the margin. The verdict's note
-    has the exact test of McNemar 1947 on the users' first answers too, which asks whether there is
-    any difference at all.
+    also gives the exact test of McNemar 1947 on the users' first answers, which tests for any
+    difference at all.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        k: Places in which a held-out item counts as hit; all that the request asks for if None.
+        k: Places in which a held-out item counts as a hit; None counts all requested places.
         margin: How much the hit rate may change, in (0, 1).
 
     Returns:
         ``holds`` if the hit rate changes by less than the margin, ``violated`` if by more.
 
     Raises:
-        OracleError: If an argument is none of these, or the requests ask for fewer than `k` places.
+        OracleError: If an argument is invalid, or the requests ask for fewer than `k` places.
     """
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
         raise OracleError(f"same_hits: k must be an integer of at least 1, or None, got {k!r}")
@@ -49,7 +49,7 @@ def same_hits(
 
 
 def mcnemar(lost: int, gained: int) -> float:
-    """P-value of the exact two-sided test of McNemar: 1 where no user changed."""
+    """P-value of the exact two-sided test of McNemar: 1 if no user changed."""
     from scipy.special import bdtr
 
     changed = lost + gained

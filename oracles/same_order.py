@@ -1,4 +1,4 @@
-"""The items offered both times must stay in order."""
+"""Items that both requests offer must keep their order."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def same_order(
 ) -> Verdict:
     """The candidates that both requests offered must stand in the same order in both answers.
 
-    What an answer's own request offered and the other did not is left out, and the places behind it
-    close up: such candidates may take places without breaking the promise. Invented items and those
-    that neither request offered stay where they are, and missing ones leave their places empty. Two
-    lists are compared over the places that are due in both.
+    An item that only the answer's own request offered is left out, and the later items move up. So such
+    candidates may take places without breaking the promise. Invented items and other items that neither
+    request offered keep their places, and missing items leave their places empty. Two lists are compared
+    over the places that are due in both.
 
     Args:
         source: Answers to the original requests.
-        followup: Answers to the transformed ones, say with more candidates.
+        followup: Answers to the transformed ones, for example with more candidates.
         similarity: ``kendall``, ``rbo``, ``fagin``, ``overlap``, ``jaccard`` or
             ``average_overlap``.
         margin: How much agreement the mean user may lose, in (0, 1).
@@ -31,7 +31,7 @@ def same_order(
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     oracle = f"same_order:{similarity}"
     function = similarity_named(similarity)

@@ -1,4 +1,4 @@
-"""The ranking must stay."""
+"""The ranking must stay the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_recsys_mt.verdict import Verdict
 def same_ranking(
     source: Answers, followup: Answers, similarity: str = "rbo", margin: float = 0.05
 ) -> Verdict:
-    """Source and follow-up must be the same ranking, the recommender's own noise apart.
+    """Source and follow-up must give the same ranking, apart from the recommender's own noise.
 
     The effect of a user is how much less source and follow-up agree than replicates of the same
     request do (`effect.similarity_effects`).
@@ -29,7 +29,7 @@ def same_ranking(
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     oracle = f"same_ranking:{similarity}"
     function = similarity_named(similarity)

@@ -1,4 +1,4 @@
-"""A mean score of the answers must stay."""
+"""A mean score of the answers must stay the same."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ def same_score(
     score: str | Score | Aggregate = "log_popularity",
     margin: float = 0.2,
 ) -> Verdict:
-    """The mean score must stay, neither falling nor rising by more than the margin.
+    """The mean score must neither fall nor rise by more than the margin.
 
-    The effect of a user is the mean score of the follow-up's answers minus that of the source's; two
+    The effect of a user is the mean score of the follow-up's answers minus that of the source's. Two
     one-sided tests (Schuirmann 1987, J. Pharmacokinet. Biopharm. 15) show that its mean lies within
     the margin.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        score: As of `at_least`: a name, a `Score` or an `Aggregate`.
+        score: As in `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score may change, in the unit of the score, above 0.
 
     Returns:
         ``holds`` if the mean changes by less than the margin, ``violated`` if by more.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     named = measure_named(score)
     oracle = f"same_score:{named.name}"
     if not_negative(oracle, "margin", margin) == 0:
-        raise OracleError(f"{oracle}: no mean is shown to stay exactly; margin must be above 0")
+        raise OracleError(
+            f"{oracle}: no test can show that a mean stays exactly the same; margin must be above 0"
+        )
     return judge_pair(
         source,
         followup,

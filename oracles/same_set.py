@@ -1,4 +1,4 @@
-"""The items must stay, in whatever order."""
+"""The items must stay the same, in any order."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pytest_recsys_mt.verdict import Verdict
 def same_set(
     source: Answers, followup: Answers, similarity: str = "overlap", margin: float = 0.05
 ) -> Verdict:
-    """Source and follow-up must recommend the same items, the recommender's own noise apart.
+    """Source and follow-up must recommend the same items, apart from the recommender's own noise.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        similarity: ``overlap`` or ``jaccard``, which do not see the order.
+        similarity: ``overlap`` or ``jaccard``, which ignore the order.
         margin: How much agreement the mean user may lose, in (0, 1).
 
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     oracle = f"same_set:{similarity}"
     function = similarity_named(similarity, among=("overlap", "jaccard"))

@@ -21,16 +21,16 @@ from pytest_recsys_mt.verdict import Verdict
 
 
 def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float = 0.8) -> Verdict:
-    """Answers to the same request must agree with each other as far as the threshold says.
+    """Answers to the same request must agree with each other by at least the threshold.
 
-    The noise floor of a recommender as a benchmark of its own, as in the randomness control of
+    This uses the noise floor of a recommender as a benchmark, as in the randomness control of
     https://arxiv.org/abs/2411.12121.
 
     Args:
-        answers: Of either side, two replicates or more.
+        answers: Answers of either side, two replicates or more.
         similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
             ``average_overlap``.
-        threshold: The least mean similarity, in (0, 1).
+        threshold: The smallest allowed mean similarity, in (0, 1).
 
     Returns:
         A verdict with `metric`, `value`, `interval` and `threshold`; ``holds`` if the lower bound
@@ -38,7 +38,7 @@ def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float =
         declares itself deterministic has the value 1.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     metric = f"self_agreement:{similarity}"
     function = similarity_named(similarity)
@@ -59,7 +59,7 @@ def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float =
 
 
 def _agreements(sample: Sample, context: Context, similarity: Similarity) -> Effects:
-    # A side paired with itself: the encoding of two sides serves one.
+    # Pairing a side with itself lets `encode`, which takes two sides, encode one.
     encoded = encode(Pairs(sample.asked, sample.asked), context)
     rows = encoded.rows
     agreement = agreement_within(encoded.source, similarity)

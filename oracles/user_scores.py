@@ -1,4 +1,4 @@
-"""One number a user, for tests of two recommenders on the same users."""
+"""One score per user, for tests of two recommenders on the same users."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pytest_recsys_mt.verdict import NOT_ASKED, Verdict
 
 
 def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dict[str, Floats]:
-    """The score of every user on each side, of the users that all sides have scored.
+    """The scores on each side of the users that have a score on all sides.
 
     Args:
-        sides: Of any recommenders and designs.
-        score: As of `at_least`.
+        sides: Answers of any recommenders and designs.
+        score: As in `at_least`.
 
     Returns:
-        ``(sides,)`` by user, in the order of the first side.
+        Arrays of shape ``(sides,)`` by user, in the order of the first side.
 
     Raises:
         OracleError: If there is no such score.
@@ -40,16 +40,16 @@ def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dic
 
 
 def incomplete(oracle: str, sides: Sequence[Answers], score: str | Score) -> Verdict | None:
-    """The verdict where a side lacks too many users for any claim, not reported yet.
+    """The verdict if a side lacks too many users for any claim; it is not reported yet.
 
     Args:
-        oracle: Its name, as in the verdict.
-        sides: Of any recommenders and designs.
-        score: As of `at_least`.
+        oracle: Name of the oracle, as in the verdict.
+        sides: Answers of any recommenders and designs.
+        score: As in `at_least`.
 
     Returns:
-        ``inconclusive`` for the first side of which users were not asked, ``error`` for the first of
-        which too many failed, None if there is no such side.
+        ``inconclusive`` for the first side with users that were not asked, ``error`` for the first
+        side with too many failed users, None if there is no such side.
 
     Raises:
         OracleError: If there is no such score.

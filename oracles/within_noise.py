@@ -1,4 +1,4 @@
-"""The answers must stay among the recommender's own: they may become calmer, and not move."""
+"""The answers must stay within the recommender's own noise: they may vary less, but must not move."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def within_noise(
     margin: float = 0.05,
     noise: Noise = "source",
 ) -> Verdict:
-    """The follow-up must agree with the source as far as the source agrees with itself.
+    """The follow-up must agree with the source as much as the source agrees with itself.
 
-    For changes that may make answers calmer: a lower temperature, a longer history, a clearer prompt.
-    `same_ranking` finds those too, since its effect is positive also where two distributions of answers
-    differ in their spread alone. Here the effect of a user is ``B - M``: the mean agreement
-    of the source's replicates with each other, less that of source and follow-up.
+    Use it for changes that may make answers vary less: a lower temperature, a longer history, a clearer
+    prompt. `same_ranking` reports such changes too, because its effect is also positive if two
+    distributions of answers differ only in their spread. Here the effect of a user is ``B - M``: the mean
+    agreement of the source's replicates with each other, minus that of source and follow-up.
 
-    Its mean is 0 where both answers come from one distribution. In the terms of the Euclidean space in
-    which `similarity.METRICS` are squared distances, it is the squared distance of the two centres
-    less the variance that the follow-up lost: at most 0 where the follow-up became calmer about the
-    same centre, positive where it moved by more than it became calmer, or where it became noisier. So
-    a calmer follow-up may move a little, unseen: by what is lost of the spread.
+    Its mean is 0 if both answers come from one distribution. In the Euclidean space in which
+    `similarity.METRICS` are squared distances, it is the squared distance of the two centres minus the
+    variance that the follow-up lost. It is at most 0 if the follow-up varies less around the same centre. It
+    is positive if the centre moved by more than the lost variance, or if the follow-up varies more. So the
+    oracle misses a move whose squared distance is at most the lost variance.
 
     Args:
         source: Answers to the original requests.
@@ -51,15 +51,15 @@ def within_noise(
         similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
             ``average_overlap``.
         margin: How much less the mean user's source and follow-up may agree, in (0, 1).
-        noise: Whose own agreement is the measure: ``source`` allows a calmer follow-up, ``followup``
-            a noisier one.
+        noise: The side whose own agreement is the reference: ``source`` allows a less variable
+            follow-up, ``followup`` a more variable one.
 
     Returns:
-        ``holds`` if the mean effect is below the margin, ``violated`` if it is above. Of a
-        deterministic recommender, which has no noise, as `same_ranking` has it.
+        ``holds`` if the mean effect is below the margin, ``violated`` if it is above. For a
+        deterministic recommender, which has no noise, the verdict equals that of `same_ranking`.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     oracle = f"within_noise:{similarity}"
     function = similarity_named(similarity)

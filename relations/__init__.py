@@ -1,4 +1,4 @@
-"""The transformations, one idea a file; what they promise is judged by the oracles."""
+"""The transformations, one per file; the oracles judge their promises."""
 
 from pytest_recsys_mt.relations.add_irrelevant_candidates import add_irrelevant_candidates
 from pytest_recsys_mt.relations.add_spaces import add_spaces

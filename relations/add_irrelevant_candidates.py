@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def add_irrelevant_candidates(n: int) -> Transformation:
-    """Offer random items of the catalogue as well, at random places among the candidates.
+    """Add random items of the catalogue at random places among the candidates.
 
-    The new ones are neither candidates nor in the history; the old ones keep their order in the
-    request. The length of the list asked for stays, so that new candidates may push old ones out of
-    the answer: what must stay is the order of the old ones that are in both answers.
+    The new items are neither candidates nor in the history. The original candidates keep their order
+    in the request. The requested length stays the same, so new candidates may push original ones out
+    of the answer. Only the order of original candidates that are in both answers must stay.
 
     Promise:
-        The original candidates stay in the same order among themselves: how a user likes one film
-        against another does not depend on what else is on offer.
+        The original candidates keep their order in the answer: a user's preference between two films
+        does not depend on what else is offered.
 
     Source:
         This project, after the independence of irrelevant alternatives in the theory of choice.
@@ -40,10 +40,10 @@ def add_irrelevant_candidates(n: int) -> Transformation:
         ['a', 'z', 'b']
 
     Args:
-        n: How many, at least 1.
+        n: Number of added items, at least 1.
 
     Returns:
-        The transformation. It is not applicable without candidates, nor where the catalogue has too
+        The transformation. It is not applicable without candidates, or if the catalogue has too
         few other items.
 
     Raises:
@@ -62,7 +62,7 @@ def add_irrelevant_candidates(n: int) -> Transformation:
     return Transformation(
         name=call_name("add_irrelevant_candidates", more),
         apply=apply,
-        promise="The original candidates keep their order when others are offered as well.",
+        promise="The original candidates keep their order when more candidates are offered.",
         needs=frozenset({"candidates"}),
         origin=HOUSE,
     )

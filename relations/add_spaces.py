@@ -27,7 +27,7 @@ class AddSpaces:
     seed: int
 
     def __call__(self, text: str, /) -> str:
-        """The text with more spaces; what is left without white space is the same."""
+        """The text with more spaces; all other characters stay the same."""
         places = [
             at
             for at in range(1, len(text))
@@ -42,7 +42,7 @@ def add_spaces(rate: float = PAPER_RATE) -> Transformation:
     """Insert spaces between the characters of the prompt.
 
     Promise:
-        The ranking stays: people read through stray spaces.
+        The ranking stays the same: people understand text with stray spaces.
 
     Source:
         MR3 in Table 1 of https://arxiv.org/abs/2411.12121. Its example inserts 69 spaces at 218
@@ -70,7 +70,7 @@ def add_spaces(rate: float = PAPER_RATE) -> Transformation:
     return Transformation(
         name=call_name("add_spaces", plain),
         apply=apply,
-        promise="The ranking stays when the prompt has stray spaces inside its words.",
+        promise="The ranking stays the same when the prompt has stray spaces inside its words.",
         needs=frozenset({"text"}),
         origin=METAMORPHIC,
     )

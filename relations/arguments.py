@@ -1,4 +1,4 @@
-"""Checks of the arguments that relations are built with; each returns a plain Python value.
+"""Checks of the arguments of relations; each check returns a plain Python value.
 
 Plain values (never numpy scalars) keep names stable and edits serialisable.
 """
@@ -18,7 +18,7 @@ def number(relation: str, name: str, value: float) -> float:
     """`value` as a finite float.
 
     Raises:
-        RelationError: If it is no finite number.
+        RelationError: If it is not a finite number.
     """
     try:
         plain = math.nan if isinstance(value, bool | str) else float(value)
@@ -33,7 +33,7 @@ def count(relation: str, name: str, value: SupportsIndex) -> int:
     """`value` as an integer of at least 1.
 
     Raises:
-        RelationError: If it is anything else.
+        RelationError: If the value is invalid.
     """
     try:
         plain = 0 if isinstance(value, bool) else operator.index(value)
@@ -48,7 +48,7 @@ def share(relation: str, name: str, value: float) -> float:
     """`value` as a float in (0, 1].
 
     Raises:
-        RelationError: If it is outside.
+        RelationError: If it is outside (0, 1].
     """
     plain = number(relation, name, value)
     if not 0 < plain <= 1:
@@ -63,7 +63,7 @@ def choice(relation: str, name: str, value: str, valid: Sequence[str]) -> str:
     """`value`, if it is one of `valid`.
 
     Raises:
-        RelationError: If it is not; the text gives the valid ones and the nearest match.
+        RelationError: If it is not. The message gives the valid values and the nearest match.
     """
     if value in valid:
         return value

@@ -1,11 +1,11 @@
 """The same request, sent right after one of another user.
 
-The request comes back unchanged. `Transformation.before` is what makes it a relation: right before each
-call another one is sent, of a user with another history, on another rating scale, for one item of the
-same candidates. Each is sent by itself, so compare with `ask_alone`.
+The request stays unchanged. `Transformation.before` makes it a relation: right before each call another
+call is sent, for a user with another history, on another rating scale, for one item of the same
+candidates. Each call is sent by itself, so compare with `ask_alone`.
 
 Promise:
-    The answers stay: a recommender remembers nothing of a request when it answers the next.
+    The answers stay the same: a recommender does not remember the previous request.
 
 Source:
     This project.
@@ -55,7 +55,7 @@ def _before(request: Request, rng: Generator, world: World) -> Request:
 ask_after_another = Transformation(
     name="ask_after_another",
     apply=_apply,
-    promise="A request gets the same answer whatever was asked right before it.",
+    promise="A request gets the same answer whatever request was sent right before it.",
     needs=frozenset({"ratings"}),
     origin=HOUSE,
     may_keep=True,

@@ -1,11 +1,11 @@
 """The same request, sent by itself.
 
-The request comes back unchanged. `Transformation.asked` is what makes it a relation: each call is sent
-in a batch of its own, while those of the source are sent together.
+The request stays unchanged. `Transformation.asked` makes it a relation: each call is sent in a batch of
+its own, while the calls of the source are sent together.
 
 Promise:
-    The answers stay: who else asks at the same time says nothing about a user. What pads a batch,
-    normalises its scores over it, or takes a shortcut for a large one answers otherwise.
+    The answers stay the same: other users in the batch say nothing about this user. A recommender that
+    pads a batch, normalises its scores over it, or uses a shortcut for large batches may break this.
 
 Source:
     This project.
@@ -39,7 +39,7 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
 ask_alone = Transformation(
     name="ask_alone",
     apply=_apply,
-    promise="A request that is sent by itself gets the answer that it gets among others.",
+    promise="A request that is sent by itself gets the same answer as in a batch with others.",
     needs=frozenset(),
     origin=HOUSE,
     may_keep=True,

@@ -1,13 +1,13 @@
 """The same request, answered by another process.
 
-The request comes back unchanged. `Transformation.asked` is what makes it a relation: the recommender is
-made and fitted anew in a process of its own, with the same seed, other hashes of text and other
-addresses of objects. It needs a recommender that can be made anew: a built-in one, or
-``package.module:name`` and ``path/to/file.py:name``, but not that of a fixture or an endpoint.
+The request stays unchanged. `Transformation.asked` makes it a relation: a new process creates and fits
+the recommender anew, with the same seed, other hashes of text and other addresses of objects. This needs
+a recommender that can be created anew: a built-in one, ``package.module:name`` or
+``path/to/file.py:name``, but not one from a fixture or an endpoint.
 
 Promise:
-    The answers stay: what is best for a user does not change with a restart. Ties that are settled by
-    the order of a set, by ``hash()`` or by ``id()`` do.
+    The answers stay the same: a restart does not change what is best for a user. A recommender that
+    breaks ties by the order of a set, by ``hash()`` or by ``id()`` may break this.
 
 Source:
     This project; https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED.

@@ -18,7 +18,7 @@ def ask_k(k: int) -> Transformation:
     """Ask for a list of a given length.
 
     Promise:
-        The lists agree on as many items as the shorter one has.
+        The lists agree over the length of the shorter one.
 
     Source:
         The randomness control of the metamorphic paper, which varies k (section 4.2, Table 2 of
@@ -35,8 +35,8 @@ def ask_k(k: int) -> Transformation:
         k: The length, at least 1.
 
     Returns:
-        The transformation. It is not applicable where the request asks for that length already, or
-        where there are not that many to choose from.
+        The transformation. It is not applicable if the request already asks for that length, or if
+        there are fewer items to choose from.
 
     Raises:
         RelationError: If `k` is below 1.
@@ -45,23 +45,23 @@ def ask_k(k: int) -> Transformation:
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
         if request.k == length:
-            raise NotApplicable("the request asks for that length already")
+            raise NotApplicable("the request already asks for that length")
         require_choice(request, length, world)
         return request.replace(k=length)
 
     return Transformation(
         name=call_name("ask_k", length),
         apply=apply,
-        promise="Lists of two lengths agree on as many items as the shorter one has.",
+        promise="Lists of two lengths agree over the length of the shorter one.",
         needs=frozenset(),
         origin=METAMORPHIC,
     )
 
 
 def require_choice(request: Request, k: int, world: World) -> None:
-    """Raise `NotApplicable` where `request` offers fewer than `k` items, as far as is known."""
+    """Raise `NotApplicable` if `request` is known to offer fewer than `k` items."""
     if request.candidates is not None:
         if len({item.id for item in request.candidates}) < k:
-            raise NotApplicable("there are fewer candidates than the list would be long")
+            raise NotApplicable("there are fewer candidates than the list would have places")
     elif world.catalogue and len(world.catalogue) - len(request.known) < k:
-        raise NotApplicable("the catalogue has fewer items than the list would be long")
+        raise NotApplicable("the catalogue has fewer items than the list would have places")

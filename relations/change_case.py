@@ -1,4 +1,4 @@
-"""The prompt in capitals, or without any."""
+"""The prompt in upper case or in lower case."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
     """Write the whole prompt in upper or in lower case.
 
     Promise:
-        The ranking stays: case carries no taste.
+        The ranking stays the same: case says nothing about the user's taste.
 
     Source:
         Character-level robustness as in METAL, https://arxiv.org/abs/2312.06056.
@@ -57,7 +57,7 @@ def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
     return Transformation(
         name=call_name("change_case", plain),
         apply=apply,
-        promise="The ranking stays when the prompt is written in another case.",
+        promise="The ranking stays the same when the prompt is written in another case.",
         needs=frozenset({"text"}),
         origin=METAL,
     )

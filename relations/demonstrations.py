@@ -1,4 +1,4 @@
-"""One demonstration in the prompt, made of what several other users did."""
+"""One demonstration in the prompt, made from the choices of several other users."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 DONORS: Final = 16
-"""How many users are looked at."""
+"""How many users are considered."""
 
 BEFORE: Final = 2
 """Items of each user that the demonstration shows before the one they chose next."""
 
 
 def demonstrations(n: int) -> Transformation:
-    """Show what `n` other users chose after what, as one joint example.
+    """Show in one joint example which items `n` other users chose, and what they chose next.
 
     The others are those of `DONORS` randomly drawn users whose histories share most with the user's
-    own. Each gives the last `BEFORE` + 1 items of the history, as what was chosen and what came
-    next; nothing that is held out of anybody, and no candidate of the request, is shown.
+    own. Each gives the last `BEFORE` + 1 items of the history: the chosen items and the next one.
+    The example shows no held-out item of any user, and no candidate of the request.
 
     Promise:
-        The answer is not worse: an example helps, or is of no use.
+        The answer is not worse: an example helps or has no effect.
 
     Source:
         "The Whole is Better than the Sum: Using Aggregated Demonstrations in In-Context Learning for
         Sequential Recommendation", https://arxiv.org/abs/2403.10135, one of the strategies of
-        https://arxiv.org/abs/2411.00331. There the nearest users are found by embeddings; the
-        sentences are ours.
+        https://arxiv.org/abs/2411.00331. There, embeddings find the nearest users. The
+        sentences are our own.
 
     Example:
         >>> import numpy as np
@@ -46,11 +46,11 @@ def demonstrations(n: int) -> Transformation:
         'For example, users who had chosen a, b chose next: c.'
 
     Args:
-        n: How many users, at least 1.
+        n: Number of users, at least 1.
 
     Returns:
-        The transformation. It is not applicable to an empty history, where fewer other users have
-        something to show, nor to a request that shows them already.
+        The transformation. It is not applicable to an empty history, if fewer other users have
+        something to show, or if the request already has this demonstration.
 
     Raises:
         RelationError: If `n` is below 1.
@@ -69,7 +69,7 @@ def demonstrations(n: int) -> Transformation:
             f"For example, users who had chosen {', '.join(before)} chose next: {', '.join(after)}."
         )
         if added in request.instruction:
-            raise NotApplicable("the request has this demonstration already")
+            raise NotApplicable("the request already has this demonstration")
         return request.replace(instruction=f"{request.instruction} {added}".strip())
 
     return Transformation(
@@ -82,7 +82,7 @@ def demonstrations(n: int) -> Transformation:
 
 
 def _nearest(request: Request, rng: Generator, world: World) -> list[list[Item]]:
-    """What other users chose last, oldest first; those most like this user first."""
+    """The latest items of other users, oldest first; the most similar users first."""
     names = sorted(name for name in world.histories if name != request.user)
     own = {rating.item.id for rating in request.history}
     offered = {item.id for item in request.candidates or ()}

@@ -1,4 +1,4 @@
-"""Draws that several relations share, from the given generator or a stored seed alone."""
+"""Random draws that several relations share; they use only the given generator or a stored seed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:
     """A permutation of the positions of `keys`, uniform among those that change their sequence.
 
     Args:
-        keys: What is seen at each position, at least two of them different.
-        rng: Drawn from until the order is new; with two different keys that takes two draws on
-            average, with more fewer.
+        keys: The visible value at each position; at least two must differ.
+        rng: Draws permutations until the order is new. Two different keys take two draws on average,
+            more keys take fewer.
     """
     while True:
         order = [int(position) for position in rng.permutation(len(keys))]
@@ -28,16 +28,15 @@ def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:
 
 
 def strays(n: int, request: Request, rng: Generator, world: World) -> list[Item]:
-    """`n` items of the catalogue that the user is not known to have, and that are no candidates.
+    """`n` items of the catalogue that are neither candidates nor known items of the user.
 
     They are drawn uniformly and without repeats, in the order of the draw.
 
     Raises:
-        NotApplicable: If the catalogue has too few of them.
+        NotApplicable: If the catalogue has too few such items.
     """
     known = request.known.union(item.id for item in request.candidates or ())
-    # Among n + len(known) different items at least n are strays, so one draw is enough however
-    # large the catalogue is.
+    # At least n of n + len(known) different items are strays, so one draw is enough for any catalogue.
     size = min(len(world.catalogue), n + len(known))
     drawn = rng.choice(len(world.catalogue), size, replace=False) if size else ()
     found = [item for item in (world.catalogue[at] for at in drawn) if item.id not in known][:n]
@@ -52,14 +51,14 @@ def edit_seed(rng: Generator) -> int:
 
 
 def some_of(places: int, rate: float, draws: random.Random) -> set[int]:
-    """Each of `places` positions with probability `rate`, and at least one where there is any.
+    """Each of `places` positions with probability `rate`, and at least one if there is any.
 
-    A text that happened to stay as it was would be asked twice and tell nothing.
+    An unchanged text would be asked twice and test nothing.
 
     Args:
-        places: How many positions there are.
+        places: Number of positions.
         rate: In (0, 1].
-        draws: Only its `random` method is used, which Python promises never to change.
+        draws: Only its `random` method is used, because Python promises never to change it.
     """
     chosen = {place for place in range(places) if draws.random() < rate}
     return chosen or ({below(places, draws)} if places else set())

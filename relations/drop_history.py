@@ -18,7 +18,7 @@ def drop_history(n: int) -> Transformation:
     """Drop some random items of the history; the others stay in order.
 
     Promise:
-        The answer hardly changes: a few missing items leave the taste visible.
+        The answer hardly changes: the remaining items still show the taste.
 
     Source:
         This project; the counterpart of `noisy_profile`.
@@ -33,10 +33,10 @@ def drop_history(n: int) -> Transformation:
         ['b', 'c', 'd']
 
     Args:
-        n: How many, at least 1.
+        n: Number of dropped items, at least 1.
 
     Returns:
-        The transformation. It is not applicable where nothing would be left.
+        The transformation. It is not applicable if no item would be left.
 
     Raises:
         RelationError: If `n` is below 1.

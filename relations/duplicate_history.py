@@ -1,10 +1,10 @@
-"""The whole history, told twice.
+"""The whole history, given twice.
 
-The copy comes first and is moved back in time, to end before the original starts, so that the
-follow-up is oldest first and what happened last happened when it did.
+The copy comes first. Its timestamps are moved back, so that it ends before the original starts. So the
+follow-up is still oldest first, and the latest ratings keep their timestamps.
 
 Promise:
-    The ranking stays: saying everything twice shifts no preference against another.
+    The ranking stays the same: giving everything twice changes no preference relative to another.
 
 Source:
     This project.
@@ -54,7 +54,7 @@ def _moved(rating: Rating, back: int) -> Rating:
 duplicate_history = Transformation(
     name="duplicate_history",
     apply=_apply,
-    promise="The ranking stays when the whole history is told twice.",
+    promise="The ranking stays the same when the whole history is given twice.",
     needs=frozenset({"ratings"}),
     origin=HOUSE,
 )

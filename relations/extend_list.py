@@ -18,7 +18,7 @@ def extend_list(n: int) -> Transformation:
     """Ask for more items.
 
     Promise:
-        The first k stay: the top 5 of 10 are the top 5.
+        The first k items stay the same: the top 5 of 10 are the top 5.
 
     Source:
         This project.
@@ -31,10 +31,10 @@ def extend_list(n: int) -> Transformation:
         10
 
     Args:
-        n: How many more than the request asks for, at least 1.
+        n: How many more items than the request asks for, at least 1.
 
     Returns:
-        The transformation. It is not applicable where there are not that many to choose from.
+        The transformation. It is not applicable if there are fewer items to choose from.
 
     Raises:
         RelationError: If `n` is below 1.
@@ -48,7 +48,7 @@ def extend_list(n: int) -> Transformation:
     return Transformation(
         name=call_name("extend_list", more),
         apply=apply,
-        promise="The head of the list stays when a longer list is asked for.",
+        promise="The start of the list stays the same when the request asks for a longer list.",
         needs=frozenset(),
         origin=HOUSE,
     )

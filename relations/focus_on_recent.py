@@ -1,12 +1,12 @@
 """A sentence that points at the user's latest item.
 
 Promise:
-    The answer is not worse: what the user took last says most about what comes next.
+    The answer is not worse: the latest choice says most about the next one.
 
 Source:
     The recency-focused prompt of "Large Language Models are Zero-Shot Rankers", section 3.1 of
     https://arxiv.org/abs/2305.08845, one of the strategies of https://arxiv.org/abs/2411.00331. The
-    sentence is ours; the item stays in the history.
+    sentence is our own. The item stays in the history.
 
 Example:
     >>> import numpy as np
@@ -17,7 +17,7 @@ Example:
     'Mind above all what this user chose last: Fargo (1996).'
 
 Raises:
-    NotApplicable: If the history is empty, or the request has this sentence already.
+    NotApplicable: If the history is empty, or the request already has this sentence.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
         raise NotApplicable("the history is empty")
     added = f"Mind above all what this user chose last: {request.history[-1].item.label}."
     if added in request.instruction:
-        raise NotApplicable("the request has this sentence already")
+        raise NotApplicable("the request already has this sentence")
     return request.replace(instruction=f"{request.instruction} {added}".strip())
 
 

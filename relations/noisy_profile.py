@@ -1,4 +1,4 @@
-"""A history with stray items in it."""
+"""A history with some random items added."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 STEPS = (1.0, 0.5)
-"""Rating steps that are looked for, widest first: whole points and half points."""
+"""Rating steps to look for, widest first: whole points and half points."""
 
 
 def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
-    """Put stray items of the catalogue, with random ratings, at random places of the history.
+    """Insert random items of the catalogue, with random ratings, at random places of the history.
 
-    The strays are neither in the history nor among the candidates. Their ratings are uniform over
-    the points of the scale, in whole or half points where all ratings of the history are such.
+    The new items are neither in the history nor among the candidates. Their ratings are uniform over
+    the scale, in whole or half points if all ratings of the history are whole or half points.
 
     Promise:
         The answer hardly changes: a few random items do not hide the taste.
 
     Source:
-        Robustness to noisy profiles in LRWorld, https://arxiv.org/abs/2512.17389. There an item of
-        the history is *replaced* by one of the item pool, so that the length stays and something
-        is lost as well; `paper` does that.
+        Robustness to noisy profiles in LRWorld, https://arxiv.org/abs/2512.17389. The paper
+        *replaces* an item of the history by one of the item pool, so the length stays the same and
+        information is lost as well; `paper` does that.
 
     Example:
         >>> import numpy as np
@@ -43,12 +43,12 @@ def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
         [('a', 5, 10), ('z', 3.0, 15), ('b', 4, 20)]
 
     Args:
-        n: How many, at least 1.
+        n: Number of new items, at least 1.
         paper: Replace random items of the history instead of adding to them.
 
     Returns:
-        The transformation. It is not applicable to an empty history, where the catalogue has too
-        few other items, nor, with `paper`, where nothing of the history would be left.
+        The transformation. It is not applicable to an empty history, if the catalogue has too few
+        other items, or, with `paper`, if no original item would be left.
 
     Raises:
         RelationError: If `n` is below 1.
@@ -76,7 +76,7 @@ def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
     return Transformation(
         name=call_name("noisy_profile", more, **options),
         apply=apply,
-        promise="The answer hardly changes when stray items stand in the history.",
+        promise="The answer hardly changes when the history contains a few random items.",
         needs=frozenset({"ratings"}),
         origin=LRWORLD,
     )
@@ -100,7 +100,7 @@ def _rating(request: Request, step: float | None, rng: Generator) -> float:
 
 
 def _between(history: list[Rating], at: int) -> int | None:
-    """A moment for what is inserted at `at`: half way between its neighbours' moments."""
+    """A timestamp for an item inserted at `at`: the mean of its neighbours' timestamps."""
     moments = [
         rating.timestamp
         for rating in history[max(at - 1, 0) : at + 1]

@@ -1,12 +1,12 @@
 """The task of the prompt in other words.
 
-The sentences in which the built-in templates state the task are replaced by one of `VARIANTS`
-hand-written paraphrases each; numbers, titles and format rules stay. A template of your own has
-none of these sentences: there one sentence that restates the task, and asks for nothing new, is put
-in front. So the follow-up differs for every template, and never in what is asked.
+The built-in templates state the task in fixed sentences. Each of them is replaced by one of `VARIANTS`
+hand-written paraphrases; numbers, titles and format rules stay. Your own template has none of these
+sentences, so one sentence is added in front that restates the task and asks for nothing new. So every
+template gives a different prompt for the same task.
 
 Promise:
-    The ranking stays: the same task in other words is the same task.
+    The ranking stays the same: the same task in other words is the same task.
 
 Source:
     This project; paraphrasing as a relation for language models is in METAL,
@@ -101,7 +101,7 @@ _PATTERNS: Final = tuple((_pattern(wording), others) for wording, others in _SEN
 
 @dataclass(frozen=True)
 class ParaphraseTask:
-    """Say the task in the words of `variant`, a number from 0 to ``VARIANTS - 1``."""
+    """State the task in the words of `variant`, a number from 0 to ``VARIANTS - 1``."""
 
     variant: int
 
@@ -109,7 +109,7 @@ class ParaphraseTask:
         """The text with its task sentences paraphrased, or restated in front."""
         found = False
         for pattern, others in _PATTERNS:
-            # Once each, as a template says it: a second one would be somebody's title.
+            # A template states each sentence once; a second match could be part of a title.
             text, replaced = pattern.subn(others[self.variant].replace("#", r"\1"), text, count=1)
             found = found or replaced > 0
         return text if found else f"{_RESTATEMENTS[self.variant]}\n{text}"
@@ -123,7 +123,7 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
 paraphrase_task = Transformation(
     name="paraphrase_task",
     apply=_apply,
-    promise="The ranking stays when the task is put in other words.",
+    promise="The ranking stays the same when the prompt states the task in other words.",
     needs=frozenset({"text"}),
     origin=METAL,
 )

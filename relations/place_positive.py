@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 def place_positive(position: int) -> Transformation:
     """Move the held-out item to one place among the candidates; all others keep their order.
 
-    Nothing else of the prompt changes, so that a difference in accuracy is the place's alone. A
-    request whose item stands there already is served as it is: without such users, each place would
-    be tested on others.
+    Nothing else in the prompt changes, so only the place can change the accuracy. A request whose item
+    already stands there is sent unchanged. If such users were left out, each place would be tested on
+    different users.
 
     Promise:
-        The held-out item is found as often at this place as at any other.
+        The held-out item is found equally often at this place and at any other.
 
     Source:
-        The candidate position of section 3.4.4 of https://arxiv.org/abs/2411.00331. Its released
-        code draws another template and another order of the others for each place as well.
+        The candidate position of section 3.4.4 of https://arxiv.org/abs/2411.00331. For each place,
+        its released code also draws another template and another order of the other candidates.
 
     Example:
         >>> import numpy as np
@@ -38,11 +38,11 @@ def place_positive(position: int) -> Transformation:
         ['c', 'a', 'b', 'd']
 
     Args:
-        position: From 1, the first candidate.
+        position: The place, counted from 1.
 
     Returns:
-        The transformation. It is not applicable without candidates, where there are fewer of them,
-        or where not exactly one of them is held out.
+        The transformation. It is not applicable without candidates, with fewer candidates than
+        `position`, or unless exactly one candidate is held out.
 
     Raises:
         RelationError: If `position` is below 1.
@@ -65,7 +65,7 @@ def place_positive(position: int) -> Transformation:
     return Transformation(
         name=call_name("place_positive", place),
         apply=apply,
-        promise="The held-out item is found as often wherever it stands among the candidates.",
+        promise="The held-out item is found equally often at every place among the candidates.",
         needs=frozenset({"candidates"}),
         origin=MULTIDIMENSIONAL,
         may_keep=True,

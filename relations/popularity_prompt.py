@@ -21,15 +21,15 @@ _PROMISES = {
 
 
 def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
-    """Add an instruction on how popular the recommendations shall be.
+    """Add an instruction about how popular the recommendations should be.
 
     Promise:
         With ``"minimize"`` the recommended items become less popular; with ``"mitigate"`` their
         popularity moves towards that of the user's history.
 
     Source:
-        Section 4.5 of https://arxiv.org/abs/2406.01285, whose two instructions these are in
-        substance.
+        Section 4.5 of https://arxiv.org/abs/2406.01285; the two instructions have the same content
+        as the paper's.
 
     Example:
         >>> import numpy as np
@@ -43,8 +43,8 @@ def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
         mode: ``"mitigate"`` or ``"minimize"``.
 
     Returns:
-        The transformation. An instruction that the request already has stays in front. It is not
-        applicable to recommenders that read no text, nor to a request that has this instruction.
+        The transformation. An earlier instruction of the request stays in front. It is not
+        applicable to recommenders that read no text, or to a request with this instruction.
 
     Raises:
         RelationError: If `mode` is neither.
@@ -54,7 +54,7 @@ def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
     def apply(request: Request, rng: Generator, world: World) -> Request:
         added = INSTRUCTION_ON[plain]
         if added in request.instruction:
-            raise NotApplicable("the request has this instruction already")
+            raise NotApplicable("the request already has this instruction")
         return request.replace(instruction=f"{request.instruction} {added}".strip())
 
     return Transformation(

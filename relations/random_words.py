@@ -1,4 +1,4 @@
-"""MR4 of the metamorphic paper: words that mean nothing between the words of the prompt."""
+"""MR4 of the metamorphic paper: irrelevant words between the words of the prompt."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _GAP = re.compile(r"(?<=\S)\s+(?=\S)")
 
 @dataclass(frozen=True)
 class RandomWords:
-    """Put one of `words` into a gap between two words with probability `rate`, at least once."""
+    """Insert one of `words` into each gap between two words with probability `rate`, at least once."""
 
     words: tuple[str, ...]
     rate: float
     seed: int
 
     def __call__(self, text: str, /) -> str:
-        """The text with more words; line breaks stay where they were, behind the new word."""
+        """The text with more words; a line break stays in place, after the new word."""
         draws = random.Random(self.seed)
         gaps = [match.start() for match in _GAP.finditer(text)]
         chosen = some_of(len(gaps), self.rate, draws)
@@ -51,23 +51,23 @@ class RandomWords:
 
 
 def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Transformation:
-    """Insert words that have nothing to do with the task between the words of the prompt.
+    """Insert words that are unrelated to the task between the words of the prompt.
 
     Promise:
-        The ranking stays: the words carry no meaning for the task.
+        The ranking stays the same: the words mean nothing for the task.
 
     Source:
         MR4 in Table 1 of https://arxiv.org/abs/2411.12121, with its four fruit as default words.
         Its example inserts 10 of them into 52 gaps, a rate of 0.19, which is the default rate. The
-        printed follow-up also gained "one movie per line and don't give any explanation", which is
-        a second change and left out here.
+        printed follow-up also has "one movie per line and don't give any explanation". This is a
+        second change, so it is left out here.
 
     Example:
         >>> RandomWords(("banana", "pear"), rate=0.4, seed=1)("The user 509 likes these films")
         'The banana user 509 likes pear these films'
 
     Args:
-        words: What to insert, drawn uniformly; at least one.
+        words: Words to insert, drawn uniformly; at least one.
         rate: Probability of a word in each gap between two words, in (0, 1]. At least one is
             inserted.
 
@@ -75,12 +75,12 @@ def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Tran
         The transformation. It is not applicable to recommenders that read no text.
 
     Raises:
-        RelationError: If `words` is no sequence of words or `rate` is outside (0, 1].
+        RelationError: If `words` is not a sequence of words or `rate` is outside (0, 1].
     """
     if isinstance(words, str) or not isinstance(words, Sequence) or not words:
         raise RelationError(
             f"random_words: words must be a sequence of at least one word, such as "
-            f"('apple', 'pear'), got {words!r}; for another rate alone write random_words(rate=0.1)"
+            f"('apple', 'pear'), got {words!r}; to change only the rate, write random_words(rate=0.1)"
         )
     for word in words:
         if not isinstance(word, str) or not word.strip():
@@ -98,7 +98,7 @@ def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Tran
             else call_name("random_words", plain, share)
         ),
         apply=apply,
-        promise="The ranking stays when meaningless words stand between the words of the prompt.",
+        promise="The ranking stays the same when the prompt has meaningless words between its words.",
         needs=frozenset({"text"}),
         origin=METAMORPHIC,
     )

@@ -1,14 +1,13 @@
 """The same user under another name.
 
-The new name has seven digits behind whatever the old one has before its digits (``u12`` becomes
-``u4810385``), and is the name of no user whose history is known. Answers of both sides belong to
-the user of the source request.
+Seven new digits replace the digits at the end of the old name (``u12`` becomes ``u4810385``). No user
+with a known history has the new name. Answers of both sides belong to the user of the source request.
 
 Promise:
-    The ranking stays: recommendations are for a history, not for a name.
+    The ranking stays the same: recommendations are for a history, not for a name.
 
 Source:
-    This project; prompts of published language model recommenders carry the user's number
+    This project; prompts of published language model recommenders contain the user's number
     (Table 1 of https://arxiv.org/abs/2411.12121).
 
 Example:
@@ -42,7 +41,7 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
 rename_user = Transformation(
     name="rename_user",
     apply=_apply,
-    promise="The ranking stays when the user has another name.",
+    promise="The ranking stays the same when the user has another name.",
     needs=frozenset(),
     origin=HOUSE,
 )

@@ -1,14 +1,13 @@
 """The same history in another order.
 
-The moments stay where they are and the items move: the follow-up is again oldest first, with the
-same timestamps. This is a relation for recommenders that read the history as a set; one that models
-sequences is right to break it.
+The items move but the timestamps stay, so the follow-up is again oldest first. This relation is for
+recommenders that read the history as a set. A sequential recommender may rightly break it.
 
 Promise:
-    The ranking stays: the same items with the same ratings are the same taste.
+    The ranking stays the same: the same items with the same ratings show the same taste.
 
 Source:
-    This project; language models are reported to be hardly aware of the order of a history,
+    This project; language models are reported to hardly notice the order of a history,
     https://arxiv.org/abs/2305.08845.
 
 Example:
@@ -56,7 +55,7 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
 reorder_history = Transformation(
     name="reorder_history",
     apply=_apply,
-    promise="The ranking stays when the same history is told in another order.",
+    promise="The ranking stays the same when the same history is given in another order.",
     needs=frozenset({"ratings"}),
     origin=HOUSE,
 )

@@ -1,10 +1,10 @@
 """The same request once more, with the same seeds.
 
-The request comes back unchanged. `Transformation.same_seed` is what makes it a relation: each call
-is made again with the seed of its counterpart, so that a recommender that samples has no excuse.
+The request stays unchanged. `Transformation.same_seed` makes it a relation: each call is sent again with
+the seed of its counterpart, so random sampling cannot explain a difference.
 
 Promise:
-    The answers are equal: whoever sets a seed wants to see the same list tomorrow.
+    The answers are equal: a fixed seed must give the same list tomorrow.
 
 Source:
     This project.

@@ -19,13 +19,12 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
     """Multiply every rating and both ends of the scale by one factor.
 
     Promise:
-        The ranking stays: a 4 of 5 and an 8 of 10 are one opinion.
+        The ranking stays the same: a 4 of 5 and an 8 of 10 are the same opinion.
 
     Source:
-        Rating multiplication, MR1 in Table 1 of https://arxiv.org/abs/2411.12121. As printed there
-        the ratings and the upper end are multiplied and the lower end stays 1, so that the
-        follow-up says something slightly different: a 1 of 5, the worst there is, becomes a 2 on a
-        scale that starts at 1.
+        Rating multiplication, MR1 in Table 1 of https://arxiv.org/abs/2411.12121. The paper multiplies
+        the ratings and the upper end, but the lower end stays 1. So its follow-up says something
+        slightly different: a 1 of 5, the worst rating, becomes a 2 on a scale that starts at 1.
 
     Example:
         >>> import numpy as np
@@ -39,13 +38,13 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
         Scale(low=1, high=10.0)
 
     Args:
-        factor: Above 0 and not 1; with `paper` above 1, because smaller ones would push ratings
-            below the lower end that stays.
-        paper: Leave the lower end of the scale where it is, as printed.
+        factor: Above 0 and not 1. With `paper` above 1, because a smaller factor would move ratings
+            below the unchanged lower end.
+        paper: Leave the lower end of the scale unchanged, as printed.
 
     Returns:
-        The transformation. It is not applicable to an empty history, nor, with `paper`, where the
-        lower end is negative (ratings would fall below it).
+        The transformation. It is not applicable to an empty history, or, with `paper`, if the lower
+        end is negative (ratings would fall below it).
 
     Raises:
         RelationError: If `factor` is out of range.
@@ -58,8 +57,8 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
         )
     if paper and by < 1:
         raise RelationError(
-            f"scale_ratings: with paper=True the lower end of the scale stays, so that a factor "
-            f"below 1 pushes ratings off the scale; use a factor above 1, got {factor!r}"
+            f"scale_ratings: with paper=True the lower end of the scale stays, so a factor below 1 "
+            f"moves ratings off the scale; use a factor above 1, got {factor!r}"
         )
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
@@ -67,7 +66,7 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
             raise NotApplicable("the history is empty")
         low, high = request.scale.low, request.scale.high
         if paper and low < 0:
-            raise NotApplicable("the scale starts below 0, ratings would fall off it")
+            raise NotApplicable("the scale starts below 0, so ratings would fall off it")
         return request.replace(
             history=tuple(
                 dataclasses.replace(rating, value=rating.value * by) for rating in request.history
@@ -79,7 +78,7 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
     return Transformation(
         name=call_name("scale_ratings", by, **options),
         apply=apply,
-        promise="The ranking stays when all ratings and their scale are multiplied.",
+        promise="The ranking stays the same when all ratings and their scale are multiplied.",
         needs=frozenset({"ratings"}),
         origin=METAMORPHIC,
     )

@@ -19,7 +19,7 @@ def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
     """Add one number to every rating and to both ends of the scale.
 
     Promise:
-        The ranking stays: a 4 on 1 to 5 and a 5 on 2 to 6 are one opinion.
+        The ranking stays the same: a 4 on 1 to 5 and a 5 on 2 to 6 are the same opinion.
 
     Source:
         Rating shifting, MR2 in Table 1 of https://arxiv.org/abs/2411.12121.
@@ -34,15 +34,15 @@ def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
         (3.0, Scale(low=2.0, high=6.0))
 
     Args:
-        offset: Any number but 0; negative ones shift down.
-        paper: The paper moves both ends too, so this changes nothing and does not show in the name;
-            it is accepted so that the paper's relations can be asked for alike.
+        offset: Any number except 0; negative numbers shift down.
+        paper: Has no effect, because the paper also moves both ends; it is not part of the name. It is
+            accepted so that all of the paper's relations can be called in the same way.
 
     Returns:
         The transformation. It is not applicable to an empty history.
 
     Raises:
-        RelationError: If `offset` is 0 or no finite number.
+        RelationError: If `offset` is 0 or not a finite number.
     """
     by = arguments.number("shift_ratings", "offset", offset)
     if by == 0:
@@ -61,7 +61,7 @@ def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
     return Transformation(
         name=call_name("shift_ratings", by),
         apply=apply,
-        promise="The ranking stays when all ratings and their scale are shifted.",
+        promise="The ranking stays the same when all ratings and their scale are shifted.",
         needs=frozenset({"ratings"}),
         origin=METAMORPHIC,
     )

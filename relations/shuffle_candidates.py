@@ -1,7 +1,7 @@
 """The same candidates in another order.
 
 Promise:
-    The ranking stays: the order in which candidates are offered says nothing about the user.
+    The ranking stays the same: the order of the candidates says nothing about the user.
 
 Source:
     Position bias of language models as rankers, https://arxiv.org/abs/2305.08845.
@@ -46,7 +46,7 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
 shuffle_candidates = Transformation(
     name="shuffle_candidates",
     apply=_apply,
-    promise="The ranking stays when the candidates are offered in another order.",
+    promise="The ranking stays the same when the candidates are offered in another order.",
     needs=frozenset({"candidates"}),
     origin=ZERO_SHOT_RANKERS,
 )

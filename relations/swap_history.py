@@ -1,13 +1,14 @@
 """Another user's history, for the same candidates.
 
 The donor is the one of `DONORS` randomly drawn users whose history overlaps least with the user's
-own. Of the donor's history the latest items are taken, as many as the user's own history has and at
-least half as many; items that are among the candidates are left out first, because recommenders do not recommend what
-is in the history, which would change the answer without any taste being read.
+own. The follow-up has the latest items of the donor's history: as many as the user's own history has,
+or fewer, but at least half as many. Donor items among the candidates are left out first, because
+recommenders do not recommend items of the history. That alone would change the answer, even if the
+recommender ignored the taste.
 
 Promise:
-    The answer changes: another taste gets other recommendations. A recommender that gives everybody
-    the same list breaks this relation and keeps almost every other one.
+    The answer changes: another taste gets other recommendations. A recommender that gives all users
+    the same list breaks this relation and keeps almost all others.
 
 Source:
     This project.
@@ -23,7 +24,7 @@ Example:
     ['x']
 
 Raises:
-    NotApplicable: If the history is empty, or no other user's history is known, long enough and
+    NotApplicable: If the history is empty, or no known history of another user is long enough and
         different enough.
 """
 
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 DONORS = 16
-"""How many users are looked at; more cost time and find hardly less overlap."""
+"""How many users are considered; more would cost time and hardly reduce the overlap."""
 
 MOST_OVERLAP = 0.5
-"""A donor shares less than this part of the items with the user's own history."""
+"""A donor's history must share less than this part of its items with the user's own."""
 
 
 def _apply(request: Request, rng: Generator, world: World) -> Request:
@@ -74,7 +75,7 @@ def _donors(request: Request, rng: Generator, world: World) -> list[tuple[Rating
 
 
 def _on_scale(history: tuple[Rating, ...], request: Request) -> bool:
-    """Whether the ratings can be read on the request's scale, which a relation may have moved."""
+    """Whether the ratings fit the request's scale, which a relation may have changed."""
     return all(request.scale.low <= rating.value <= request.scale.high for rating in history)
 
 

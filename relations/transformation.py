@@ -1,4 +1,4 @@
-"""What a relation's transformation is, with the promise it makes and what it needs."""
+"""The transformation of a relation, with its promise and its needs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 Asked = Literal["together", "alone", "elsewhere"]
-"""How calls are sent: as one batch with those of other users, each by itself, or by another process,
-in which the recommender is made anew."""
+"""How calls are sent: in one batch with those of other users, each by itself, or from another process,
+which creates the recommender anew."""
 
 Need = Literal["ratings", "candidates", "text"]
 """What a request or a recommender must have: ratings in the history, candidates to choose from, or
@@ -27,19 +27,19 @@ class Transformation:
     """A named `(request, rng) -> request`.
 
     Attributes:
-        name: The call that makes it, ``scale_ratings(2)``; the same for equal arguments.
-        apply: Draws from the given generator only. Raises `NotApplicable` for requests it cannot
-            serve.
-        promise: What must be true of the two answers, as one sentence.
+        name: The call that creates it, ``scale_ratings(2)``; the same for equal arguments.
+        apply: Transforms a request. It draws only from the given generator and raises
+            `NotApplicable` for requests that it cannot transform.
+        promise: What must be true of the two answers, in one sentence.
         needs: See `Need`.
         origin: The paper or page it comes from.
-        same_seed: The follow-up is asked anew with the seeds of the source; this is how the same
-            request, asked twice, becomes a relation.
-        may_keep: A request that it leaves as it is is a follow-up too; elsewhere the relation is
-            not applicable to it.
-        asked: How the follow-up is asked; see `Asked`.
-        before: Makes of the follow-up another request, which is sent right before it; its answer is
-            nobody's. For what is asked alone.
+        same_seed: Whether the follow-up is asked anew with the seeds of the source. This makes the
+            same request, asked twice, a relation.
+        may_keep: Whether an unchanged request is a valid follow-up. If not, the relation is not
+            applicable to it.
+        asked: How the follow-up is sent; see `Asked`.
+        before: Makes from the follow-up another request, which is sent right before it. Its answer
+            is discarded. Only for follow-ups that are sent alone.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Transformation:
 
 
 def call_name(function: str, *positional: Any, **keywords: Any) -> str:
-    """The call as text, ``typos(0.1)``; keywords are given only where they differ from defaults."""
+    """The call as text, ``typos(0.1)``; pass only keywords that differ from their defaults."""
     parts = [_plain(value) for value in positional]
     parts += [f"{key}={_plain(value)}" for key, value in keywords.items()]
     return f"{function}({', '.join(parts)})"

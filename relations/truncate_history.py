@@ -1,4 +1,4 @@
-"""A history cut down to its latest items."""
+"""A history shortened to its latest items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def truncate_history(n: int) -> Transformation:
-    """Keep the latest items of the history only.
+    """Keep only the latest items of the history.
 
     Promise:
         The answer is not worse, or hardly changes: the latest items are enough.
@@ -33,10 +33,10 @@ def truncate_history(n: int) -> Transformation:
         ['c', 'd']
 
     Args:
-        n: How many stay, at least 1.
+        n: Number of items to keep, at least 1.
 
     Returns:
-        The transformation. It is not applicable where the history is no longer than that.
+        The transformation. It is not applicable if the history has at most `n` items.
 
     Raises:
         RelationError: If `n` is below 1.

@@ -1,4 +1,4 @@
-"""Slips of the keyboard inside the longer words of the prompt."""
+"""Typing errors inside the longer words of the prompt."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 @dataclass(frozen=True)
 class Typos:
-    """Make one slip in a word of four letters or more with probability `rate`, at least once."""
+    """Make one typo in each word of four or more letters with probability `rate`, at least once."""
 
     rate: float
     seed: int
 
     def __call__(self, text: str, /) -> str:
-        """The text with slips; numbers, punctuation and white space stay."""
+        """The text with typos; numbers, punctuation and white space stay."""
         draws = random.Random(self.seed)
         words = list(_WORD.finditer(text))
         chosen = some_of(len(words), self.rate, draws)
@@ -52,13 +52,12 @@ def _slip(word: str, draws: random.Random) -> str:
 
 
 def typos(rate: float = 0.1) -> Transformation:
-    """Make slips in the longer words of the prompt: swap, drop or double a letter.
+    """Make typos in the longer words of the prompt: swap, drop or double a letter.
 
-    First and last letters stay, as do words of up to three letters, so that a person still reads
-    every word without trouble.
+    First and last letters and words of up to three letters stay, so a person can still read every word.
 
     Promise:
-        The ranking stays: the meaning is still there.
+        The ranking stays the same: the meaning is still clear.
 
     Source:
         Typos as in CheckList, https://arxiv.org/abs/2005.04118.
@@ -68,7 +67,7 @@ def typos(rate: float = 0.1) -> Transformation:
         'Given a user, proide recommmendations'
 
     Args:
-        rate: Probability of a slip in each word of four letters or more, in (0, 1]. At least one
+        rate: Probability of a typo in each word of four or more letters, in (0, 1]. At least one
             is made.
 
     Returns:
@@ -85,7 +84,7 @@ def typos(rate: float = 0.1) -> Transformation:
     return Transformation(
         name=call_name("typos", plain),
         apply=apply,
-        promise="The ranking stays when words of the prompt are mistyped.",
+        promise="The ranking stays the same when words of the prompt are mistyped.",
         needs=frozenset({"text"}),
         origin=CHECKLIST,
     )

@@ -1,4 +1,4 @@
-"""A description of the user in the prompt, beside the history or in its place."""
+"""A description of the user in the prompt, with or instead of the history."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transformation:
-    """Put a description of the user into the prompt.
+    """Add a description of the user to the prompt.
 
     Promise:
-        With the history the answer is not worse; without it, hardly: the description says what
-        matters of the history.
+        With the history, the answer is not worse. Without it, the answer is hardly worse: the
+        description contains what matters in the history.
 
     Source:
         The generation of profiles in section 3.4.5 of https://arxiv.org/abs/2411.00331, which
@@ -35,8 +35,8 @@ def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transf
         ('What is known of the user: Likes short films.', ())
 
     Args:
-        profiles: The description of each user, as somebody wrote it from the history.
-        history: Whether the history stays.
+        profiles: The description of each user, written from the history.
+        history: Whether the history stays in the request.
 
     Returns:
         The transformation. It is not applicable to a user without a description.
@@ -46,10 +46,10 @@ def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transf
     def apply(request: Request, rng: Generator, world: World) -> Request:
         profile = " ".join(described.get(request.user, "").split())
         if not profile:
-            raise NotApplicable("nobody described this user")
+            raise NotApplicable("this user has no description")
         added = f"What is known of the user: {profile}"
         if added in request.instruction:
-            raise NotApplicable("the request has this description already")
+            raise NotApplicable("the request already has this description")
         instruction = f"{request.instruction} {added}".strip()
         kept = request.history if history else ()
         return request.replace(instruction=instruction, history=kept)

@@ -1,7 +1,7 @@
-"""Aggregates: numbers for all users' answers together, which are no mean over users.
+"""Aggregates: numbers for all users' answers together that are not means over users.
 
-How much of the catalogue is shown, or how evenly, belongs to no single user. `at_least`, `at_most`
-and `within` judge them as they judge scores; `aggregate_effects` says how.
+For example, no single user has a share of the catalogue shown, or an evenness. `at_least`, `at_most` and
+`within` judge aggregates like scores; see `aggregate_effects`.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Aggregate:
 
     Attributes:
         name: As reports print it.
-        of: The number, from what each user was asked and one of the answers; None where it is
+        of: Returns the number, from each user's request and one of the answers; None if it is
             undefined.
-        span: The smallest and the largest number there can be.
+        span: The smallest and the largest possible number.
         undefined: When it is undefined, in words that follow "is undefined".
-        without_each: The number without the first user, without the second and so on, where that
-            can be had faster than by calling `of` so often.
-        note: What a reader of the number should know of these answers; empty for nothing.
+        without_each: Returns the number without the first user, without the second and so on, if
+            this is faster than calling `of` for each.
+        note: Returns what a reader of the number should know about these answers, or "".
     """
 
     name: str
@@ -70,14 +70,14 @@ class Aggregate:
 
 
 def measure_named(name: str | Score | Aggregate) -> Score | Aggregate:
-    """The score or the aggregate of that name, or the one that is given.
+    """The score or the aggregate of that name, or the given one itself.
 
     Args:
-        name: A name of `score.SCORES` or of `AGGREGATES`, ``item_coverage@10``; without ``@k`` at
-            the depth of the request.
+        name: A name from `score.SCORES` or `AGGREGATES`, such as ``item_coverage@10``; without
+            ``@k`` at the depth of the request.
 
     Raises:
-        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+        OracleError: If there is no such name. The message gives the valid names and the nearest match.
     """
     if isinstance(name, Aggregate):
         return name
@@ -112,7 +112,7 @@ def _of_ndcg(
     without: Callable[[Floats, Floats], Floats],
     undefined: str,
 ) -> Callable[[str], Aggregate]:
-    """Aggregates of the users' nDCG and of the lengths of their histories."""
+    """Aggregates of the users' nDCG and history lengths."""
 
     def make(name: str) -> Aggregate:
         metric = metric_named(name.replace(name.partition("@")[0], "ndcg", 1))
@@ -147,7 +147,7 @@ def _popreo(threshold: Threshold) -> Callable[[str], Aggregate]:
             name,
             lambda answered, context: popreo_of(answered, context, name, depth, threshold),
             (0.0, (GROUPS - 1) ** 0.5),
-            "where no held-out item is found, or all of them are equally popular",
+            "if no held-out item is found, or all of them are equally popular",
             lambda answered, context: popreo_without_each(
                 answered, context, name, depth, threshold
             ),
@@ -164,30 +164,30 @@ def _none_for_nan(values: Floats) -> list[float | None]:
 AGGREGATES: Mapping[str, Callable[[str], Aggregate]] = MappingProxyType(
     {
         "item_coverage": _of_exposure(
-            item_coverage_of, item_coverage_without_each, "where nothing is offered"
+            item_coverage_of, item_coverage_without_each, "if nothing is offered"
         ),
         "oic": _of_exposure(
-            oic_of, oic_without_each, "where no two users are offered an item in common"
+            oic_of, oic_without_each, "if no two users are offered an item in common"
         ),
         "exposure_gini": _of_exposure(
             exposure_gini_of,
             exposure_gini_without_each,
-            "where nobody is recommended anything that was offered",
+            "if no offered item is recommended to any user",
         ),
-        "dpd": _of_ndcg(dpd, dpd_without_each, "where no history is longer than the median of all"),
+        "dpd": _of_ndcg(dpd, dpd_without_each, "if no history is longer than the median of all"),
         "jain": _of_ndcg(
             lambda values, lengths: jain(values),
             lambda values, lengths: jain_without_each(values),
-            "where no list holds a held-out item",
+            "if no list contains a held-out item",
         ),
         "popreo": _popreo("rank"),
         "popreo_by_value": _popreo("value"),
     }
 )
-"""All look at the first k places of ``name@k``, or at all that the request asks for.
+"""All use the first k places for ``name@k``, or all requested places for ``name``.
 
-* ``item_coverage``, ``oic``, ``exposure_gini``: of the items recommended among those offered.
-* ``dpd``, ``jain``: of the users' nDCG at that depth.
-* ``popreo``: of the found held-out items, by popularity; ``popreo_by_value`` divides the catalogue
-  as the paper's code does.
+* ``item_coverage``, ``oic``, ``exposure_gini``: computed from the recommended items that were offered.
+* ``dpd``, ``jain``: computed from the users' nDCG at that depth.
+* ``popreo``: computed from the found held-out items, by popularity. ``popreo_by_value`` divides the
+  catalogue as the paper's code does.
 """

@@ -1,9 +1,9 @@
-"""Demographic parity difference (DPD): are active and inactive users served alike?
+"""Demographic parity difference (DPD): are active and inactive users served equally well?
 
 Source:
     Equation 21 of https://arxiv.org/abs/2411.00331. Users whose history is as long as the median are
-    inactive, as in the paper's code. As a verdict it goes by the histories in the requests, so it is
-undefined where these were cut to one length.
+    inactive, as in the paper's code. Verdicts use the histories in the requests, so DPD is undefined if
+    these were cut to one length.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
     """``|mean of active users - mean of inactive ones|``, divided at the median history length.
 
     Args:
-        values: One number a user, such as an nDCG, ``(n,)``.
-        lengths: How long each user's history is, ``(n,)``; up to the median they are inactive.
+        values: One number per user, such as an nDCG, ``(n,)``.
+        lengths: Length of each user's history, ``(n,)``; up to the median, a user is inactive.
 
     Returns:
-        At least 0; None where no history is longer than the median.
+        At least 0; None if no history is longer than the median.
 
     Raises:
-        OracleError: If there are not equally many of both.
+        OracleError: If `values` and `lengths` have different shapes.
     """
     numbers, sizes = np.asarray(values, np.float64), np.asarray(lengths, np.float64)
     if numbers.ndim != 1 or numbers.shape != sizes.shape:
         raise OracleError(
-            f"dpd: every user has a value and a length, got arrays of shapes {numbers.shape} and "
+            f"dpd: every user needs a value and a length, got arrays of shapes {numbers.shape} and "
             f"{sizes.shape}"
         )
     active = sizes > np.median(sizes) if len(sizes) else np.zeros(0, np.bool_)
@@ -41,7 +41,7 @@ def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
 
 
 def dpd_without_each(values: Floats, lengths: Floats) -> Floats:
-    """`dpd` without each user, ``(n,)``; NaN where it is undefined."""
+    """`dpd` without each user, ``(n,)``; NaN if it is undefined."""
     rows = range(len(values))
     left = (dpd(np.delete(values, row), np.delete(lengths, row)) for row in rows)
     return np.array([np.nan if value is None else value for value in left])

@@ -1,7 +1,7 @@
-"""Who was offered which items, and who was recommended which of them, as sparse matrices.
+"""The items offered and recommended to each user, as sparse matrices.
 
-Shared by the aggregates about all users' lists together. An item counts as recommended only where it
-was offered: an invented one widens no coverage.
+All aggregates of users' lists use them. An item counts as recommended only if it was offered, so an
+invented item does not increase coverage.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pytest_recsys_mt.oracles.scores.metrics import leading
 from pytest_recsys_mt.requests import Recommendation
 
 Answered = tuple[Asked, Recommendation]
-"""What one user was asked, and one of the answers."""
+"""One user's request, and one of its answers."""
 
 Matrix = csr_array[np.int64]
 
@@ -30,10 +30,10 @@ class Exposure:
     """The offers and the recommendations of n users over N items.
 
     Attributes:
-        recommended: 1 where an item is recommended to a user, ``(n, N)``.
-        listed: 1 where an item is a candidate of a user, or is what one is known to have whose
-            request names no candidates and so offers all other items, ``(n, N)``.
-        all_but: Whose offer is all but what is listed, ``(n,)``.
+        recommended: 1 if an item is recommended to a user, ``(n, N)``.
+        listed: For users with candidates, 1 if an item is a candidate. For users without candidates,
+            who are offered all other items, 1 if the user is known to have it. ``(n, N)``.
+        all_but: Whether a user's offer is all items except the listed ones, ``(n,)``.
     """
 
     recommended: Matrix
@@ -42,13 +42,13 @@ class Exposure:
 
     @cached_property
     def shown(self) -> Integers:
-        """Users to whom each item is recommended, ``(N,)``."""
+        """Number of users to whom each item is recommended, ``(N,)``."""
         counts: Integers = self.recommended.sum(axis=0)
         return counts
 
     @cached_property
     def offered(self) -> Integers:
-        """Users to whom each item is offered, ``(N,)``."""
+        """Number of users to whom each item is offered, ``(N,)``."""
         left_out: Integers = self.listed[self.all_but].sum(axis=0)
         counts: Integers = self.listed.sum(axis=0) - left_out
         counts += self.all_but.sum() - left_out
@@ -56,13 +56,13 @@ class Exposure:
 
     @cached_property
     def shown_to_one(self) -> Integers:
-        """Items recommended to this user alone, ``(n,)``."""
+        """Number of items recommended only to this user, ``(n,)``."""
         counts: Integers = self.recommended @ (self.shown == 1).astype(np.int64)
         return counts
 
     @cached_property
     def offered_to_one(self) -> Integers:
-        """Items offered to this user alone, ``(n,)``."""
+        """Number of items offered only to this user, ``(n,)``."""
         alone = (self.offered == 1).astype(np.int64)
         listed: Integers = self.listed @ alone
         return np.where(self.all_but, alone.sum() - listed, listed)
@@ -74,7 +74,7 @@ class Exposure:
             rows: Which users.
 
         Returns:
-            Of the recommendations and of the offers, each ``(rows, n)``.
+            The numbers for the recommendations and for the offers, each ``(rows, n)``.
         """
         recommended = (self.recommended[rows] @ self.recommended.T).toarray().astype(np.float64)
         both = (self.listed[rows] @ self.listed.T).toarray().astype(np.float64)
@@ -96,10 +96,10 @@ def exposure(
     """The exposure of items by one answer of every user.
 
     Args:
-        answered: Of every user.
-        context: Knows the catalogue, which requests without candidates offer.
-        name: Who asks, for errors.
-        depth: Places that count; None for all that the request asks for.
+        answered: One answer of every user.
+        context: Holds the catalogue, which requests without candidates offer.
+        name: Name of the measure, for error messages.
+        depth: Number of places that count; None counts all requested places.
 
     Raises:
         OracleError: If `depth` is more than a request asks for.

@@ -1,10 +1,10 @@
-"""Gini index over exposure: how unevenly recommendations fall upon the items.
+"""Gini index over exposure: how unevenly recommendations are distributed over the items.
 
-Not to be confused with `gini`, the inequality of popularity inside one list.
+It differs from `gini`, the inequality of popularity inside one list.
 
 Source:
-    Equation 20 of https://arxiv.org/abs/2411.00331. The universe is what was offered to anybody,
-    items that nobody is recommended included. The paper's code integrates a Lorenz curve that
+    Equation 20 of https://arxiv.org/abs/2411.00331. The universe is all items offered to any user,
+    including items that are never recommended. The paper's code integrates a Lorenz curve that
     starts at the first recommended item and leaves all others out: 0.275 for [1, 2, 3, 4], and 1
     for a single item.
 """
@@ -28,8 +28,7 @@ def exposure_gini(exposures: ArrayLike) -> float | None:
         exposures: How often each item of the universe is recommended, zeros included, ``(n,)``.
 
     Returns:
-        From 0 (all alike) to ``(n - 1) / n`` (one item takes all); None where nothing is
-        recommended.
+        From 0 (all equal) to ``(n - 1) / n`` (one item gets all); None if nothing is recommended.
 
     Raises:
         OracleError: If a number is negative or not finite.
@@ -37,7 +36,7 @@ def exposure_gini(exposures: ArrayLike) -> float | None:
     numbers = np.asarray(exposures, np.float64)
     if numbers.ndim != 1 or not np.isfinite(numbers).all() or (numbers < 0).any():
         raise OracleError(
-            f"exposure_gini: exposures are a flat list of finite numbers of at least 0, got "
+            f"exposure_gini: exposures must be a flat list of finite numbers of at least 0, got "
             f"{exposures!r}"
         )
     values, items = np.unique(numbers, return_counts=True)
@@ -46,12 +45,12 @@ def exposure_gini(exposures: ArrayLike) -> float | None:
 
 
 def exposure_gini_of(exposure: Exposure) -> float | None:
-    """`exposure_gini` of the items offered to anybody."""
+    """`exposure_gini` of the items offered to any user."""
     return exposure_gini(exposure.shown[exposure.offered > 0])
 
 
 def exposure_gini_without_each(exposure: Exposure) -> Floats:
-    """`exposure_gini` without each user, ``(n,)``; NaN where it is undefined."""
+    """`exposure_gini` without each user, ``(n,)``; NaN if it is undefined."""
     shown = exposure.shown
     users = len(exposure.all_but)
     levels = int(shown.max(initial=0)) + 1
@@ -63,16 +62,16 @@ def exposure_gini_without_each(exposure: Exposure) -> Floats:
         before = np.bincount(shown[mine], minlength=levels)
         rest = histogram - before
         rest[:-1] += before[1:]
-        # What was offered to nobody else is recommended to nobody else either.
+        # Items offered only to this user leave the universe; without this user they are never shown.
         rest[0] -= exposure.offered_to_one[user]
         out[user] = _of_histogram(values, rest)
     return out
 
 
 def _of_histogram(values: Floats, items: Integers) -> float:
-    """The index of rising values, each had by so many items; NaN where all are 0."""
+    """The index of ascending values with their numbers of items; NaN if all values are 0."""
     total = items.sum()
-    # Of one block of equal values, the sum of 2i - n - 1 over its ranks i.
+    # For each block of equal values, the sum of 2i - n - 1 over its ranks i.
     weights = items * (2 * (np.cumsum(items) - items) + items - total)
     scale = float(total * (items @ values))
     return float(weights @ values) / scale if scale else math.nan

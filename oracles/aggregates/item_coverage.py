@@ -1,8 +1,8 @@
-"""Item coverage: the share of what was offered that anybody is recommended.
+"""Item coverage: the share of offered items that are recommended to any user.
 
 Source:
     Equation 18 of https://arxiv.org/abs/2411.00331. Its code counts all invented items as one more
-    item; here what was not offered does not count.
+    item; here, items that were not offered do not count.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def item_coverage(
     """``|R_1 u R_2 u ...| / |C_1 u C_2 u ...|``, each list within its own offer.
 
     Args:
-        recommended: Item ids, one list a user.
-        offered: What each user's list was chosen from.
+        recommended: Item ids, one list per user.
+        offered: The items that each user's list was chosen from.
 
     Returns:
-        In [0, 1]; None where nothing was offered.
+        In [0, 1]; None if nothing was offered.
     """
     everything = set[str]().union(*offered)
     seen = set[str]().union(
@@ -41,7 +41,7 @@ def item_coverage_of(exposure: Exposure) -> float | None:
 
 
 def item_coverage_without_each(exposure: Exposure) -> Floats:
-    """`item_coverage` without each user, ``(n,)``; NaN where it is undefined."""
+    """`item_coverage` without each user, ``(n,)``; NaN if it is undefined."""
     shown = np.count_nonzero(exposure.shown) - exposure.shown_to_one
     offered = np.count_nonzero(exposure.offered) - exposure.offered_to_one
     out: Floats = np.divide(shown, offered, out=np.full(len(shown), np.nan), where=offered > 0)

@@ -1,4 +1,4 @@
-"""Jain's index: how evenly accuracy is spread over users.
+"""Jain's index: how evenly accuracy is distributed over users.
 
 Source:
     Equation 22 of https://arxiv.org/abs/2411.00331 (Jain, Chiu and Hawe 1984, DEC-TR-301).
@@ -16,10 +16,10 @@ def jain(values: ArrayLike) -> float | None:
     """``(sum x)^2 / (n sum x^2)``.
 
     Args:
-        values: One number of at least 0 a user, such as an nDCG, ``(n,)``.
+        values: One number of at least 0 per user, such as an nDCG, ``(n,)``.
 
     Returns:
-        From 1/n (one user has all) to 1 (all have the same); None where nobody has anything.
+        From 1/n (one user has all) to 1 (all are equal); None if all values are 0.
     """
     numbers = np.asarray(values, np.float64)
     squares = float(len(numbers) * (numbers**2).sum())
@@ -27,7 +27,7 @@ def jain(values: ArrayLike) -> float | None:
 
 
 def jain_without_each(values: Floats) -> Floats:
-    """`jain` without each user, ``(n,)``; NaN where it is undefined."""
+    """`jain` without each user, ``(n,)``; NaN if it is undefined."""
     squares = np.array([float((np.delete(values**2, row)).sum()) for row in range(len(values))])
     squares *= len(values) - 1
     out: Floats = np.divide(

@@ -1,8 +1,8 @@
-"""Overlap item coverage (OIC): how alike the lists of different users are.
+"""Overlap item coverage (OIC): how similar the lists of different users are.
 
 Source:
-    Equation 19 of https://arxiv.org/abs/2411.00331, over unordered pairs. Lists are cut to their
-    offers first, so that it stays within [0, 1]; the paper's code does not do that.
+    Equation 19 of https://arxiv.org/abs/2411.00331, over unordered pairs. Items that were not offered
+    are removed from the lists first, so OIC stays within [0, 1]; the paper's code does not do that.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def oic(recommended: Sequence[Collection[str]], offered: Sequence[Collection[str
     """Mean of ``|R_u n R_v| / |C_u n C_v|`` over all pairs of users with an offer in common.
 
     Args:
-        recommended: Item ids, one list a user.
-        offered: What each user's list was chosen from.
+        recommended: Item ids, one list per user.
+        offered: The items that each user's list was chosen from.
 
     Returns:
-        From 0, where no item offered to two users is recommended to both, to 1; None where no two
-        users have an offer in common.
+        From 0 (no item offered to two users is recommended to both) to 1; None if no two users have
+        an offered item in common.
     """
     offers = [set(offer) for offer in offered]
     lists = [set(mine) & offer for mine, offer in zip(recommended, offers, strict=True)]
@@ -47,16 +47,16 @@ def oic_of(exposure: Exposure) -> float | None:
 
 
 def oic_without_each(exposure: Exposure) -> Floats:
-    """`oic` without each user, ``(n,)``; NaN where it is undefined."""
+    """`oic` without each user, ``(n,)``; NaN if it is undefined."""
     shares, pairs = _by_user(exposure)
-    # Every pair stands with both of its users, so half of the sums are of other pairs.
+    # Every pair is counted for both of its users, so half of each sum is the sum over all pairs.
     others, left = shares.sum() / 2 - shares, pairs.sum() / 2 - pairs
     out: Floats = np.divide(others, left, out=np.full(len(left), np.nan), where=left > 0)
     return out
 
 
 def _by_user(exposure: Exposure) -> tuple[Floats, Floats]:
-    """The sum of shares over each user's pairs, and how many those are, ``(n,)`` each."""
+    """The sum of shares over each user's pairs, and the number of these pairs, ``(n,)`` each."""
     users = len(exposure.all_but)
     shares, pairs = np.zeros(users), np.zeros(users)
     step = max(1, _CELLS // max(1, users))
@@ -64,7 +64,7 @@ def _by_user(exposure: Exposure) -> tuple[Floats, Floats]:
         rows = slice(start, min(start + step, users))
         recommended, offered = exposure.in_both(rows)
         within = np.arange(rows.start, rows.stop)
-        offered[within - rows.start, within] = 0  # nobody is paired with himself
+        offered[within - rows.start, within] = 0  # users are not paired with themselves
         ratio = np.divide(recommended, offered, out=np.zeros_like(offered), where=offered > 0)
         shares[rows], pairs[rows] = ratio.sum(axis=1), (offered > 0).sum(axis=1)
     return shares, pairs

@@ -2,8 +2,8 @@
 
 Source:
     Equations 16 and 17 of https://arxiv.org/abs/2411.00331, after Zhu, Wang and Caverlee (2020,
-    SIGIR). Groups are fifths of the catalogue by rank (`popularity_groups`). In the paper's code an
-    empty group makes the number NaN; here groups without a held-out item are left out and named.
+    SIGIR). Groups are fifths of the catalogue by rank (`popularity_groups`). In the paper's code, an
+    empty group makes the number NaN; here, groups without a held-out item are left out and listed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def popreo(found: ArrayLike, wanted: ArrayLike) -> float | None:
     """Standard deviation of the groups' true positive rates over their mean.
 
     Args:
-        found: Held-out items of each group that are in their user's list, ``(groups,)``.
-        wanted: Held-out items of each group, ``(groups,)``; groups without any do not count.
+        found: Number of held-out items of each group that are in their user's list, ``(groups,)``.
+        wanted: Number of held-out items of each group, ``(groups,)``; groups with 0 do not count.
 
     Returns:
-        From 0 (all found equally often) to ``sqrt(groups - 1)``; None where fewer than two groups
-        have a held-out item, or none is found.
+        From 0 (all found equally often) to ``sqrt(groups - 1)``; None if fewer than two groups have
+        a held-out item, or if none is found.
 
     Raises:
         OracleError: If a group has more found than wanted.
@@ -40,7 +40,7 @@ def popreo(found: ArrayLike, wanted: ArrayLike) -> float | None:
     hits, targets = np.asarray(found, np.float64), np.asarray(wanted, np.float64)
     if hits.shape != targets.shape or hits.ndim != 1 or (hits > targets).any() or (hits < 0).any():
         raise OracleError(
-            f"popreo: every group has as many found as wanted at most, got {found!r} of {wanted!r}"
+            f"popreo: no group can have more found than wanted, got {found!r} of {wanted!r}"
         )
     counted = targets > 0
     if counted.sum() < 2 or not hits.any():
@@ -59,11 +59,11 @@ def popreo_of(
     """`popreo` of one answer of every user; users without a held-out item do not count.
 
     Args:
-        answered: Of every user.
-        context: Knows how popular items are.
-        name: Who asks, for errors.
-        depth: Places that count; None for all that the request asks for.
-        threshold: What divides the catalogue.
+        answered: One answer of every user.
+        context: Holds the popularity of items.
+        name: Name of the measure, for error messages.
+        depth: Number of places that count; None counts all requested places.
+        threshold: How to divide the catalogue.
     """
     found, wanted = _by_user(answered, context, name, depth, threshold)
     return popreo(found.sum(axis=0), wanted.sum(axis=0))
@@ -83,7 +83,7 @@ def popreo_without_each(
 
 
 def groups_left_out(answered: Sequence[Answered], context: Context, threshold: Threshold) -> str:
-    """Which groups have no held-out item, in words; empty where all have one."""
+    """Which groups have no held-out item, in words; empty if all have one."""
     group_of = popularity_groups_of(context, GROUPS, threshold)
     held_out = {group_of.get(item) for asked, _ in answered for item in asked.relevant}
     empty = [str(group + 1) for group in range(GROUPS) if group not in held_out]
@@ -104,7 +104,7 @@ def _by_user(
     depth: int | None,
     threshold: Threshold,
 ) -> tuple[Floats, Floats]:
-    """Items found and wanted, ``(n, groups)`` each."""
+    """Numbers of items found and wanted, ``(n, groups)`` each."""
     group_of = popularity_groups_of(context, GROUPS, threshold)
     found, wanted = np.zeros((len(answered), GROUPS)), np.zeros((len(answered), GROUPS))
     for row, (asked, answer) in enumerate(answered):

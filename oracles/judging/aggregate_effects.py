@@ -1,10 +1,10 @@
-"""From an aggregate to a mean over users that can be judged.
+"""Turns an aggregate into a mean over users that can be judged.
 
-The interval is by the jackknife over users, not by a bootstrap: users drawn twice recommend nothing
-new, so that a bootstrapped coverage lies far below the true one (100 users with 10 of 500 items each,
-where the coverage is 0.57: the bootstrap's interval is 0.41 to 0.47; the jackknife's standard error
-is 0.021, and the true one 0.017). What is bounded is the aggregate of as many users as were asked:
-coverage grows with their number. The bounds are approximate; see `jackknife`.
+The interval comes from the jackknife over users, not from a bootstrap. Users drawn twice recommend
+nothing new, so a bootstrapped coverage is far below the true one. An example: with 100 users, 10 of 500
+items each and a coverage of 0.57, the bootstrap's interval is 0.41 to 0.47. The jackknife's standard error
+is 0.021, and the true one 0.017. The bounds are for the aggregate of as many users as were asked, because
+coverage grows with their number. They are approximate; see `jackknife`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 def aggregate_value(sample: Sample, context: Context, aggregate: Aggregate) -> Effects:
     """The aggregate of one side.
 
-    With several answers a user, it is the mean over replicates of the aggregate of each.
+    With several answers per user, it is the mean of the aggregates of all replicates.
 
     Args:
         sample: The answers.
-        context: Knows what aggregates need.
-        aggregate: Of one answer of every user.
+        context: Holds the data that aggregates need.
+        aggregate: The aggregate of one answer of every user.
 
     Returns:
-        One `linearised` value a user with any recommendation, whose mean is the aggregate; users
-        without any are errors. Where it is undefined, all users are not applicable.
+        One `linearised` value per user with any recommendation; their mean is the aggregate. Users
+        without any recommendation are errors. If the aggregate is undefined, no user is applicable.
 
     Raises:
-        OracleError: If users have different numbers of answers, or the aggregate is no number.
+        OracleError: If users have different numbers of answers, or the aggregate is not a number.
     """
     return _effects([(sample.asked, 1)], context, aggregate, aggregate.span)
 
@@ -51,15 +51,15 @@ def aggregate_difference(
 
     Args:
         pairs: The answers of both sides.
-        context: Knows what aggregates need.
-        aggregate: Of one answer of every user.
+        context: Holds the data that aggregates need.
+        aggregate: The aggregate of one answer of every user.
         sign: 1 for follow-up minus source, -1 for the reverse.
 
     Returns:
-        As of `aggregate_value`; a user is left out of both sides at a time.
+        As in `aggregate_value`; each user is left out of both sides at once.
 
     Raises:
-        OracleError: As of `aggregate_value`.
+        OracleError: As in `aggregate_value`.
     """
     width = aggregate.span[1] - aggregate.span[0]
     sides = [(pairs.followup, sign), (pairs.source, -sign)]
@@ -115,21 +115,21 @@ def _effects(
 def _of_others(
     aggregate: Aggregate, answered: Sequence[Answered], context: Context, of_all: float
 ) -> tuple[Floats, str]:
-    """The aggregate without each user, and why it has no interval where it is undefined for one."""
+    """The aggregate without each user, and why it has no interval if one of these is undefined."""
     if len(answered) == 1:
         return np.array([of_all]), ""
     left = [_number(aggregate, value) for value in aggregate.leaving_out(answered, context)]
     if len(left) != len(answered):
         raise OracleError(
-            f"{aggregate.name}: without_each gives one number a user, got {len(left)} for "
+            f"{aggregate.name}: without_each must return one number per user, got {len(left)} for "
             f"{len(answered)} users"
         )
     missing = next((row for row, value in enumerate(left) if value is None), None)
     if missing is None:
         return np.array(left, np.float64), ""
     told = (
-        f"{aggregate.name} hangs on user {answered[missing][0].user!r}, without whom it is "
-        f"undefined, so it has no interval; ask more users"
+        f"{aggregate.name} is undefined without user {answered[missing][0].user!r}, so it has no "
+        f"interval; ask more users"
     )
     return np.full(len(left), of_all), told
 
@@ -139,7 +139,7 @@ def _number(aggregate: Aggregate, value: float | None) -> float | None:
         return None
     if not math.isfinite(value):
         raise OracleError(
-            f"{aggregate.name}: an aggregate is a finite number, or None where it is undefined, got "
+            f"{aggregate.name}: an aggregate must be a finite number, or None if it is undefined, got "
             f"{value!r}"
         )
     return float(value)

@@ -1,4 +1,4 @@
-"""Effects that are paired differences of a number per user."""
+"""Effects that are paired differences of one number per user."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects
 
 
-class Unscored(Exception):  # noqa: N818 - not an error of the program: such users are counted
-    """Raised for a user whose answers have no number, with the reason."""
+class Unscored(Exception):  # noqa: N818 - not a program error: such users are counted
+    """Raised with the reason if a user's answers have no number."""
 
 
 def paired_differences(
@@ -21,18 +21,18 @@ def paired_differences(
     number: Callable[[Asked, Asked], float],
     reach: float,
 ) -> Effects:
-    """One difference a user.
+    """One difference per user.
 
-    Noise needs no floor here: it moves the mean of a difference neither up nor down.
+    No noise floor is needed: noise does not bias a mean difference.
 
     Args:
         pairs: The answers of both sides.
-        number: The difference of one user, from source and follow-up. It raises `NotApplicable`
-            for users it is not about, and `Unscored` for users whose answers have no number.
-        reach: The largest difference there can be, either way.
+        number: The difference of one user, from source and follow-up. It raises `NotApplicable` if
+            it is not defined for a user, and `Unscored` if a user's answers have no number.
+        reach: The largest possible absolute difference.
 
     Returns:
-        The differences; users without any recommendation are counted as errors.
+        The differences. Users without any recommendation are errors.
     """
     rows: list[int] = []
     differences: list[float] = []

@@ -1,4 +1,4 @@
-"""Effects: how far the answers of each user moved, beyond the recommender's own noise."""
+"""Effects: how far the answers of each user moved beyond the recommender's own noise."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from pytest_recsys_mt.oracles.statistics.bounds import Mean
 
 MOST_HOLES = 0.5
 """The largest share of compared places without an offered item at which a promise may hold. Lists
-that agree on a share h of such places can differ by margin / (1 - h) on the others: at one half the
-margin is at most twice the declared one, above it there is no telling."""
+that agree on a share h of such places can differ by margin / (1 - h) on the others. At one half, this is
+at most twice the declared margin; above one half, it has no useful limit."""
 
 NOTHING_SHARED = "no place of the answers can be compared"
 NO_ANSWER = "no recommendation in any answer"
 ONE_REPLICATE = (
-    "one answer a side cannot show a stochastic recommender's own noise; ask for two replicates "
+    "one answer per side cannot show a stochastic recommender's own noise; ask for two replicates "
     "(--recsys-replicates=2), or declare the recommender `deterministic = True`"
 )
 
@@ -35,26 +35,27 @@ class Effects:
     """What an oracle measured, user by user.
 
     Attributes:
-        rows: Which of the users handed in were scored, ``(n,)``.
+        rows: Indices of the scored users among the given users, ``(n,)``.
         effect: Their effects, in the unit of the margin, ``(n,)``.
-        reach: The smallest and the largest effect there can be.
-        mean: What they say of all users' mean effect, where that is not for bets to say.
-        wide: Whether users' effects are expected everywhere in their range; see `betting`.
-        floor: Agreement of each user's replicates with each other, ``(n,)``, where that is a
-            similarity.
+        reach: The smallest and the largest possible effect.
+        mean: The estimate of all users' mean effect, if bets do not give it.
+        wide: Whether effects are expected in the whole range; see `betting`.
+        floor: Agreement of each user's replicates with each other, ``(n,)``, if the effect is based
+            on a similarity.
         agreement: Agreement of each user's source and follow-up, ``(n,)``, likewise.
-        not_applicable: Why further users could not be scored, with how many.
-        errors: Why further users' answers were none, with how many.
-        shown: Which answer of each user is the one to show, ``(n,)``; the first where None.
-        obstacle: Why no verdict can be had from these answers, whatever the numbers.
+        not_applicable: Why other users could not be scored, with their numbers.
+        errors: Why other users gave no answer, with their numbers.
+        shown: Which answer of each user to show, ``(n,)``; None shows the first.
+        obstacle: Why these answers allow no verdict, whatever the numbers.
         note: What a reader of the numbers should know.
-        holes: The share of the compared places that name no item that was offered.
-        joint: Whether the mean is a number of all users together (an aggregate), so that nothing
+        holes: The share of the compared places without an offered item.
+        joint: Whether the mean is a number of all users together (an aggregate). Then nothing
             bounds what a user who was not measured would add to it.
-        approximate: Whether the bounds of `mean` have no proof, so that they must be called so.
-        unmeasured: Why the follow-ups of further users kept failing although their source was
-            answered, with how many.
-        unknown: Before which of the users scored each of those stands, rising.
+        approximate: Whether the bounds of `mean` are unproven, so that reports must call them
+            approximate.
+        unmeasured: Why the follow-ups of other users kept failing although their source was
+            answered, with their numbers.
+        unknown: For each user in `unmeasured`, before which scored user they stand, ascending.
     """
 
     rows: NDArray[np.intp]
@@ -77,25 +78,25 @@ class Effects:
 
     @property
     def of_all(self) -> Mean:
-        """What they say of all users' mean effect; of one user scored at least."""
+        """The estimate of all users' mean effect; needs at least one scored user."""
         return self.mean or Bets(self.effect, *self.reach, self.unknown, wide=self.wide)
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Answers as numbers, of the users with a recommendation in at least one of them.
+    """Answers as numbers, for the users with a recommendation in at least one answer.
 
-    Every list has as many places as its request makes due. A place that the answer leaves empty is
-    an item of its own, tied to the place: the number of the place, from 0 to k - 1. Items have
+    Every list has as many places as are due for its request. An empty place counts as an item of its
+    own, identified by the place: its number is the number of the place, from 0 to k - 1. Items have
     higher numbers.
 
     Attributes:
-        rows: Which of the users handed in they are, ``(users,)``.
+        rows: Indices of these users among the given users, ``(users,)``.
         source: ``(users, replicates, k)``, best first, without repeats; places that are not due
-            hold -1.
+            are -1.
         followup: ``(users, replicates of the follow-up, k)``.
-        holes: The share of their places that name no item that was offered: empty ones, and those
-            that hold an invented item or one from elsewhere.
+        holes: The share of places without an offered item: empty places, and places with an invented
+            item or another item that was not offered.
     """
 
     rows: NDArray[np.intp]
@@ -112,8 +113,8 @@ class Moved:
         effect: In the unit of the margin.
         floor: Agreement of the user's replicates with each other.
         agreement: Agreement of source and follow-up.
-        least: The smallest effect there can be; None for that of the similarity.
-        obstacle: Why no verdict can be had from these answers.
+        least: The smallest possible effect; None takes that of the similarity.
+        obstacle: Why these answers allow no verdict.
     """
 
     effect: Floats
@@ -124,19 +125,20 @@ class Moved:
 
 
 Measure = Callable[[NDArray[np.int32], NDArray[np.int32], Similarity], Moved]
-"""From the encoded answers of source and follow-up, ``(n, replicates, k)``, to how far they moved."""
+"""Takes the encoded answers of source and follow-up, ``(n, replicates, k)``; returns how far they moved."""
 
 
 def beyond_noise(
     source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
 ) -> Moved:
-    """The noise floor less the agreement of source and follow-up.
+    """The noise floor minus the agreement of source and follow-up.
 
-    With B and B' the mean similarity between replicates of the source and of the follow-up, and M
-    that between source and follow-up, ``D = (B + B') / 2 - M``. Its mean is half the squared energy
-    distance of the two distributions of answers (Szekely and Rizzo 2013, J. Stat. Plan. Inference
-    143): 0 where they are one, and for the `similarity.METRICS` never negative; positive where what the
-    similarity sees of them differs, also where one side is merely calmer. For Kendall and Fagin it may be 0 or less though they differ.
+    ``D = (B + B') / 2 - M``. B and B' are the mean similarities between replicates of the source and of
+    the follow-up, and M is the mean similarity between source and follow-up. The mean of D is half the
+    squared energy distance of the two distributions of answers (Szekely and Rizzo 2013, J. Stat. Plan.
+    Inference 143). It is 0 if the distributions are equal. For the `similarity.METRICS` it is never
+    negative, and positive if the similarity can see a difference, even if one side only varies less. For
+    Kendall and Fagin it may be 0 or less although the distributions differ.
 
     Args:
         source: Encoded answers.
@@ -158,18 +160,18 @@ def similarity_effects(
 ) -> Effects:
     """The effect of each user: how far the lists moved.
 
-    Lists are compared as `encode` makes them: over all places that are due, of which those that an
-    answer leaves empty agree with nothing but the same place left empty.
+    Lists are compared as `encode` returns them, over all due places. An empty place agrees only with
+    the same place if that is also empty.
 
     Args:
         pairs: The answers of both sides.
-        context: Whether the recommender is deterministic; then one answer a side has floor 1.
+        context: Whether the recommender is deterministic; if so, one answer per side has floor 1.
         similarity: In [0, 1].
-        shared_only: Leave out what one request offered and the other did not; see `encode`.
+        shared_only: Leave out items that only one request offered; see `encode`.
         measure: How far the lists of a user moved.
 
     Returns:
-        One effect a user with any answer; users whose lists share no place are not applicable.
+        One effect per user with any answer. Users whose lists share no place are not applicable.
 
     Raises:
         OracleError: If users have different numbers of answers.
@@ -208,7 +210,7 @@ def agreement_within(side: NDArray[np.int32], similarity: Similarity) -> Floats:
         similarity: In [0, 1].
 
     Returns:
-        ``(n,)``; 1 where there is one answer only, which agrees with itself.
+        ``(n,)``; 1 if there is only one answer, which agrees with itself.
     """
     if side.shape[1] == 1:
         return np.ones(len(side))
@@ -220,7 +222,7 @@ def agreement_between(
     followup: NDArray[np.int32],
     similarity: Similarity,
 ) -> Floats:
-    """Mean agreement of all answers of one side with all of the other.
+    """Mean agreement of all answers of one side with all answers of the other.
 
     Args:
         source: Encoded answers, ``(n, replicates, k)``.
@@ -239,29 +241,29 @@ def agreement_of(a: NDArray[np.int32], b: NDArray[np.int32], similarity: Similar
 
     Args:
         a: Encoded answers, ``(n, k)``.
-        b: The answers to compare with, ``(n, k)``, of which as many places are due.
+        b: The answers to compare with, ``(n, k)``, with equally many due places.
         similarity: In [0, 1].
 
     Returns:
-        ``(n,)``; 1 where no place is due.
+        ``(n,)``; 1 if no place is due.
     """
     values = similarity(a, b)
     return np.where(np.isnan(values), 1.0, values)
 
 
 def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Encoded:
-    """Number the items of both sides alike, and every place without one.
+    """Number the items of both sides in the same way, and also every empty place.
 
-    Due are as many places as the request asks for and has candidates, the same of both sides: the
-    fewer of the two. An item counts at its first place, and its repeats close up. Items that no
-    request offered, invented ones among them, are items like any other.
+    The number of due places is the number that the request asks for, but at most its number of
+    candidates. Both sides use the smaller of their numbers. An item counts at its first place; its repeats
+    are removed. Items that no request offered, including invented ones, count like any other.
 
     Args:
         pairs: The answers of both sides.
-        context: Knows the catalogue.
-        shared_only: Leave out the items that the answer's own request offered and the other side's
-            did not, close the gap, and have so many places less due of that answer, and so of all
-            others of that user. What neither request offered stays where it is.
+        context: Holds the catalogue.
+        shared_only: Leave out items that the answer's own request offered but the other side's did
+            not, and close the gap. The number of due places falls by as many, for this answer and
+            so for all answers of the user. Items that neither request offered keep their places.
 
     Returns:
         The answers of the users with any recommendation.
@@ -284,7 +286,7 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     (source, followup), filled = zip(
         *((codes[rows], of[rows]) for codes, of in encoded), strict=True
     )
-    # Whatever of one user is compared is so deep: a floor of longer lists would be another one.
+    # All answers of a user are compared to the same depth: the floor depends on the depth.
     due = np.minimum(*((side > PAD).sum(axis=2).min(axis=1) for side in (source, followup)))
     beyond = np.arange(source.shape[2]) >= due[:, None, None]
     source, followup = (np.where(beyond, PAD, side) for side in (source, followup))
@@ -294,7 +296,7 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
 
 
 def replicates_of(asked: Sequence[Asked]) -> int:
-    """How many answers each user has on this side.
+    """The number of answers per user on this side.
 
     Raises:
         OracleError: If users have different numbers of answers, or none.
@@ -317,7 +319,7 @@ def _encode_side(
     context: Context,
     shared_only: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The answers of one side, and which of their places hold an item that was offered."""
+    """The answers of one side, and which of their places have an offered item."""
     width = max([1, *depths])
     shape = (len(side), replicates_of(side), width)
     codes, filled = np.full(shape, PAD, np.int32), np.zeros(shape, np.bool_)
@@ -335,7 +337,7 @@ def _encode_side(
 
 
 def _due(asked: Asked) -> int:
-    """How many items a request asks for, as far as it has so many candidates."""
+    """How many items a request asks for, but at most its number of candidates."""
     request = asked.request
     if request.candidates is None:
         return request.k
@@ -355,24 +357,24 @@ def _mean_over(
 
 
 def follow_ups_failed(count: int, users: int) -> str:
-    """What the reason of a verdict says of follow-ups that kept failing."""
+    """The part of a verdict's reason about follow-ups that kept failing."""
     which = "follow-up" if count == 1 else "follow-ups"
     return (
         f"{count} {which} of {users} kept failing although the source was answered; each counts against "
-        f"every claim: as the worst effect against holds, as the best against violated"
+        f"every claim: as the worst effect against holds, as the best effect against violated"
     )
 
 
 def mostly_holes(share: float) -> str:
-    """Why lists that agree are no reason for "holds" where more than `MOST_HOLES` of them is nothing."""
+    """Why agreement does not show "holds" if more than `MOST_HOLES` of the places have no offered item."""
     return (
-        f"{share:.0%} of the compared places are empty or name what was not offered, and lists that "
-        f"agree there say nothing of the others: more than {MOST_HOLES:.0%} is too much for "
-        f'"holds"; ask for fewer items (--recsys-k), or see why answers are short (complete_list, '
+        f"{share:.0%} of the compared places are empty or name items not offered, and agreement "
+        f"there says nothing about the other places: more than {MOST_HOLES:.0%} is too much for "
+        f'"holds"; ask for fewer items (--recsys-k), or find out why answers are short (complete_list, '
         f"only_candidates)"
     )
 
 
 def counted(reason: str, count: int) -> Mapping[str, int]:
-    """A reason with how many users it is true of, or nothing."""
+    """A reason with its number of users; empty if the number is 0."""
     return {reason: count} if count else {}

@@ -1,4 +1,4 @@
-"""Users to show with a verdict, with titles instead of ids."""
+"""Example users for a verdict, with titles instead of ids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORST = 3
 BEST = 2
 
 MOST_CHARACTERS = 100
-"""Of an entry that is no title of the catalogue; a model may write anything there."""
+"""Longest shown text of an entry that is not a catalogue title; a model may write anything there."""
 
 
 def pick(
@@ -35,18 +35,18 @@ def pick(
     """The users furthest from the promise, and some that keep it.
 
     Args:
-        effects: As measured.
-        excess: How far beyond the promise each scored user is, ``(n,)``; at most 0 keeps it.
-        source: All users' source answers, or nothing.
-        followup: All users' follow-up answers, or nothing.
-        context: Knows the titles.
+        effects: The measured effects.
+        excess: How far beyond the promise each scored user is, ``(n,)``; a user with at most 0 keeps it.
+        source: All users' source answers, or empty.
+        followup: All users' follow-up answers, or empty.
+        context: Holds the titles.
 
     Returns:
         Up to `WORST` users, the worst first, then up to `BEST` of those that keep the promise best.
     """
     order = np.argsort(-excess, kind="stable")
     worst = order[:WORST]
-    # Stable the other way round too: among equals the first users are shown.
+    # Also stable in this direction: the first of equal users are shown.
     best = [place for place in np.argsort(excess, kind="stable") if excess[place] <= 0]
     rest = [place for place in best if place not in set(worst.tolist())][:BEST]
     return tuple(
@@ -58,12 +58,12 @@ def pick(
 def titles(
     ids: Sequence[str], items: Mapping[str, Item], written: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """What people call these items: the label of a known one, else the text of the answer.
+    """Readable names of items: the label of a known item, else the text of the answer.
 
     Args:
-        ids: Of the items.
+        ids: Ids of the items.
         items: The catalogue.
-        written: How an answer writes them.
+        written: The texts of the answer by item id.
     """
     return tuple(
         items[item].label
@@ -112,13 +112,13 @@ def _shown(
 def kinds(
     answer: Recommendation, request: Request, items: Mapping[str, Item]
 ) -> tuple[EntryKind, ...]:
-    """What each item of an answer is to its request; empty if all were offered.
+    """The kind of each item of an answer, relative to its request; empty if all were offered.
 
-    Any recommender can name what it was not asked about, whether it writes text or not.
+    Any recommender can name items that were not offered, whether it writes text or not.
 
     Args:
-        answer: To `request`.
-        request: Says what was offered.
+        answer: The answer to `request`.
+        request: Defines what was offered.
         items: The catalogue.
     """
     read = {entry.item: entry.kind for entry in reversed(answer.entries)}

@@ -1,4 +1,4 @@
-"""From effects to a verdict."""
+"""Turns effects into a verdict."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.verdict import NOT_ASKED, Allowed, Status, Verdict
 
 JOINT = (
-    "what the users whose follow-up failed would add to a number of all users together is not known; "
-    "find out why they fail"
+    "some follow-ups failed, and it is unknown what their users would add to a number of all users "
+    "together; find out why they fail"
 )
 
-MORE_OF_ALL = "the bounds hold the margin; ask more users"
-"""Of a number of all users together: how it moves with their number is not known."""
+MORE_OF_ALL = "the bounds contain the margin; ask more users"
+"""For a number of all users together: how it changes with more users is unknown."""
 
 MANY_REASONS = 12
-"""Reasons for failures that are told one by one; an error may name its user."""
+"""The most failure reasons that are listed one by one; an error may name its user."""
 
 FIRST_STEP = 20
-"""Users asked by every verdict."""
+"""Users that every verdict asks first."""
 
 LEAST_STEP = 5
-"""Users by which it grows at least: each step waits for its answers."""
+"""Fewest users that a step adds, because each step waits for its answers."""
 
 Promise = Allowed
-"""What is promised of the mean effect."""
+"""The promise about the mean effect."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What an oracle is asked to judge.
+    """What an oracle has to judge.
 
     Attributes:
         oracle: Its name, with its similarity or score.
         promise: See `Promise`.
-        margin: In the unit of the effects.
-        ask_everybody: Whether all users are asked, however clear the verdict may be earlier, because the
-            mean itself is wanted: an early stop leaves it too far from the margin.
-        ways: In how many ways the whole promise can break, of which this is one.
+        margin: The margin, in the unit of the effects.
+        ask_everybody: Whether all users are asked even if the verdict is clear earlier, because the mean
+            itself is wanted: after an early stop it is too far from the margin.
+        ways: In how many ways the whole promise can break; this claim is one of them.
     """
 
     oracle: str
@@ -69,13 +69,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of the users asked so far.
+    """The results of the users asked so far.
 
     Attributes:
-        effects: Of the users scored.
+        effects: Effects of the scored users.
         tally: Counts the users that were not scored.
-        source: Answers to show as the source's, or nothing.
-        followup: Answers to show as the follow-up's, or nothing.
+        source: Answers to show as the source's, or empty.
+        followup: Answers to show as the follow-up's, or empty.
     """
 
     effects: Effects
@@ -93,7 +93,7 @@ def judge_pair(
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
         claim: What to judge.
-        measure: Gives the effect of each user.
+        measure: Returns the effect of each user.
 
     Returns:
         The verdict, reported to the context.
@@ -108,13 +108,13 @@ def judge_pair(
 def compare(
     source: Answers, followup: Answers, claim: Claim, measure: Callable[[Pairs, Context], Effects]
 ) -> Verdict:
-    """Judge a claim as `judge_pair` does, without reporting it: others make up the verdict with it.
+    """Judge a claim as `judge_pair` does, but do not report it: the caller combines several verdicts.
 
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
         claim: What to judge.
-        measure: Gives the effect of each user.
+        measure: Returns the effect of each user.
 
     Raises:
         OracleError: If `source` and `followup` are not two sides of one run.
@@ -169,15 +169,15 @@ def judge_sample(
     """Judge a claim about the answers of one side, step by step.
 
     Args:
-        answers: Of either side.
+        answers: Answers of either side.
         claim: What to judge.
-        measure: Gives the effect of each user.
+        measure: Returns the effect of each user.
 
     Returns:
         The verdict, not reported yet.
 
     Raises:
-        OracleError: If `answers` are no answers of a run.
+        OracleError: If `answers` are not answers of a run.
     """
     context = one_side(claim.oracle, "answers", answers).context
 
@@ -192,16 +192,16 @@ def judge_sample(
 def step_by_step(
     claim: Claim, relation: str, context: Context, users: int, see: Callable[[int], Seen]
 ) -> Verdict:
-    """Ask more and more users until the verdict is clear, or all have been asked.
+    """Ask more and more users until the verdict is clear or all users were asked.
 
-    What is violated is asked further, until it stands among all that the run may find violated.
+    After a violation, more users are asked until it is also significant among all tests of the run.
 
     Args:
         claim: What to judge.
-        relation: The transformation, by its name.
-        context: The error rates and limits.
-        users: That can be asked.
-        see: Asks so many of them in all, always the same first ones.
+        relation: Name of the transformation.
+        context: The error rates and limits of the run.
+        users: Number of users that can be asked.
+        see: Asks the given total number of users, always the same first ones.
     """
     asked, looks = 0, 0
     while True:
@@ -215,7 +215,7 @@ def step_by_step(
 
 
 def _can_be_kept_and_broken(claim: Claim, effects: Effects) -> None:
-    """Refuse a limit that no answers could break, or none could keep.
+    """Reject a limit that no answers could break, or that no answers could keep.
 
     Raises:
         OracleError: If the limit is not inside the range of the effects.
@@ -229,25 +229,25 @@ def _can_be_kept_and_broken(claim: Claim, effects: Effects) -> None:
     if always or not (within or low <= limit <= high):
         fate = "hold" if always else "be violated"
         raise OracleError(
-            f"{claim.oracle}: {claim.promise} {limit:g} would {fate} whatever the answers are, since "
+            f"{claim.oracle}: {claim.promise} {limit:g} would {fate} whatever the answers are, because "
             f"values lie from {low:g} to {high:g}; give a limit between them"
         )
 
 
 def next_step(asked: int, users: int) -> int:
-    """How many users are asked next, in all: a few at first, then a tenth more at a time.
+    """The total number of users to ask next: a few at first, then a tenth more each time.
 
     Args:
-        asked: So far.
-        users: That can be asked.
+        asked: Number of users asked so far.
+        users: Number of users that can be asked.
     """
     return min(users, max(FIRST_STEP, asked + max(LEAST_STEP, asked // 10)))
 
 
 def _is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
-    """Whether further users would change nothing of the verdict."""
+    """Whether further users would not change the verdict."""
     effects, errors = seen.effects, _errors_of(seen)
-    # Failures so far may be bad luck; they are final once no number of successes mends them.
+    # Failures so far may be bad luck. They are final once no number of successes can make up for them.
     if too_many_failed(errors, len(effects.rows), context):
         return errors.total() > context.error_limit * users
     if effects.obstacle or not len(effects.rows):
@@ -260,13 +260,13 @@ def _is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
 
 
 def _errors_of(seen: Seen) -> Counter[str]:
-    """Why users' calls failed, with how many."""
+    """Why users' calls failed, with their numbers."""
     unmeasured = Counter(seen.effects.unmeasured)
     return Counter(seen.tally.errors) + Counter(seen.effects.errors) + unmeasured
 
 
 def _places_of_broken(effects: Effects, pairs: Pairs) -> tuple[int, ...]:
-    """Before which of the users scored each user stands whose follow-up failed."""
+    """For each user whose follow-up failed, before which scored user they stand."""
     order = {user: place for place, user in enumerate(pairs.order)}
     scored = [order[pairs.source[row].user] for row in effects.rows]
     failed = [order[asked.user] for users in pairs.broken.values() for asked in users]
@@ -274,13 +274,13 @@ def _places_of_broken(effects: Effects, pairs: Pairs) -> tuple[int, ...]:
 
 
 def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Verdict:
-    """The verdict on what was seen, whether or not more can be.
+    """The verdict on the users asked so far, whether or not more can be asked.
 
     Args:
         claim: What to judge.
-        relation: The transformation, by its name.
-        seen: All users asked so far.
-        context: The error rates and limits.
+        relation: Name of the transformation.
+        seen: The results of all users asked so far.
+        context: The error rates and limits of the run.
     """
     effects, tally = seen.effects, seen.tally
     not_applicable = Counter(tally.not_applicable) + Counter(effects.not_applicable)
@@ -317,7 +317,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         return verdict("error", too_many)
     if not users:
         return verdict("not-applicable", counted(not_applicable) or "there is no user to ask")
-    # Values of an aggregate are pseudo-values, which have no bounds: those seen are within reach.
+    # Values of an aggregate are pseudo-values without bounds, so the reach is widened to include them.
     per_user = _per_user(seen)
     ends = (*effects.reach, *per_user.values())
     shown = {
@@ -345,8 +345,8 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         return verdict(
             "inconclusive",
             f"answers to the same request agree only {floor:.3f}, which is not above the margin "
-            f"{claim.margin:g}: no effect as large could be seen; ask for calmer answers (a lower "
-            f"temperature) or take a smaller margin",
+            f"{claim.margin:g}: no effect of that size could be seen; ask for less variable answers (a "
+            f"lower temperature) or use a smaller margin",
             **numbers,
         )
     status = decide(mean, claim, alpha)
@@ -356,7 +356,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         reason = mostly_holes(effects.holes)
     elif status == "inconclusive":
         reason = unasked
-        # Where the users that were not measured stand in the way, no further ones are the remedy.
+        # If only the unmeasured users prevent a verdict, asking more users does not help.
         measured = dataclasses.replace(effects, unknown=())
         if effects.joint and not unasked:
             reason = MORE_OF_ALL
@@ -366,14 +366,14 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
 
 
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
-    """Which side of the margin the mean effect is on, at error rate `alpha` a claim.
+    """Which side of the margin the mean effect is on, at error rate `alpha` per claim.
 
-    "Violated" at `alpha` is a test of the promise; "holds" is a test of its opposite (Schuirmann
-    1987 for "within": two one-sided tests). Between them nothing is claimed. Where users say both, the
-    stronger of the two claims is made.
+    "Violated" is a test of the promise at `alpha`. "Holds" is a test of its opposite at `alpha`
+    (Schuirmann 1987 for "within": two one-sided tests). If neither test rejects, nothing is claimed. If
+    both tests reject, the claim with the smaller p-value wins.
 
     Args:
-        mean: What is known of the mean effect.
+        mean: The estimate of the mean effect.
         claim: The promise and its margin.
         alpha: The error rate of each claim.
     """
@@ -387,7 +387,7 @@ def p_value(mean: Mean, claim: Claim) -> float:
     """P-value of the hypothesis that the promise holds.
 
     Args:
-        mean: What is known of the mean effect.
+        mean: The estimate of the mean effect.
         claim: The promise and its margin.
     """
     if claim.promise == "at most":
@@ -401,7 +401,7 @@ def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
     """P-value of the hypothesis that the promise does not hold.
 
     Args:
-        mean: What is known of the mean effect.
+        mean: The estimate of the mean effect.
         claim: The promise and its margin.
     """
     if claim.promise == "at most":
@@ -412,7 +412,7 @@ def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
 
 
 def excess(claim: Claim, effect: Floats) -> Floats:
-    """How far each user's effect is beyond what the promise allows, ``(n,)``."""
+    """By how much each user's effect exceeds what the promise allows, ``(n,)``."""
     if claim.promise == "at most":
         return effect - claim.margin
     if claim.promise == "at least":
@@ -421,7 +421,7 @@ def excess(claim: Claim, effect: Floats) -> Floats:
 
 
 def _per_user(seen: Seen) -> dict[str, float]:
-    """The effect of every user scored, to six digits."""
+    """The effect of every scored user, to six digits."""
     side = seen.source or seen.followup
     return {
         side[row].user: float(f"{effect:.6g}")
@@ -430,7 +430,7 @@ def _per_user(seen: Seen) -> dict[str, float]:
 
 
 def _nearest_limit(mean: Mean, claim: Claim) -> tuple[float, bool]:
-    """The limit that the mean was not told from, and whether means above it break the promise."""
+    """The limit nearest to the mean, and whether means above it break the promise."""
     if claim.promise == "within" and mean.estimate < 0:
         return -claim.margin, False
     return claim.margin, claim.promise != "at least"
@@ -441,12 +441,12 @@ def _average(values: Floats | None) -> float | None:
 
 
 def too_many_failed(errors: Mapping[str, int], users: int, context: Context) -> str:
-    """Why nothing can be said of those whose calls did not fail; empty where they are enough.
+    """Why too many calls failed for a verdict; empty if few enough failed.
 
     Args:
-        errors: Why users' calls failed, with how many.
-        users: Others, who are scored.
-        context: Says how many may fail.
+        errors: Why users' calls failed, with their numbers.
+        users: Number of scored users.
+        context: Holds the limit on failures.
     """
     failed = sum(errors.values())
     if not failed or (users and failed / (users + failed) <= context.error_limit):
@@ -458,7 +458,7 @@ def too_many_failed(errors: Mapping[str, int], users: int, context: Context) -> 
 
 
 def counted(reasons: Mapping[str, int]) -> str:
-    """Reasons with how many users each is about, in words; of very many, the most frequent."""
+    """Reasons with their numbers of users, in words; only the most frequent if there are many."""
     if len(reasons) > MANY_REASONS:
         frequent = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]
         others = sum(reasons.values()) - sum(count for _, count in frequent)

@@ -1,4 +1,4 @@
-"""From what was chosen in multiple-choice questions to a verdict: what its oracles share."""
+"""What the oracles for multiple-choice questions share: from the choices to a verdict."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.verdict import Verdict
 
 Promise = Literal["above", "at most"]
-"""What is promised of a mean: that it is above the limit, or no more than it."""
+"""The promise about a mean: above the limit, or at most the limit."""
 
 
 def judged(
@@ -23,14 +23,14 @@ def judged(
     context: Context,
     **fields: Any,
 ) -> Verdict:
-    """The verdict on a mean over questions, with one-sided bounds of error rate alpha each.
+    """The verdict on a mean over questions, with one-sided bounds at error rate alpha each.
 
     Args:
-        oracle: Its name.
-        mean: Over questions.
+        oracle: Name of the oracle.
+        mean: The mean over questions.
         promise: See `Promise`.
-        limit: In the unit of the mean.
-        context: Of the run.
+        limit: The limit, in the unit of the mean.
+        context: Context of the run.
         **fields: Further fields of the verdict.
     """
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)
@@ -38,7 +38,9 @@ def judged(
     status = decide(mean, claim, context.alpha)
     reason = fields.pop("reason", "")
     if status == "inconclusive":
-        bounds = f"the bounds [{low:.3f}, {high:.3f}] hold the limit {limit:g}; ask more questions"
+        bounds = (
+            f"the bounds [{low:.3f}, {high:.3f}] contain the limit {limit:g}; ask more questions"
+        )
         reason = "; ".join(filter(None, (reason, bounds)))
     return Verdict(
         status, oracle, interval=(low, high), p_value=p_value(mean, claim), reason=reason, **fields
@@ -48,7 +50,7 @@ def judged(
 def obstacle(
     oracle: str, context: Context, *sides: Choices, details: Mapping[str, Any] | None = None
 ) -> Verdict | None:
-    """The verdict where there is nothing to judge: no questions, or too many failed calls."""
+    """The verdict if there is nothing to judge: no questions, or too many failed calls."""
     failed = {name for side in sides for name in side.failed}
     users = min(len(side.questions) for side in sides)
     common: dict[str, Any] = {
@@ -72,7 +74,7 @@ def obstacle(
 
 
 def broken(source: Choices, *followups: Choices) -> list[int]:
-    """Places of the questions that were answered as they are, and failed when changed."""
+    """Places of the questions whose source was answered but whose follow-up failed."""
     failed = {name for each in followups for name in each.failed}
     return [place for place, name in enumerate(source.questions) if name in failed]
 
@@ -81,7 +83,7 @@ def paired(oracle: str, source: Choices, followup: Choices) -> list[tuple[int, i
     """Places of the questions that both sides answered.
 
     Raises:
-        OracleError: If there are none although both sides have questions.
+        OracleError: If both sides have questions but share none.
     """
     places = {name: place for place, name in enumerate(followup.questions)}
     found = [(place, places[name]) for place, name in enumerate(source.questions) if name in places]

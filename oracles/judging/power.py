@@ -1,4 +1,4 @@
-"""What an inconclusive verdict lacks: how many more users, and which effect it could have seen."""
+"""What an inconclusive verdict needs: how many more users, and which effect it could have shown."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.statistics.betting import log_capital
 
 POWER = 0.8
-"""Probability with which the effect or the number of users named leads to a clear verdict."""
+"""Probability of a clear verdict with the reported effect or number of users."""
 
 MOST = 10_000
-"""Users beyond which it is not said how many more would do."""
+"""Largest number of further users that is searched and reported."""
 
-_RUNS = 40  # Of users drawn from those seen.
+_RUNS = 40  # Samples of users drawn from those seen.
 _NEAR = 1_000
-_SEED = 20_051  # Of the draws alone: a verdict is a function of the answers.
+_SEED = 20_051  # Fixed, so that a verdict depends only on the answers.
 _HALVINGS = 12
 
 
 def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int = 0) -> str:
-    """How far a sample is from settling on which side of `value` its mean lies, in words.
+    """How many more users a sample needs to show on which side of `value` its mean lies, in words.
 
     Args:
-        effects: Of the users seen.
-        value: The margin that the mean was not told from.
+        effects: Effects of the users seen.
+        value: The margin that the mean was not shown to differ from.
         above: Whether means above it break the promise.
         alpha: Error rate of each claim.
-        most: Users that the data has; 0 where that is not known.
+        most: Number of users in the data; 0 if unknown.
     """
     more = further_users(effects, value, alpha)
     users = len(effects.rows)
@@ -40,30 +40,30 @@ def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int
         else f"about {more} more {'user' if more == 1 else 'users'} like these would settle it"
     )
     if more is not None and 0 < most < users + more:
-        need += f", but the data has {most} in all; take larger data, or a wider margin"
+        need += f", but the data has only {most}; use larger data or a wider margin"
     extreme = extreme_visible(effects, value, alpha, above=above)
     side = "above" if above else "below"
     seen = (
         f"{users} {'user is' if users == 1 else 'users are'} too few to show any mean {side} {value:g}"
         if extreme is None
-        else f"with {users} users a mean of {extreme:.3g} or {'more' if above else 'less'} could be "
-        f"told from {value:g}"
+        else f"{users} users can distinguish a mean of {extreme:.3g} or {'more' if above else 'less'} "
+        f"from {value:g}"
     )
     return f"{need}; {seen}"
 
 
 def further_users(effects: Effects, value: float, alpha: float) -> int | None:
-    """How many users beyond these would clear `value` with probability `POWER`.
+    """How many further users would show the side of `value` with probability `POWER`.
 
-    The capital of the better bet grows on through users drawn from those seen.
+    The capital of the better bet continues to grow over users drawn from those seen.
 
     Args:
-        effects: Of the users seen.
-        value: The margin to be clear of.
+        effects: Effects of the users seen.
+        value: The margin to distinguish the mean from.
         alpha: Error rate of each claim.
 
     Returns:
-        At least 1, or None where `MOST` users would not do.
+        At least 1, or None if `MOST` users would not be enough.
     """
     effect, rng = effects.effect, np.random.default_rng(_SEED)
     if abs(float(effect.mean()) - value) < 1e-12:
@@ -81,17 +81,18 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
 
 
 def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool) -> float | None:
-    """The mean nearest to `value` that this many users show to be above or below it.
+    """The mean nearest to `value` that this many users can show to be above or below it.
 
     Args:
-        effects: Of the users seen.
-        value: The margin to be clear of.
+        effects: Effects of the users seen.
+        value: The margin to distinguish the mean from.
         alpha: Error rate of each claim.
-        above: Whether means above are meant.
+        above: Whether to look for a mean above `value`.
 
     Returns:
-        The one seen with probability `POWER`: where effects vary, at the spread of the sample; where
-        all are alike, with a share of the users as far off as can be. None where no mean would do.
+        The mean that is shown with probability `POWER`. If effects vary, the sample keeps its spread. If
+        all are equal, a share of the users is moved to the far end of the range. None if no mean can be
+        shown.
     """
     effect, rng = effects.effect, np.random.default_rng(_SEED)
     low, high = effects.reach
@@ -102,7 +103,7 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
 
     def moved(part: float) -> Floats:
         """The sample with its mean moved by a part of the way to the far end."""
-        if varied:  # at the far end all are alike
+        if varied:  # at the far end all are equal
             return np.clip(drawn + part * (2 * far - low - high), low, high)
         return np.where(chance < part, far, drawn)
 
@@ -123,7 +124,7 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
 
 
 def _reached(drawn: Floats, effects: Effects, value: float, alpha: float, above: bool) -> Floats:
-    """After how many users each row proves its side of `value`; infinity where it does not."""
+    """After how many users each row proves its side of `value`; infinity if it does not."""
     low, high = effects.reach
     scale = (high - low) or 1.0
     gains, worst = (drawn - value, value - low) if above else (value - drawn, high - value)

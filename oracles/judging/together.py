@@ -1,11 +1,11 @@
-"""A difference is claimed only if it is there with both sides asked together.
+"""A difference is claimed only if it is still there when both sides are asked together.
 
-A recommender may change while it is asked: a model is replaced behind its endpoint, a cache fills up,
-an index is built anew. Source answers are shared by many relations, so most follow-ups are asked later
-than their source, or days later where the source's answers were kept. A difference between the two
-may then be the recommender's own. Where a claim rests on one, both sides are asked once more, as one
-batch in an order that treats them alike. So are those of a recommender that declares itself
-deterministic, whose word for it a claim would otherwise rest on.
+A recommender may change during a run: its endpoint replaces the model, a cache fills up, an index is
+rebuilt. Many relations share the source answers, so most follow-ups are asked later than their source,
+or days later if the source answers were kept. A difference may then come from a change of the
+recommender. If a claim depends on a difference, both sides are asked again, as one batch in an order
+that treats them alike. The same is done if a recommender declares itself deterministic, because a claim
+would otherwise depend on that declaration.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.verdict import Allowed, Verdict
 
 CHANGED = "answers changed while we asked"
-"""How the reason of a verdict begins whose difference is gone once both sides are asked together."""
+"""Start of a verdict's reason if the difference is gone when both sides are asked together."""
 
 WORTH_TELLING = 3600.0
-"""Seconds between source and follow-ups from which a verdict says how far apart they are."""
+"""Seconds between source and follow-ups from which a verdict reports the time between them."""
 
 
 def with_age(effects: Effects, pairs: Pairs) -> Effects:
-    """`effects`, with a note where source and follow-ups are far apart in time."""
+    """`effects`, with a note if source and follow-ups are far apart in time."""
     if pairs.apart < WORTH_TELLING:
         return effects
     note = f"source and follow-ups were asked {lasting(pairs.apart)} apart"
@@ -37,12 +37,12 @@ def with_age(effects: Effects, pairs: Pairs) -> Effects:
 
 @dataclass(frozen=True)
 class Anew:
-    """What both sides said when they were asked once more, together.
+    """The result of asking both sides again, together.
 
     Attributes:
-        verdict: On these answers; of a recommender that declares itself deterministic on both
-            answers to each request, whose disagreement is its true noise.
-        changed: How many users got another answer to the same request, where it should be the same.
+        verdict: The verdict on these answers. For a recommender that declares itself deterministic,
+            the verdict on both answers to each request, whose disagreement is its true noise.
+        changed: How many users got another answer to the same request, although it should be equal.
     """
 
     verdict: Verdict
@@ -57,21 +57,21 @@ def confirmed(
     deterministic: bool,
     anew: Callable[[], Anew | None],
 ) -> Verdict:
-    """A verdict, withdrawn if it claims a difference that both sides asked together do not show.
+    """The verdict, withdrawn if it claims a difference that is not there when both sides are asked together.
 
-    A claim about a stochastic recommender stands if it is proven by answers asked together too, of the
-    same users, or of more of them. The verdict that stands is the first one, so that it does not depend
-    on when anyone was asked. A recommender that declares itself deterministic is asked again in any case, also where
-    users' answers differ too little for a claim: where all its answers are the same, the first verdict
-    stands, else the one that knows its noise.
+    A claim about a stochastic recommender stands if answers asked together prove it too, for the same
+    users or for more users. The first verdict is returned then, so that it does not depend on the time of
+    asking. A recommender that declares itself deterministic is always asked again, even if the answers
+    differ too little for a claim. If all its answers are the same as before, the first verdict stands. If
+    not, the verdict that includes its noise replaces it.
 
     Args:
-        verdict: On answers asked `apart`.
-        promise: What it judges.
+        verdict: The verdict on answers asked `apart`.
+        promise: The promise that it judges.
         apart: Seconds between source and follow-ups; 0 trusts a stochastic recommender.
         moved: Whether any user's answers differ.
-        deterministic: Whether the recommender declares itself to be so.
-        anew: Asks both sides together; None where the answers cannot have changed.
+        deterministic: Whether the recommender declares itself deterministic.
+        anew: Asks both sides together; returns None if the answers cannot have changed.
     """
     difference = "holds" if promise == "at least" else "violated"
     noise = deterministic and verdict.status == "inconclusive" and moved
@@ -84,8 +84,8 @@ def confirmed(
         again = anew()
     except MissingAnswerError:
         reason = (
-            f"source and follow-ups were asked {when}, so a difference may be the recommender's own; "
-            f"their answers asked together are not recorded, and --recsys-mode=replay asks nothing"
+            f"source and follow-ups were asked {when}, so the recommender may have changed; no answers "
+            f"asked together are recorded, and --recsys-mode=replay sends no requests"
         )
         return (
             dataclasses.replace(verdict, status="inconclusive", reason=reason) if apart else verdict
@@ -94,7 +94,7 @@ def confirmed(
         return verdict
     other = again.verdict
     if other.estimate is None or other.interval is None:
-        reason = f"asked {when}, and together: {other.reason}"
+        reason = f"asked {when}, then again together: {other.reason}"
         return (
             dataclasses.replace(verdict, status="inconclusive", reason=reason) if apart else verdict
         )
@@ -104,7 +104,7 @@ def confirmed(
         reason = (
             f"{CHANGED}: {again.changed} of {other.users} users got another answer to the same request"
             f"{f' (source and follow-ups were asked {when})' if apart else ''}, and the recommender "
-            f"declares itself deterministic; with that as its noise, D is {other.estimate:.3f}"
+            f"declares itself deterministic; with this noise, D is {other.estimate:.3f}"
         )
         return dataclasses.replace(other, status="inconclusive", reason=reason)
     if other.status == difference:
@@ -119,7 +119,7 @@ def confirmed(
 
 
 def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:
-    """Both answers to each request, of the users who gave both; and how many of them differ."""
+    """Both answers to each request, for the users who have both, and for how many users they differ."""
     later = {
         one.user: (one, other) for one, other in zip(second.source, second.followup, strict=True)
     }

@@ -1,4 +1,4 @@
-"""Versions of a model: a change behind an endpoint must not pass for an effect of a relation."""
+"""Versions of a model: a change behind an endpoint must not count as an effect of a relation."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.oracles.judging.effect import Effects
 
 SUSPICIOUS = 0.001
-"""The two sides are taken to be answered by different mixtures of versions where so unlike a mixture
-would come by chance at most this often."""
+"""The two sides count as answered by different mixtures of versions if the p-value of equal mixtures is
+at most this."""
 
 
 def with_versions(effects: Effects, pairs: Pairs) -> Effects:
-    """`effects`, with an obstacle where the model changed between source and follow-up.
+    """`effects`, with an obstacle if the model changed between source and follow-up.
 
-    A hosted model is served by several versions (OpenAI's ``system_fingerprint``) at a time, and
-    replaced now and then. Where both sides were answered by like mixtures, the noise floor holds
-    the difference of the versions too. Where they were not, as when the source's answers were kept
-    before the change and the follow-up's made after it, each version has a noise floor of its own
-    and none covers the difference.
+    Several versions (OpenAI's ``system_fingerprint``) may serve a hosted model at once, and its provider
+    replaces it from time to time. If similar mixtures of versions answered both sides, the noise floor
+    includes the difference of the versions. If not, each version has its own noise floor, and none covers
+    the difference. This happens if the source's answers were kept before the change and the follow-up's
+    were made after it.
 
     Args:
         effects: What was measured on `pairs`.
-        pairs: The answers, with what gave them.
+        pairs: The answers, with their model versions.
     """
     sides = [_versions(side) for side in (pairs.source, pairs.followup)]
     names = sorted(set().union(*sides))
@@ -42,7 +42,7 @@ def with_versions(effects: Effects, pairs: Pairs) -> Effects:
     )
     return replace(
         effects,
-        obstacle=f"the model changed: {told}, so a difference may be the model's own; ask all "
+        obstacle=f"the model changed: {told}, so a difference may come from the model; ask all "
         f"anew with --recsys-mode=refresh",
     )
 
@@ -54,7 +54,7 @@ def _versions(side: Sequence[Asked]) -> Counter[str]:
 
 
 def _alike(table: list[list[int]]) -> bool:
-    """Whether both rows may be draws from one mixture; rows without a common column are not."""
+    """Whether both rows may be draws from one mixture; rows without a common column may not."""
     counts = np.array(table)
     if not counts.sum(axis=1).all():
         return True

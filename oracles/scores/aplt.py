@@ -16,7 +16,7 @@ def aplt(items: Sequence[str], tail: Collection[str], places: int) -> float:
     Args:
         items: The list, without repeats.
         tail: The long tail of the catalogue; see `popularity_groups.long_tail`.
-        places: K, at least 1; missing and unknown items are of no tail.
+        places: K, at least 1; missing and unknown items do not count as long tail.
 
     Returns:
         In [0, 1].

@@ -13,11 +13,11 @@ def arp(counts: Sequence[int | None]) -> float | None:
     """Mean number of training interactions of the items of a list.
 
     Args:
-        counts: Of each item; None for one of no catalogue, which is left out. The paper's code
-            counts it as 0, so that inventing items looks like recommending rare ones.
+        counts: Number for each item; None for an item outside the catalogue, which is left out. The
+            paper's code counts it as 0, so inventing items looks like recommending rare ones.
 
     Returns:
-        At least 0; None where no item is known.
+        At least 0; None if no item is known.
     """
     known = [count for count in counts if count is not None]
     return sum(known) / len(known) if known else None

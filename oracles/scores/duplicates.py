@@ -8,13 +8,13 @@ from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
 def duplicates(slots: Sequence[Slot], depth: int) -> float:
-    """The share of the first `depth` slots that name what an earlier slot of the answer named.
+    """The share of the first `depth` slots that repeat an earlier slot of the answer.
 
     Args:
-        slots: Of one answer; see `slots.slots_of`.
+        slots: Slots of one answer; see `slots.slots_of`.
         depth: K, at least 1.
 
     Returns:
-        In [0, 1); the first slot repeats nothing.
+        In [0, 1), because the first slot repeats nothing.
     """
     return share_of(slots, lambda slot: slot.repeated, depth)

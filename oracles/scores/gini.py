@@ -2,7 +2,7 @@
 
 Source:
     Section 3.2 of https://arxiv.org/abs/2406.01285. Only the difference is centred at 0 and changes
-    its sign when the sides are swapped; the other two are printed beside it.
+    its sign when the sides are swapped. The paper prints the other two beside it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
 
     Args:
         values: Popularity of each item, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
-        From 0 (all alike) up to, but below, ``(n - 1) / n``.
+        From 0 (all equal) up to, but below, ``(n - 1) / n``.
 
     Raises:
-        OracleError: If there is no item, or anything that is no popularity.
+        OracleError: If there is no item, or a value is not a popularity.
     """
     ascending = np.sort(scores("gini", "values", values, zero))
     n = len(ascending)
@@ -33,15 +33,15 @@ def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
 
 
 def gini_difference(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
-    """`gini` of the recommended items less that of the consumed ones.
+    """`gini` of the recommended items minus that of the consumed ones.
 
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     return gini(recommended, zero=zero) - gini(consumed, zero=zero)
 
@@ -49,18 +49,18 @@ def gini_difference(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
 def gini_relative_difference(
     recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
 ) -> float | None:
-    """`gini_difference` in relation to the consumed items'.
+    """`gini_difference` divided by the `gini` of the consumed items.
 
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
-        The relative difference; None where that of the consumed items is 0 (all alike).
+        The relative difference; None if the `gini` of the consumed items is 0 (all equal).
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     base = gini(consumed, zero=zero)
     return None if base == 0 else gini_difference(recommended, consumed, zero=zero) / base
@@ -69,18 +69,18 @@ def gini_relative_difference(
 def gini_ratio(
     recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
 ) -> float | None:
-    """`gini` of the recommended items as a multiple of that of the consumed ones.
+    """`gini` of the recommended items divided by that of the consumed ones.
 
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
-        The ratio; None where that of the consumed items is 0 (all alike).
+        The ratio; None if the `gini` of the consumed items is 0 (all equal).
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     base = gini(consumed, zero=zero)
     return None if base == 0 else gini(recommended, zero=zero) / base

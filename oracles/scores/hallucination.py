@@ -1,11 +1,11 @@
 """Hallucination: the share of slots that name no item of the catalogue.
 
 Source:
-    Equations 10 and 24 of https://arxiv.org/abs/2411.00331, which print the indicator of the
-    opposite; its text and its optimum of 0 say "not in the catalogue". The paper's tables fit K = 5,
-    its code averages the whole list of 10, so the depth is always said here.
+    Equations 10 and 24 of https://arxiv.org/abs/2411.00331. They print the indicator of the opposite,
+    but the text and the optimum of 0 mean "not in the catalogue". The paper's tables fit K = 5, but its
+    code averages the whole list of 10, so the depth is always explicit here.
 
-An item of the history, or one that was not offered, is in the catalogue and no hallucination: see
+An item of the history, or a catalogue item that was not offered, is not a hallucination: see
 `out_of_candidate`.
 """
 
@@ -17,11 +17,11 @@ from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
 def hallucination(slots: Sequence[Slot], depth: int) -> float:
-    """The share of the first `depth` slots whose title is of no item in the catalogue.
+    """The share of the first `depth` slots whose title belongs to no item of the catalogue.
 
     Args:
-        slots: Of one answer; see `slots.slots_of`. A title invented twice counts twice.
-        depth: K, at least 1; missing slots are no hallucinations.
+        slots: Slots of one answer; see `slots.slots_of`. A title invented twice counts twice.
+        depth: K, at least 1; missing slots are not hallucinations.
 
     Returns:
         In [0, 1].

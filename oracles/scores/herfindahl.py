@@ -2,7 +2,7 @@
 
 Source:
     Section 3.2 of https://arxiv.org/abs/2406.01285. Only the difference is centred at 0 and changes
-    its sign when the sides are swapped; the other two are printed beside it.
+    its sign when the sides are swapped. The paper prints the other two beside it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ def herfindahl(values: ArrayLike, *, zero: Zero = "error") -> float:
 
     Args:
         values: Popularity of each item, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
-        From ``1 / n`` (all alike) to 1.
+        From ``1 / n`` (all equal) to 1.
 
     Raises:
-        OracleError: If there is no item, or anything that is no popularity.
+        OracleError: If there is no item, or a value is not a popularity.
     """
     shares = scores("herfindahl", "values", values, zero)
     return float(((shares / shares.sum()) ** 2).sum())
@@ -32,15 +32,15 @@ def herfindahl(values: ArrayLike, *, zero: Zero = "error") -> float:
 def herfindahl_difference(
     recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
 ) -> float:
-    """`herfindahl` of the recommended items less that of the consumed ones.
+    """`herfindahl` of the recommended items minus that of the consumed ones.
 
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     return herfindahl(recommended, zero=zero) - herfindahl(consumed, zero=zero)
 
@@ -48,35 +48,35 @@ def herfindahl_difference(
 def herfindahl_relative_difference(
     recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
 ) -> float:
-    """`herfindahl_difference` in relation to the consumed items'.
+    """`herfindahl_difference` divided by the `herfindahl` of the consumed items.
 
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
         The relative difference.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     difference = herfindahl_difference(recommended, consumed, zero=zero)
     return difference / herfindahl(consumed, zero=zero)
 
 
 def herfindahl_ratio(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
-    """`herfindahl` of the recommended items as a multiple of that of the consumed ones.
+    """`herfindahl` of the recommended items divided by that of the consumed ones.
 
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Returns:
         The ratio.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     return herfindahl(recommended, zero=zero) / herfindahl(consumed, zero=zero)

@@ -1,4 +1,4 @@
-"""History repeats: the share of slots that name what the user already has."""
+"""History repeats: the share of slots that name an item that the user already has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def history_repeats(slots: Sequence[Slot], depth: int) -> float:
     """The share of the first `depth` slots that name an item that the user is known to have.
 
     Args:
-        slots: Of one answer; see `slots.slots_of`.
+        slots: Slots of one answer; see `slots.slots_of`.
         depth: K, at least 1.
 
     Returns:

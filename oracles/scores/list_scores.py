@@ -20,7 +20,7 @@ from pytest_recsys_mt.oracles.scores.serendipity import serendipity, unexpectedn
 from pytest_recsys_mt.requests import Recommendation
 
 Listed = Callable[[Sequence[str], Asked, Context, int], Scored]
-"""From the items in the places that count, and how many places that are, to a score."""
+"""From the items in the counted places, and the number of these places, to a score."""
 
 
 def _score(listed: Listed, span: Span) -> Callable[[str], tuple[Of, Span]]:
@@ -54,8 +54,8 @@ def _self_information(
 def _users(context: Context) -> int:
     if not context.users:
         raise OracleError(
-            "self_information compares with the number of training users, which these answers do "
-            "not say; give it to their Context(users=...)"
+            "self_information needs the number of training users, which these answers do not give; "
+            "pass it to their Context(users=...)"
         )
     return context.users
 

@@ -13,11 +13,11 @@ _NAME = "log_popularity_difference"
 def log_popularity_difference(
     recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
 ) -> float:
-    """Mean ln popularity of the recommended items less that of the consumed ones.
+    """Mean ln popularity of the recommended items minus that of the consumed ones.
 
-    It does not depend on the unit of popularity: all scores times a constant give the same (but for
-    ``zero="plus-one"``). The base of the logarithm is not printed in the paper; its values suit the
-    natural one.
+    It does not depend on the unit of popularity: multiplying all scores by a constant does not change it
+    (except with ``zero="plus-one"``). The paper does not print the base of the logarithm; its values fit
+    the natural one.
 
     Source:
         Equation 2 of https://arxiv.org/abs/2406.01285.
@@ -25,10 +25,10 @@ def log_popularity_difference(
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     ours = scores(_NAME, "recommended", recommended, zero)
     theirs = scores(_NAME, "consumed", consumed, zero)

@@ -1,4 +1,4 @@
-"""Accuracy of one answer against the items held out for its user."""
+"""Accuracy of one answer, measured by the items held out for its user."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Metric:
     """An accuracy metric at a depth.
 
     Attributes:
-        name: As given, ``ndcg@10``.
-        depth: Places that count; None for all that the request asks for.
+        name: The given name, such as ``ndcg@10``.
+        depth: Number of places that count; None counts all requested places.
     """
 
     name: str
@@ -42,33 +42,35 @@ def metric_named(name: str) -> Metric:
     """The metric ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
 
     Raises:
-        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+        OracleError: If there is no such name. The message gives the valid names and the nearest match.
     """
     kind = str(name).partition("@")[0]
     if kind not in METRICS:
-        raise OracleError(f"there is no metric {name!r}; {choices(kind, METRICS)}, with @k or not")
+        raise OracleError(
+            f"there is no metric {name!r}; {choices(kind, METRICS)}, with or without @k"
+        )
     return Metric(str(name), depth_of(name), METRICS[kind])
 
 
 def depth_of(name: str) -> int | None:
-    """The number behind the @ of a name; None where there is no @.
+    """The number after the @ of a name; None if there is no @.
 
     Raises:
-        OracleError: If it is no number of at least 1.
+        OracleError: If it is not a number of at least 1.
     """
     _, at, depth = str(name).partition("@")
     if at and not (depth.isascii() and depth.isdigit() and int(depth) > 0):
-        raise OracleError(f"the depth of a metric is a number of at least 1, got {name!r}")
+        raise OracleError(f"the depth of a metric must be a number of at least 1, got {name!r}")
     return int(depth) if at else None
 
 
 def places(name: str, asked: Asked, depth: int | None) -> int:
-    """How many places of an answer count: `depth`, or all that the request asks for.
+    """How many places of an answer count: `depth`, or all requested places.
 
     Args:
-        name: Who asks, for errors.
-        asked: Knows the request.
-        depth: As `depth_of` gives it.
+        name: Name of the measure, for error messages.
+        asked: The request and its answers.
+        depth: As returned by `depth_of`.
 
     Raises:
         OracleError: If `depth` is more than the request asks for.
@@ -76,20 +78,20 @@ def places(name: str, asked: Asked, depth: int | None) -> int:
     k = asked.request.k
     if depth is not None and depth > k:
         raise OracleError(
-            f"{name} looks at {depth} places, but the requests ask for {k}; ask for more "
-            f"(--recsys-k={depth}) or take a smaller depth"
+            f"{name} needs {depth} places, but the requests ask for {k}; ask for more "
+            f"(--recsys-k={depth}) or use a smaller depth"
         )
     return k if depth is None else depth
 
 
 def leading(name: str, answer: Recommendation, asked: Asked, depth: int | None) -> list[str]:
-    """The items in the places that count, best first; repeats count at their first place.
+    """The items in the counted places, best first; repeats count at their first place.
 
     Args:
-        name: Who asks, for errors.
-        answer: To read.
-        asked: Knows the request.
-        depth: As `depth_of` gives it.
+        name: Name of the measure, for error messages.
+        answer: The answer to read.
+        asked: The request and its answers.
+        depth: As returned by `depth_of`.
 
     Raises:
         OracleError: If `depth` is more than the request asks for.
@@ -102,25 +104,25 @@ def auc(
 ) -> float | None:
     """The area under the ROC curve of one ranking: the share of pairs in the right order.
 
-    A pair is a relevant candidate and another one; it is in the right order where the relevant one
-    stands first.  Candidates that the ranking leaves out stand behind all others, level with one
-    another, and a level pair counts half (Hanley and McNeil 1982, Radiology 143(1)).
+    A pair is a relevant candidate and an irrelevant one. It is in the right order if the relevant one
+    stands first. Candidates that the ranking leaves out are tied after all others, and a tied pair
+    counts half (Hanley and McNeil 1982, Radiology 143(1)).
 
     Args:
-        ranking: Item ids, best first; repeats count at their first place, and what was not offered
-            does not count.
-        candidates: All that was offered.
-        relevant: What was clicked; ids that were not offered do not count.
+        ranking: Item ids, best first. Repeats count at their first place, and items that were not
+            offered do not count.
+        candidates: All offered items.
+        relevant: The relevant items; ids that were not offered do not count.
 
     Returns:
-        In [0, 1]; None where all candidates are relevant, or none is: there is no pair then.
+        In [0, 1]; None if all candidates or none are relevant, because then there is no pair.
     """
     offered = set(candidates)
     wanted = offered & set(relevant)
     others = len(offered) - len(wanted)
     if not wanted or not others:
         return None
-    ahead = 0  # candidates that are not relevant, so far
+    ahead = 0  # irrelevant candidates so far
     right = 0.0
     missing = set(wanted)
     for item in dict.fromkeys(ranking):
@@ -134,15 +136,15 @@ def auc(
 
 
 def ndcg(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float | None:
-    """The nDCG of one ranking at a depth, as the metric ``ndcg@depth`` has it.
+    """The nDCG of one ranking at a depth, as in the metric ``ndcg@depth``.
 
     Args:
         ranking: Item ids, best first; repeats count at their first place.
-        relevant: What was clicked.
-        depth: Places that count, at least 1.
+        relevant: The relevant items.
+        depth: Number of places that count, at least 1.
 
     Returns:
-        In [0, 1]; None where nothing is relevant.
+        In [0, 1]; None if no item is relevant.
     """
     if not relevant:
         return None

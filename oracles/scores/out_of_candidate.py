@@ -1,7 +1,7 @@
-"""Out of candidate: the share of slots that name what was not offered.
+"""Out of candidate: the share of slots that name something that was not offered.
 
-`hallucination` counts only what is in no catalogue. A model that ranks the user's history instead of
-the candidates invents nothing, and is useless all the same.
+`hallucination` counts only items outside the catalogue. A model that ranks the user's history instead of
+the candidates invents nothing, but is still useless.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
 def out_of_candidate(slots: Sequence[Slot], depth: int) -> float:
-    """The share of the first `depth` slots that name an item of the history, one that was not
-    offered, or none of the catalogue.
+    """The share of the first `depth` slots whose kind is not ``candidate``.
+
+    Such a slot names an item of the history, an item that was not offered, or no item of the catalogue.
 
     Args:
-        slots: Of one answer; see `slots.slots_of`.
-        depth: K, at least 1; missing slots are not out of the candidates.
+        slots: Slots of one answer; see `slots.slots_of`.
+        depth: K, at least 1; missing slots do not count as out of candidate.
 
     Returns:
-        In [0, 1]; at least `hallucination` and `history_repeats` together.
+        In [0, 1]; at least the sum of `hallucination` and `history_repeats`.
     """
     return share_of(slots, lambda slot: slot.kind != "candidate", depth)

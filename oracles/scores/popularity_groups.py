@@ -1,9 +1,9 @@
-"""The catalogue in the order of its popularity, and divided by it.
+"""The catalogue ordered by popularity, and divided into groups by popularity.
 
-Ranks are by training interactions, ties by item id, so that every division is one, and items without
-any interaction belong to it. Quantiles of popularity *values* are what the code of
-https://arxiv.org/abs/2411.00331 divides by: a division of its own, in which items that tie with a
-quantile fall on one side of it together, and those without interactions nowhere.
+Ranks are by training interactions, and ties are broken by item id. So the division is unique and includes
+items without any interaction. The code of https://arxiv.org/abs/2411.00331 divides by quantiles of
+popularity *values* instead. In that division, items that tie with a quantile fall on one side of it
+together, and items without interactions belong to no group.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
 
 Threshold = Literal["rank", "value"]
-"""What divides the catalogue: the ``rank`` of items, or the ``value`` of their popularity."""
+"""How to divide the catalogue: by the ``rank`` of items, or by the ``value`` of their popularity."""
 
 
 class _Facts:
-    """What of a context counts here, as the key of a cache: the same only if it is one object."""
+    """The used parts of a context as a cache key; equal only if they are the same objects."""
 
     def __init__(self, context: Context) -> None:
         self.items, self.popularity = context.items, context.popularity
@@ -44,7 +44,7 @@ class _Facts:
 
 
 def by_popularity(context: Context) -> tuple[str, ...]:
-    """The catalogue, the most popular item first; the smaller id first among equals."""
+    """The catalogue, the most popular item first; ties are in order of id."""
     return _by_popularity(_Facts(context))
 
 
@@ -55,20 +55,20 @@ def popularity_groups(
 
     Args:
         popularity: Interactions by item id.
-        groups: How many, at least 1.
-        threshold: ``rank`` makes groups of equal size, but for the remainder; ``value`` cuts at
-            quantiles of the counts above 0, ``(q_i, q_{i+1}]``, so that groups may be unequal or
-            empty and items without interactions are in none.
+        groups: Number of groups, at least 1.
+        threshold: ``rank`` makes groups of equal size, except for the remainder. ``value`` cuts at
+            quantiles of the counts above 0, ``(q_i, q_{i+1}]``: groups may be unequal or empty, and
+            items without interactions are in no group.
 
     Returns:
         The group of each item, from 0, the least popular.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     if groups < 1 or threshold not in ("rank", "value"):
         raise OracleError(
-            f"popularity_groups: groups is at least 1 and threshold 'rank' or 'value', got "
+            f"popularity_groups: groups must be at least 1 and threshold 'rank' or 'value', got "
             f"{groups!r} and {threshold!r}"
         )
     if threshold == "rank":
@@ -78,7 +78,7 @@ def popularity_groups(
     if not known:
         return {}
     edges = np.quantile(list(known.values()), np.linspace(0, 1, groups + 1))
-    # The least popular belong to the first group, though its quantile is their count.
+    # The least popular items belong to the first group, although their count equals its lower quantile.
     places = np.searchsorted(edges[1:], list(known.values()), side="left")
     return {item: int(place) for item, place in zip(known, places, strict=True)}
 
@@ -91,16 +91,16 @@ def long_tail(
     Args:
         popularity: Interactions by item id.
         share: In (0, 1); 0.8 after the Pareto principle.
-        threshold: ``rank`` takes exactly that share of the items, rounded down; ``value`` takes
-            those with fewer interactions than the quantile of the counts above 0, and none without
-            interactions.
+        threshold: ``rank`` takes exactly that share of the items, rounded down. ``value`` takes the
+            items with fewer interactions than the quantile of the counts above 0, but no items
+            without interactions.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     if not 0 < share < 1 or threshold not in ("rank", "value"):
         raise OracleError(
-            f"long_tail: share lies in (0, 1) and threshold is 'rank' or 'value', got {share!r} and "
+            f"long_tail: share must lie in (0, 1) and threshold must be 'rank' or 'value', got {share!r} and "
             f"{threshold!r}"
         )
     if threshold == "rank":
@@ -114,7 +114,7 @@ def long_tail(
 
 
 def long_tail_of(context: Context, threshold: Threshold = "rank") -> frozenset[str]:
-    """`long_tail` of a run's catalogue, four fifths of it."""
+    """`long_tail` of a run's catalogue, with share 0.8."""
     return _long_tail(_Facts(context), threshold)
 
 

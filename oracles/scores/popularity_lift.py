@@ -10,10 +10,10 @@ _NAME = "popularity_lift"
 
 
 def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
-    """Mean popularity of the recommended items, relative to that of the consumed ones, less 1.
+    """Mean popularity of the recommended items divided by that of the consumed ones, minus 1.
 
-    A mean of scores with a heavy tail does not settle with more data: one blockbuster more or less
-    decides. Take `log_popularity_difference` to compare systems.
+    A mean of heavy-tailed scores does not become stable with more data: a single blockbuster can
+    dominate it. Use `log_popularity_difference` to compare systems.
 
     Source:
         Abdollahpouri et al. (2020) with all users as one group, as in equation 1 of
@@ -22,10 +22,10 @@ def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
-        zero: What becomes of items without interactions; see `popularity.Zero`.
+        zero: How to treat items without interactions; see `popularity.Zero`.
 
     Raises:
-        OracleError: If a side is empty, or holds anything that is no popularity.
+        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     ours = scores(_NAME, "recommended", recommended, zero).mean()
     theirs = scores(_NAME, "consumed", consumed, zero).mean()

@@ -13,7 +13,7 @@ from pytest_recsys_mt.errors import OracleError
 def popularity_rank_correlation(
     recommended: Sequence[str], consumed: Sequence[str], popularity: Mapping[str, float]
 ) -> float | None:
-    """Spearman correlation of popularity and rank, over the items that are in both lists.
+    """Spearman correlation of popularity and rank over the items in both lists.
 
     Source:
         Zhu et al. (2021, WSDM), as in section 3.2 of https://arxiv.org/abs/2406.01285.
@@ -24,16 +24,16 @@ def popularity_rank_correlation(
         popularity: By item id.
 
     Returns:
-        From -1 (the most popular first) to 1; None where it is undefined: fewer than two items in
-        both lists, or all of them equally popular. So it says nothing about a recommender that
-        never repeats the history, as most are told to.
+        From -1 (the most popular first) to 1. None if fewer than two items are in both lists or all of
+        them are equally popular. So it says nothing about a recommender that never repeats the
+        history, as most recommenders must not.
 
     Raises:
         OracleError: If `recommended` repeats an item, or a shared item has no popularity.
     """
     if len(set(recommended)) != len(recommended):
         raise OracleError(
-            f"popularity_rank_correlation: an item has one rank, got repeats in {recommended!r}"
+            f"popularity_rank_correlation: an item must have one rank, got repeats in {recommended!r}"
         )
     own = set(consumed)
     shared = [item for item in recommended if item in own]

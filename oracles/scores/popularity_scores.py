@@ -1,4 +1,4 @@
-"""Popularity of an answer, alone and against the past of its user, as scores."""
+"""Scores for the popularity of an answer, alone and compared with the user's past."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_recsys_mt.oracles.scores.popularity_rank_correlation import populari
 from pytest_recsys_mt.requests import Recommendation
 
 Scored = tuple[float | None, int]
-"""A score, None where there is none, and how many items were left out of it."""
+"""A score, or None if there is none, and how many items were left out of it."""
 
 Of = Callable[[Recommendation, Asked, Context], Scored]
 Span = Callable[[Asked, Context], tuple[float, float]]
@@ -26,12 +26,12 @@ def _recommended(answer: Recommendation, asked: Asked) -> list[str]:
 
 
 def _popularity(items: Sequence[str], context: Context) -> list[int]:
-    """Of those that have any interaction."""
+    """Popularities of the items with any interaction."""
     return [count for item in items if (count := context.popularity.get(item, 0)) > 0]
 
 
 def _log_popularity(answer: Recommendation, asked: Asked, context: Context) -> Scored:
-    """Mean ln of the training interactions of the items; those without any have no logarithm."""
+    """Mean ln of the training interactions of the items; items without any are left out."""
     items = _recommended(answer, asked)
     logs = [math.log(count) for count in _popularity(items, context)]
     value = math.fsum(logs) / len(logs) if logs else None
@@ -39,16 +39,16 @@ def _log_popularity(answer: Recommendation, asked: Asked, context: Context) -> S
 
 
 def _own(asked: Asked) -> Sequence[str]:
-    """The user's own items: all of their past, however little of it the request shows."""
+    """The user's own items: the whole past, even if the request shows only a part."""
     return asked.past or [rating.item.id for rating in asked.request.history]
 
 
 def _against_past(metric: Callable[[list[int], list[int]], float]) -> Of:
     """The score that compares an answer's items with the user's own.
 
-    What is no valid recommendation (already seen, of no known item) says nothing of taste and is left
-    out. Items without interactions in the training data are left out on both sides. Those of the
-    answer are counted.
+    Invalid recommendations (items already seen or unknown) say nothing about taste and are left out.
+    Items without interactions in the training data are left out on both sides. The left-out items of
+    the answer are counted.
     """
 
     def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:

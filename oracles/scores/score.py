@@ -1,4 +1,4 @@
-"""Scores: a number for an answer, for directional promises and for benchmark values."""
+"""Scores: a number per answer, for directional promises and for benchmark values."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from pytest_recsys_mt.requests import Recommendation
 
 @dataclass(frozen=True)
 class Score:
-    """A number for an answer, in a known range.
+    """A number per answer, in a known range.
 
     Attributes:
-        name: As reports print it.
-        of: The score of one answer and how many of its items it had to leave out; a score of None
-            where nothing is left to score. It raises `NotApplicable` for users it is not about.
-        span: The smallest and the largest score there can be for a user in this run.
-        silent: Whether an answer without anything in it has this score too; elsewhere users whose
-            answers are all like that are errors.
+        name: The name in reports.
+        of: Returns the score of one answer and how many of its items were left out. The score is None
+            if nothing is left to score. It raises `NotApplicable` if it is not defined for a user.
+        span: Returns the smallest and the largest possible score for a user in this run.
+        silent: Whether an empty answer also has this score. If not, users whose answers are all empty
+            are errors.
     """
 
     name: str
@@ -51,11 +51,11 @@ def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
     """The score of that name, or the score itself.
 
     Args:
-        score: A name of `SCORES` or `SCORES_AT`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score`.
-        also: What else could have been named, for errors.
+        score: A name from `SCORES` or `SCORES_AT`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score`.
+        also: Further valid names, for error messages.
 
     Raises:
-        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+        OracleError: If there is no such name. The message gives the valid names and the nearest match.
     """
     if isinstance(score, Score):
         return score
@@ -89,19 +89,19 @@ def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float,
 
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
-    """The mean score of a user's answers, and how many items were left out of them.
+    """The mean score of a user's answers, and how many items were left out.
 
     Args:
         asked: One user's answers.
-        context: Knows what scores need.
-        score: Of one answer.
+        context: Holds the data that scores need.
+        score: The score of one answer.
 
     Returns:
-        The mean over the answers that have a score; None where none has.
+        The mean over the answers that have a score; None if no answer has one.
 
     Raises:
-        NotApplicable: If the score is not about this user.
-        OracleError: If a score is no number, or lies outside its span.
+        NotApplicable: If the score is not defined for this user.
+        OracleError: If a score is not a number, or lies outside its span.
     """
     scored = [_scored(score, answer, asked, context) for answer in asked.answers]
     values = [value for value, _ in scored if value is not None]
@@ -113,8 +113,8 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
     outside = [value for value in values if not low - slack <= value <= high + slack]
     if outside:
         raise OracleError(
-            f"{score.name}: an answer to user {asked.user} scores {outside[0]:g}, and the span of this score "
-            f"is from {low:g} to {high:g}; verdicts rest on it, so give Score.span the true ends"
+            f"{score.name}: an answer to user {asked.user} scores {outside[0]:g}, but the span of this score "
+            f"is from {low:g} to {high:g}; verdicts depend on the span, so Score.span must return the true ends"
         )
     return sum(values) / len(values), missing
 
@@ -127,8 +127,8 @@ def _scored(
         case (None | Real(), Integral()):
             return found
     raise OracleError(
-        f"{score.name}: Score.of gave {found!r} for an answer to user {asked.user}; it gives a number and "
-        f"how many items it left out, such as (0.5, 0), or (None, 0) where nothing is left to score"
+        f"{score.name}: Score.of returned {found!r} for an answer to user {asked.user}; it must return a "
+        f"number and how many items it left out, such as (0.5, 0), or (None, 0) if nothing is left to score"
     )
 
 
@@ -141,31 +141,31 @@ SCORES: Mapping[str, Score] = MappingProxyType(
 )
 """Scores without a depth; the accuracy metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores too.
 
-* ``auc``: share of the other candidates that stand behind the held-out one; see `metrics.auc`.
-* ``log_popularity``: mean natural logarithm of popularity over an answer's items. Differences of it
-  do not depend on how many interactions there are in all.
+* ``auc``: share of the other candidates that rank below the held-out one; see `metrics.auc`.
+* ``log_popularity``: mean natural logarithm of popularity over an answer's items. Its differences do
+  not depend on the total number of interactions.
 * ``log_popularity_difference``, ``absolute_log_popularity_difference``, ``popularity_lift``,
   ``gini_difference``, ``herfindahl_difference``, ``popularity_rank_correlation``: the answer's items
-  against all that the user has in the training data, shown or not.
-* ``invalid``: entries of the first k that are no valid recommendation; ``malformed``,
+  compared with all items of the user in the training data, whether the request shows them or not.
+* ``invalid``: entries of the first k that are not valid recommendations; ``malformed``,
   ``already_seen``, ``unknown_title`` and ``outside_catalogue`` are its parts.
 """
 
 SCORES_AT: Mapping[str, Callable[[str], tuple[popularity_scores.Of, popularity_scores.Span]]] = (
     MappingProxyType({**list_scores.SCORES, **slot_scores.SHARES, **slot_scores.FORMATS})
 )
-"""Scores of the first k places of ``name@k``, or of all that the request asks for.
+"""Scores of the first k places for ``name@k``, or of all requested places for ``name``.
 
-* ``self_information``, in bits: of items that nobody has none; ``self_information_capped`` takes
-  them as had by half a user, ``self_information_paper`` counts 0 for them.
-* ``serendipity``: a hit where the most popular items are none; ``unexpectedness`` is the paper's
-  Equation 6, without the hit.
-* ``arp``: mean popularity; ``arp_paper`` counts 0 for items of no catalogue.
+* ``self_information``, in bits: leaves out items that no user has. ``self_information_capped`` counts
+  them as if half a user had them, ``self_information_paper`` counts 0 for them.
+* ``serendipity``: 1 for a hit if the most popular items would not be a hit. ``unexpectedness`` is the
+  paper's Equation 6, without the hit.
+* ``arp``: mean popularity; ``arp_paper`` counts 0 for items outside the catalogue.
 * ``aplt``: share of the long tail, the less popular four fifths of the catalogue; ``aplt_by_value``
-  divides it as the paper's code does.
-* ``intra_list_diversity``: one less the mean Jaccard similarity of the genres of two items.
+  divides the catalogue as the paper's code does.
+* ``intra_list_diversity``: one minus the mean Jaccard similarity of the genres of two items.
 * ``hallucination``, ``out_of_candidate``, ``history_repeats``, ``duplicates``: shares of the slots
-  of an answer; ``@full`` is of all slots that it has.
-* ``short_lists``, ``compliance``: 1 or 0 an answer, without a depth; ``compliance_paper`` lets prose
-  stand around the list.
+  of an answer; ``@full`` uses all its slots.
+* ``short_lists``, ``compliance``: 1 or 0 per answer, without a depth; ``compliance_paper`` allows prose
+  around the list.
 """

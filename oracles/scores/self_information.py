@@ -1,4 +1,4 @@
-"""Self-information: how surprising it is that a user knows the recommended items.
+"""Self-information: how surprising it is that a user has the recommended items.
 
 Source:
     Equation 12 of https://arxiv.org/abs/2411.00331 (Zhou et al. 2010, PNAS 107(10)).
@@ -13,8 +13,8 @@ from typing import Literal
 from pytest_recsys_mt.errors import OracleError
 
 Unseen = Literal["drop", "cap", "paper"]
-"""What becomes of items that no user has: left out (``drop``), taken as had by half a user (``cap``),
-or counted as 0, the value of an item that everybody has (``paper``, as its code has it)."""
+"""How to treat items that no user has: leave them out (``drop``), count them as if half a user had them
+(``cap``), or count 0, the value of an item that all users have (``paper``, as in the paper's code)."""
 
 
 def self_information(
@@ -24,23 +24,25 @@ def self_information(
 
     Args:
         counts: How many users have each recommended item, ``(n,)``.
-        users: How many there are, at least the largest count.
-        unseen: What becomes of items that nobody has.
-        places: What ``paper`` divides by instead of the number of items; its K.
+        users: Number of users, at least the largest count.
+        unseen: How to treat items that no user has.
+        places: The paper's K: ``paper`` divides by it instead of by the number of items.
 
     Returns:
-        From 0 (everybody has them) to ``log2(users)``, one more with ``cap``; None where no item is
-        left.
+        From 0 (all users have the items) to ``log2(users)``, one more with ``cap``; None if no item
+        is left.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     if unseen not in ("drop", "cap", "paper"):
-        raise OracleError(f"self_information: unseen is 'drop', 'cap' or 'paper', got {unseen!r}")
+        raise OracleError(
+            f"self_information: unseen must be 'drop', 'cap' or 'paper', got {unseen!r}"
+        )
     if users < 1 or any(not 0 <= count <= users for count in counts):
         raise OracleError(
-            f"self_information: of {users} users so many have an item: {list(counts)!r}; counts lie "
-            f"between 0 and the number of users"
+            f"self_information: counts must lie between 0 and the number of users, {users}, got "
+            f"{list(counts)!r}"
         )
     known = [count for count in counts if count > 0]
     bits = math.fsum(math.log2(users / count) for count in known)

@@ -1,8 +1,8 @@
-"""Serendipity: what is found that the most popular items would not have found.
+"""Serendipity: hits that a list of the most popular items would miss.
 
 Source:
     The text and the code of https://arxiv.org/abs/2411.00331. Its Equations 6 and 13 leave the hit
-    out: what they print is `unexpectedness`.
+    out; they define `unexpectedness`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Collection, Sequence
 def serendipity(
     items: Sequence[str], popular: Collection[str], relevant: Collection[str]
 ) -> float | None:
-    """1 where a list holds a held-out item and the most popular items do not, else 0.
+    """1 if a list contains a held-out item and the most popular items do not, else 0.
 
     So it is at most the hit rate, and 0 for a recommender of the most popular items.
 
     Args:
         items: The list.
         popular: The list of the most popular items, chosen from the same offer.
-        relevant: What was held out.
+        relevant: The held-out items.
 
     Returns:
-        0 or 1; None where nothing was held out.
+        0 or 1; None if nothing was held out.
     """
     if not relevant:
         return None

@@ -1,6 +1,6 @@
 """Short lists: answers with fewer items than were asked for.
 
-`complete_list` promises that there are none; this is how many there are.
+`complete_list` promises that there are none; this score counts them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ def short_list(items: Sequence[str], demanded: int) -> bool:
 
     Args:
         items: The list.
-        demanded: How many were asked for, or all that were offered where they are fewer.
+        demanded: How many were asked for, or the number of offered items if that is smaller.
     """
     return len(set(items)) < demanded

@@ -1,4 +1,4 @@
-"""What stands in the slots of an answer, and its format, as scores."""
+"""Scores for the slots of an answer and for its format."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _format(
     def make(name: str) -> tuple[Of, Span]:
         if "@" in name:
             raise OracleError(
-                f"{name.partition('@')[0]} is about the whole answer and has no depth, got {name!r}"
+                f"{name.partition('@')[0]} judges the whole answer and has no depth, got {name!r}"
             )
 
         def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:
@@ -80,7 +80,8 @@ SHARES: Mapping[str, Callable[[str], tuple[Of, Span]]] = MappingProxyType(
         "duplicates": _share(duplicates),
     }
 )
-"""Of the first k slots of ``name@k``, of as many as were asked for, or of all with ``name@full``."""
+"""Shares of the first k slots for ``name@k``, of all requested slots for ``name``, or of all slots for
+``name@full``."""
 
 FORMATS: Mapping[str, Callable[[str], tuple[Of, Span]]] = MappingProxyType(
     {
@@ -89,4 +90,4 @@ FORMATS: Mapping[str, Callable[[str], tuple[Of, Span]]] = MappingProxyType(
         "compliance_paper": _format(partial(_complies, strict=False)),
     }
 )
-"""1 or 0 an answer; an answer without anything has a format too."""
+"""1 or 0 per answer; an empty answer also has a format."""

@@ -1,9 +1,8 @@
-"""What stands in each slot of an answer: an item that was offered, or what else.
+"""The slots of an answer and their kinds: an offered item or something else.
 
-One reading for text and for lists of ids, behind the shares `hallucination`, `out_of_candidate`,
-`history_repeats` and `duplicates`. A slot names something; prose before, between and behind is none,
-and counts against `compliance` alone. A slot that repeats an earlier one keeps the kind of what it
-names.
+Text answers and lists of ids are read in the same way for the shares `hallucination`, `out_of_candidate`,
+`history_repeats` and `duplicates`. A slot names something. Prose before, between or after slots is not a
+slot and only counts against `compliance`. A slot that repeats an earlier one keeps the kind of its item.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pytest_recsys_mt.oracles.scores.metrics import depth_of, places
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
 
 Depth = int | Literal["full"] | None
-"""So many slots of every answer, all that it has (``full``), or as many as were asked for (None)."""
+"""How many slots of every answer count: a number, all its slots (``full``), or as many as requested (None)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +25,8 @@ class Slot:
     """One slot of an answer.
 
     Attributes:
-        kind: Of what it names; neither ``duplicate`` nor ``unparsed``.
-        repeated: Whether an earlier slot names the same.
+        kind: Kind of its item; never ``duplicate`` or ``unparsed``.
+        repeated: Whether an earlier slot names the same item.
     """
 
     kind: EntryKind
@@ -35,12 +34,12 @@ class Slot:
 
 
 def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slot]:
-    """The slots of an answer, from its entries, or from its items where it has no entries.
+    """The slots of an answer, from its entries, or from its items if it has no entries.
 
     Args:
-        answer: To read.
-        asked: Knows the candidates and the history.
-        context: Knows the catalogue.
+        answer: The answer to read.
+        asked: The request, with its candidates and its history.
+        context: Holds the catalogue.
     """
     if answer.entries:
         return [
@@ -59,12 +58,12 @@ def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slo
 
 
 def share_of(slots: Sequence[Slot], fits: Callable[[Slot], bool], depth: int) -> float:
-    """The share of the first `depth` slots that fit; missing slots do not fit."""
+    """The share of the first `depth` slots for which `fits` is true; missing slots do not fit."""
     return sum(fits(slot) for slot in slots[:depth]) / depth
 
 
 def slot_depth(name: str) -> Depth:
-    """The depth behind the @ of a name.
+    """The depth after the @ of a name.
 
     Raises:
         OracleError: If it is neither ``full`` nor a number of at least 1.
@@ -79,7 +78,7 @@ def slot_depth(name: str) -> Depth:
 
 
 def slots_counted(slots: Sequence[Slot], name: str, asked: Asked, depth: Depth) -> int:
-    """How many slots a share is of.
+    """The number of slots that a share is computed over.
 
     Raises:
         OracleError: If `depth` is more than the request asks for.
@@ -88,7 +87,7 @@ def slots_counted(slots: Sequence[Slot], name: str, asked: Asked, depth: Depth) 
 
 
 def offer_of(asked: Asked, context: Context) -> Collection[str]:
-    """Ids of the items that a request lets a recommender choose from."""
+    """Ids of the items that a request offers."""
     request = asked.request
     if request.candidates is not None:
         return {item.id for item in request.candidates}
@@ -96,11 +95,11 @@ def offer_of(asked: Asked, context: Context) -> Collection[str]:
 
 
 def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
-    """Whether an item is one of `offer_of`; without a catalogue, whatever is not marked as unknown.
+    """Whether an item is in `offer_of`; without a catalogue, whether it is not marked as unknown.
 
     Args:
-        asked: Knows the candidates and the history.
-        context: Knows the catalogue.
+        asked: The request, with its candidates and its history.
+        context: Holds the catalogue.
     """
     request = asked.request
     if request.candidates is not None:

@@ -1,8 +1,8 @@
-"""Recommendations that are none: malformed, already seen, unknown or outside the catalogue.
+"""Invalid recommendations: malformed, already seen, unknown or outside the catalogue.
 
-The popularity paper counts them together as invalid (section 4.3 of
-https://arxiv.org/abs/2406.01285); here each class has a score of its own, and ``invalid`` is their
-sum. Repeats are none of these: `no_repeats` finds them.
+The popularity paper counts them together as invalid (section 4.3 of https://arxiv.org/abs/2406.01285).
+Here each class has its own score, and ``invalid`` is their sum. Repeats do not count as invalid;
+`no_repeats` finds them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
         "history": "already_seen",
         "unknown": "unknown_title",
         "outside": "outside_catalogue",
-        # Of the catalogue, but not of the candidates that the request was to choose from.
+        # In the catalogue, but not among the candidates of the request.
         "catalogue": "outside_catalogue",
     }
 )
@@ -32,12 +32,12 @@ _CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
 def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> Counter[str]:
     """How many of the first k entries are invalid, by class.
 
-    An answer without entries, as recommenders give that write no text, is judged by its items.
+    An answer without entries, from a recommender that writes no text, is judged by its items.
 
     Args:
-        answer: To judge.
-        asked: Knows the request.
-        context: Knows the catalogue.
+        answer: The answer to judge.
+        asked: The request and its answers.
+        context: Holds the catalogue.
     """
     k = asked.request.k
     if answer.entries:

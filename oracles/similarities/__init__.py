@@ -1,1 +1,1 @@
-"""How alike two lists are, in [0, 1]."""
+"""How similar two lists are, in [0, 1]."""

@@ -12,19 +12,18 @@ from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_ma
 def average_overlap(a: ArrayLike, b: ArrayLike) -> Floats:
     """Mean over the depths d = 1..l of the share of common items in the first d places.
 
-    `l` is the length of the longer list; the places that the shorter one lacks agree with nothing.
-    Wu and Crestani 2003; Fagin, Kumar and Sivakumar 2003 call its complement the intersection
-    metric.
+    `l` is the length of the longer list. The missing places of the shorter list agree with nothing.
+    Wu and Crestani 2003. Fagin, Kumar and Sivakumar 2003 call its complement the intersection metric.
 
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.
 
     Returns:
-        Similarity in [0, 1], ``(n,)``; NaN where either list is empty.
+        Similarity in [0, 1], ``(n,)``; NaN if either list is empty.
 
     Raises:
-        OracleError: If the arrays are no lists (see `kernel.by_chunk`).
+        OracleError: If the arrays are not valid lists (see `kernel.by_chunk`).
     """
     return by_chunk(a, b, _average)
 

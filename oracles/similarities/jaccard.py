@@ -17,10 +17,10 @@ def jaccard(a: ArrayLike, b: ArrayLike) -> Floats:
         b: The lists to compare with, ``(n, k')``.
 
     Returns:
-        Similarity in [0, 1], ``(n,)``; NaN where either list is empty.
+        Similarity in [0, 1], ``(n,)``; NaN if either list is empty.
 
     Raises:
-        OracleError: If the arrays are no lists (see `kernel.by_chunk`).
+        OracleError: If the arrays are not valid lists (see `kernel.by_chunk`).
     """
     return by_chunk(a, b, _jaccard)
 

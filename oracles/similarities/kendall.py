@@ -12,37 +12,37 @@ from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, count_
 def kendall(a: ArrayLike, b: ArrayLike) -> Floats:
     r"""Kendall's tau-b of pairs of lists, ranked over the union of their items.
 
-    Items that a list lacks are tied behind its last place (at k + 1). With N pairs in the union,
-    D discordant ones, and T_a, T_b pairs that are tied because a or b lacks both items::
+    The missing items of a list are tied after its last place (at k + 1). With N pairs in the union,
+    D discordant pairs, and T_a, T_b pairs that are tied because a or b lacks both items::
 
         tau_b = (N - T_a - T_b - 2 D) / sqrt((N - T_a) (N - T_b))
 
-    Tau over the common items alone would ignore that items are lost, and is undefined for fewer
-    than two of them. Kendall 1945, Biometrika 33(3); the value equals ``scipy.stats.kendalltau`` of
-    the union's ranks.
+    Tau over only the common items would ignore lost items, and is undefined for fewer than two common
+    items. Kendall 1945, Biometrika 33(3). The value equals ``scipy.stats.kendalltau`` of the union's
+    ranks.
 
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.
 
     Returns:
-        Correlation in [-1, 1], ``(n,)``; NaN where either list is empty or the union has one item.
+        Correlation in [-1, 1], ``(n,)``; NaN if either list is empty or the union has one item.
 
     Raises:
-        OracleError: If the arrays are no lists (see `kernel.by_chunk`).
+        OracleError: If the arrays are not valid lists (see `kernel.by_chunk`).
     """
     return by_chunk(a, b, _tau_b)
 
 
 def kendall_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
-    """Tau-b as a similarity in [0, 1], ``(tau + 1) / 2``; two equal lists of one item have 1.
+    """Tau-b as a similarity in [0, 1], ``(tau + 1) / 2``; 1 for two equal lists of one item.
 
     Args:
-        a: As of `kendall`.
-        b: As of `kendall`.
+        a: As in `kendall`.
+        b: As in `kendall`.
 
     Returns:
-        Similarity in [0, 1], ``(n,)``; NaN only where either list is empty.
+        Similarity in [0, 1], ``(n,)``; NaN only if either list is empty.
     """
     return by_chunk(a, b, _similarity)
 
@@ -50,7 +50,7 @@ def kendall_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
 def _tau_b(chunk: Chunk) -> Floats:
     counts = count_pairs(chunk)
     pairs = pairs_of(counts.union)
-    # What a list lacks, it ties.
+    # A list ties its missing items.
     untied_a, untied_b = pairs - pairs_of(counts.b_only), pairs - pairs_of(counts.a_only)
     difference = untied_a + untied_b - pairs - 2 * counts.discordant
     out = np.full(len(pairs), np.nan)

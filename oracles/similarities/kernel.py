@@ -1,8 +1,8 @@
-"""What the similarities share: reading pairs of lists in chunks, and counting matches in them.
+"""Shared code of the similarities: read pairs of lists in chunks, and count matches in them.
 
-Two lists of k items are compared rank by rank in `k` vectorised steps over a chunk of pairs, on
-rank-major arrays ``(k, pairs)`` that stay in the processor's cache. No step loops over pairs, and
-memory beyond the arguments and the result is bounded by the chunk.
+Two lists of k items are compared rank by rank, in `k` vectorised steps over a chunk of pairs. The
+rank-major arrays ``(k, pairs)`` stay in the processor's cache. No step loops over pairs. The chunk size
+limits the memory beyond arguments and result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Chunk:
     """Some pairs of lists, rank-major.
 
     Attributes:
-        a, b: Items, ``(k, pairs)``; pads are -1 in `a` and -2 in `b`, so that they never match.
+        a, b: Items, ``(k, pairs)``; pads are -1 in `a` and -2 in `b`, so they never match.
         a_length, b_length: Items in each list, ``(pairs,)``.
     """
 
@@ -41,19 +41,19 @@ def by_chunk(a: ArrayLike, b: ArrayLike, kernel: Callable[[Chunk], Floats]) -> F
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.
-        kernel: Gives one number a pair; only asked for pairs in which both lists have items.
+        kernel: Returns one number per pair; called only for pairs in which both lists have items.
 
     Returns:
-        One number a pair, ``(n,)``; NaN where either list is empty.
+        One number per pair, ``(n,)``; NaN if either list is empty.
 
     Raises:
         OracleError: If the arrays are not two-dimensional integers with equally many rows, or a
-            list goes on behind a pad.
+            list continues after a pad.
     """
     left, right = _lists("a", a), _lists("b", b)
     if len(left) != len(right):
         raise OracleError(
-            f"a and b hold the two lists of each pair, so they need equally many rows, "
+            f"a and b contain the two lists of each pair, so they need equally many rows, "
             f"got {len(left)} and {len(right)}"
         )
     out = np.full(len(left), np.nan)
@@ -74,9 +74,9 @@ def by_chunk(a: ArrayLike, b: ArrayLike, kernel: Callable[[Chunk], Floats]) -> F
 
 
 def new_matches(chunk: Chunk) -> NDArray[np.uint8]:
-    """How many items the first d places have in common beyond the first d - 1, ``(k, pairs)``.
+    """How many more common items the first d places have than the first d - 1, ``(k, pairs)``.
 
-    An entry is 0, 1 or 2; the running sum over d is the overlap X_d of Webber et al.
+    An entry is 0, 1 or 2. The running sum over d is the overlap X_d of Webber et al.
     """
     a, b = chunk.a, chunk.b
     depth = len(a)
@@ -85,7 +85,7 @@ def new_matches(chunk: Chunk) -> NDArray[np.uint8]:
     for place in range(depth):
         upper = equal[: place + 1]
         np.equal(b[: place + 1], a[place], out=upper)
-        # An item stands once in a list, so "any" counts as well as "sum" does, and is faster.
+        # An item occurs once in a list, so "any" equals "sum" and is faster.
         np.logical_or.reduce(upper, axis=0, out=counts[place].view(np.bool_))
         if place:
             below = equal[:place]
@@ -96,13 +96,13 @@ def new_matches(chunk: Chunk) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """How the pairs of items of two lists' union are ordered; all ``(pairs,)``.
+    """How two lists order the pairs of items of their union; all ``(pairs,)``.
 
     Attributes:
-        a_only, b_only: Items in one list only.
-        union: Items in either.
-        discordant: Pairs of items that the two lists order differently, where a list ranks its own
-            items ahead of the absent ones (K^(0) of Fagin, Kumar and Sivakumar 2003).
+        a_only, b_only: Number of items in one list only.
+        union: Number of items in either list.
+        discordant: Number of pairs of items that the two lists order differently. A list ranks its
+            own items ahead of the absent ones (K^(0) of Fagin, Kumar and Sivakumar 2003).
     """
 
     a_only: Integers
@@ -112,11 +112,11 @@ class PairCounts:
 
 
 def count_pairs(chunk: Chunk) -> PairCounts:
-    """Count ordered pairs for Kendall's tau-b and Fagin's K^(p), which differ in ties only."""
+    """Count ordered pairs for Kendall's tau-b and Fagin's K^(p), which differ only in ties."""
     a, b = chunk.a, chunk.b
     depth, pairs = a.shape
     small = np.uint8 if depth < np.iinfo(np.uint8).max else np.uint16
-    # place[i]: 1-based place of a[i] in b, 0 where it is absent.
+    # place[i]: 1-based place of a[i] in b, 0 if it is absent.
     place = np.zeros(a.shape, small)
     equal = np.empty(a.shape, np.bool_)
     term = np.empty(a.shape, small)
@@ -125,7 +125,7 @@ def count_pairs(chunk: Chunk) -> PairCounts:
         np.multiply(equal, small(j + 1), out=term)
         np.bitwise_or(place, term, out=place)
 
-    # Absent items wrap round to the largest number, so no comparison below counts them.
+    # Absent items wrap around to the largest number, so no comparison below counts them.
     ceiling = place - small(1)
     inversions = np.zeros(pairs, np.int64)
     for i in range(depth - 1):
@@ -139,7 +139,7 @@ def count_pairs(chunk: Chunk) -> PairCounts:
     a_only, b_only = a_length - common, b_length - common
     a_only_ranks = pairs_of(a_length + 1) - ranks @ shared
     b_only_ranks = pairs_of(b_length + 1) - place.sum(axis=0, dtype=np.int64)
-    # An item of one list only disagrees with each common item behind it in that list.
+    # An item of only one list disagrees with each common item after it in that list.
     a_ahead = a_only * a_length - a_only_ranks - pairs_of(a_only)
     b_ahead = b_only * b_length - b_only_ranks - pairs_of(b_only)
     return PairCounts(
@@ -151,7 +151,7 @@ def count_pairs(chunk: Chunk) -> PairCounts:
 
 
 def pairs_of(count: Integers) -> Integers:
-    """How many pairs there are of so many things."""
+    """The number of pairs of `count` things."""
     return count * (count - 1) // 2
 
 
@@ -188,6 +188,6 @@ def _rank_major(
         return out, np.full(len(lists), depth)
     filled = out >= 0
     if (filled[1:] > filled[:-1]).any():
-        raise OracleError(f"a list in {name} goes on behind a pad; pads belong at the end")
+        raise OracleError(f"a list in {name} continues after a pad; pads belong at the end")
     np.copyto(out, pad, where=~filled)
     return out, filled.sum(axis=0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Overlap: the share of places whose item the other list has too."""
+"""Overlap: the share of places whose item is also in the other list."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_ma
 def overlap(a: ArrayLike, b: ArrayLike) -> Floats:
     """Common items over the length of the longer list, ``|A & B| / max(|A|, |B|)``.
 
-    For two lists of k items it is the overlap@k of the literature. A short list inside a longer one
-    does not count as the same.
+    For two lists of k items it is the overlap@k of the literature. A short list that is part of a
+    longer one does not have overlap 1.
 
     Args:
         a: Item numbers, ``(n, k)``, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.
 
     Returns:
-        Similarity in [0, 1], ``(n,)``; NaN where either list is empty.
+        Similarity in [0, 1], ``(n,)``; NaN if either list is empty.
 
     Raises:
-        OracleError: If the arrays are no lists (see `kernel.by_chunk`).
+        OracleError: If the arrays are not valid lists (see `kernel.by_chunk`).
     """
     return by_chunk(a, b, _overlap)
 

@@ -13,24 +13,25 @@ from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_ma
 def rbo(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
     r"""Extrapolated rank-biased overlap of pairs of lists, also of uneven length.
 
-    With X_d the items common to the first d places, s and l the shorter and the longer length
-    (Webber, Moffat and Zobel 2010, ACM TOIS 28(4), equation 32)::
+    With X_d the number of common items in the first d places, and s and l the shorter and the longer
+    length (Webber, Moffat and Zobel 2010, ACM TOIS 28(4), equation 32)::
 
         RBO = (1-p)/p * [ sum_{d<=l} X_d/d p^d + sum_{s<d<=l} X_s (d-s)/(s d) p^d ]
               + [ (X_l - X_s)/l + X_s/s ] p^l
 
-    The share of the first d places in the weight is 0.86 for d = 10 at p = 0.9.
+    At p = 0.9, the first 10 places have 0.86 of the weight.
 
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.
-        p: How patiently a reader goes on, in (0, 1); the larger, the deeper the weight goes.
+        p: Probability that a reader continues to the next place, in (0, 1). A larger p gives more
+            weight to lower places.
 
     Returns:
-        Similarity in [0, 1], ``(n,)``; NaN where either list is empty.
+        Similarity in [0, 1], ``(n,)``; NaN if either list is empty.
 
     Raises:
-        OracleError: If `p` is not in (0, 1), or the arrays are no lists (see `kernel.by_chunk`).
+        OracleError: If `p` is not in (0, 1), or the arrays are not valid lists (see `kernel.by_chunk`).
     """
     if not 0 < p < 1:
         raise OracleError(f"p of rbo must lie in (0, 1), got {p!r}; 0.9 suits lists of ten")
@@ -45,7 +46,7 @@ def _extrapolated(chunk: Chunk, p: float) -> Floats:
     share[1:] = power[1:] / degree[1:]
     tail = np.cumsum(share) * ((1 - p) / p)
 
-    # sum_{d<=l} X_d p^d/d, with every match counted from the depth at which it appears.
+    # sum_{d<=l} X_d p^d/d; every match counts from the depth at which it appears.
     matches = new_matches(chunk)
     total = matches.sum(axis=0, dtype=np.int64)
     longer = np.maximum(chunk.a_length, chunk.b_length)
@@ -60,7 +61,7 @@ def _extrapolated(chunk: Chunk, p: float) -> Floats:
         out[uneven] += x_s * ((power[s] - power[l]) / s - (tail[l] - tail[s]))
         out[uneven] += x_s * power[l] * (1 / s - 1 / l)
 
-    # Rounding may miss the ends of the range by 1e-16, where verdicts need exactly "the same".
+    # Rounding may miss the ends of the range by 1e-16, but verdicts need exactly 1 for equal lists.
     (near,) = np.nonzero(out > 1 - 1e-9)
     equal = (chunk.a[:, near] == chunk.b[:, near]) | (chunk.a[:, near] < 0)
     out[near[equal.all(axis=0) & (chunk.a_length[near] == chunk.b_length[near])]] = 1.0

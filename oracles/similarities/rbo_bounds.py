@@ -1,4 +1,4 @@
-"""Between which values rank-biased overlap lies, whatever stands below the lists that were seen."""
+"""The range of rank-biased overlap over all possible continuations of the lists."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_ma
 
 
 def rbo_min(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
-    r"""The least rank-biased overlap: nothing that was not seen is common to both lists.
+    r"""The smallest possible rank-biased overlap: no unseen item is common to both lists.
 
-    With X_d the items common to the first d places and l the longer length (Webber, Moffat and
-    Zobel 2010, ACM TOIS 28(4), equation 11, for lists of uneven length too)::
+    With X_d the number of common items in the first d places, and l the longer length (Webber, Moffat
+    and Zobel 2010, ACM TOIS 28(4), equation 11, also for lists of uneven length)::
 
         MIN = (1-p)/p * [ sum_{d<=l} X_d/d p^d + X_l (ln 1/(1-p) - sum_{d<=l} p^d/d) ]
 
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.
-        p: How patiently a reader goes on, in (0, 1).
+        p: As in `rbo`.
 
     Returns:
-        In [0, 1), ``(n,)``; NaN where either list is empty.
+        In [0, 1), ``(n,)``; NaN if either list is empty.
 
     Raises:
-        OracleError: If `p` is not in (0, 1), or the arrays are no lists (see `kernel.by_chunk`).
+        OracleError: If `p` is not in (0, 1), or the arrays are not valid lists (see `kernel.by_chunk`).
     """
     _checked("rbo_min", p)
     return by_chunk(a, b, lambda chunk: _least(chunk, p))
 
 
 def rbo_residual(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
-    r"""How far rank-biased overlap may lie above `rbo_min`: all that was not seen is common.
+    r"""The largest possible excess of rank-biased overlap over `rbo_min`: all unseen items are common.
 
-    With s and l the shorter and the longer length and ``f = l + s - X_l`` (the same paper, equation
-    30)::
+    With s and l the shorter and the longer length, and ``f = l + s - X_l`` (equation 30 of the same
+    paper)::
 
         RES = p^s + p^l - p^f - (1-p)/p * [ s sum_{s<d<=f} p^d/d + l sum_{l<d<=f} p^d/d
                                             + X_l (ln 1/(1-p) - sum_{d<=f} p^d/d) ]
 
     Args:
-        a: As of `rbo_min`.
-        b: As of `rbo_min`.
-        p: As of `rbo_min`.
+        a: As in `rbo_min`.
+        b: As in `rbo_min`.
+        p: As in `rbo_min`.
 
     Returns:
-        In (0, 1], ``(n,)``; NaN where either list is empty.
+        In (0, 1], ``(n,)``; NaN if either list is empty.
 
     Raises:
-        OracleError: As of `rbo_min`.
+        OracleError: As in `rbo_min`.
     """
     _checked("rbo_residual", p)
     return by_chunk(a, b, lambda chunk: _residual(chunk, p))

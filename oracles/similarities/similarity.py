@@ -18,7 +18,7 @@ from pytest_recsys_mt.oracles.similarities.overlap import overlap
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 
 Similarity = Callable[[ArrayLike, ArrayLike], Floats]
-"""Integer lists ``(n, k)`` and ``(n, k')`` to similarities in [0, 1]; NaN only where one is empty."""
+"""From integer lists ``(n, k)`` and ``(n, k')`` to similarities in [0, 1]; NaN only if a list is empty."""
 
 SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
     {
@@ -32,18 +32,20 @@ SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
 )
 
 METRICS: frozenset[Similarity] = frozenset({rbo, overlap, jaccard, average_overlap})
-"""Similarities s of lists of one length of which 1 - s is a metric of negative type: a squared distance
-in some Euclidean space. Overlap and Jaccard are known to be; extrapolated RBO and average overlap mix
-overlaps of the first places. Kendall on the union and Fagin's K^(p) break the triangle inequality."""
+"""Similarities s of lists of equal length for which 1 - s is a metric of negative type: a squared distance
+in some Euclidean space. This is known for overlap and Jaccard. Extrapolated RBO and average overlap are
+mixtures of overlaps of the first places. Kendall on the union and Fagin's K^(p) break the triangle
+inequality."""
 
 
 def least_effect(similarity: Similarity) -> float:
-    """The smallest that "agreement within sides less agreement between them" can be.
+    """The smallest possible value of "agreement within sides minus agreement between them".
 
-    With a distance d = 1 - s that keeps the triangle inequality, two answers of one side are no further
-    apart than both are from any answer of the other: ``mean d(s, s') <= 2 mean d(s, f)``. So agreement
-    between sides exceeds neither side's own by more than 1/2. It holds for any number of answers of
-    one depth; of a similarity without a proof, agreements are only known to lie between 0 and 1.
+    If the distance d = 1 - s satisfies the triangle inequality, two answers of one side are at most as far
+    apart as the sum of their distances to any answer of the other side: ``mean d(s, s') <= 2 mean d(s, f)``.
+    So agreement between sides exceeds the agreement within either side by at most 1/2. This is true for any
+    number of answers of one depth. For a similarity without a proof, agreements are only known to lie
+    between 0 and 1.
 
     Args:
         similarity: In [0, 1].
@@ -59,13 +61,13 @@ def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) ->
 
     Args:
         name: One of `SIMILARITIES`.
-        among: The names that the oracle at hand can use.
+        among: The names that the calling oracle can use.
 
     Returns:
-        A function of two integer arrays, in [0, 1].
+        A function of two integer arrays, with values in [0, 1].
 
     Raises:
-        OracleError: If there is none of that name; the text gives the choice and the nearest match.
+        OracleError: If there is no such name. The message gives the valid names and the nearest match.
     """
     if name not in among:
         raise OracleError(f"there is no similarity {name!r} here; {choices(name, among)}")
@@ -73,7 +75,7 @@ def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) ->
 
 
 def choices(name: object, among: Collection[str]) -> str:
-    """The valid names, with the one that was probably meant, as half a sentence."""
+    """The valid names and the nearest match, as part of a sentence."""
     nearest = difflib.get_close_matches(str(name), among, n=1, cutoff=0.5)
     hint = f" (did you mean {nearest[0]!r}?)" if nearest else ""
     return f"choose from {', '.join(among)}{hint}"

@@ -1,1 +1,1 @@
-"""Tests, bounds and fits; none of them knows answers or verdicts."""
+"""Tests, bounds and fits; they do not depend on answers or verdicts."""

@@ -1,16 +1,16 @@
 """Claims about a mean by betting: error rates that hold for every distribution of bounded effects.
 
-Who believes that the mean is at most m must find every bet on ``x - m`` fair or unfavourable. So we bet,
-user by user. A capital that begins at 1 and is multiplied by ``1 + b (x - m)`` stays a nonnegative
-supermartingale as long as each stake b depends on earlier users alone and cannot lose more than there is.
-By Ville's inequality it ever reaches 1/alpha with probability alpha at most: whatever the distribution,
-however many users are asked, and whoever decides when to stop. When it does, the claim that the mean is
-above m is made. The other side bets on ``m - x``.
+If the mean is at most m, every bet on ``x - m`` is fair or unfavourable. So we bet on each user in turn. The
+capital starts at 1 and is multiplied by ``1 + b (x - m)``. It is a nonnegative supermartingale if each stake
+b depends only on earlier users and cannot lose more than the capital. By Ville's inequality, the probability
+that it ever reaches 1/alpha is at most alpha. This is true for every distribution, every number of users and
+every rule for stopping. If the capital reaches 1/alpha, we claim that the mean is above m. The opposite claim
+bets on ``m - x``.
 
-Assumed are users drawn independently from a population, and folded in the order in which they were drawn.
+The assumption is that users are drawn independently from a population and used in the order of the draw.
 
 Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting", J. R. Stat. Soc. B
-86(1); the stakes are those of its section B.3 (aGRAPA) with one more term, begun from a prior instead of from nothing.
+86(1). The stakes are those of its section B.3 (aGRAPA) with one more term, and start from a prior.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 
 PRIOR = 5
-"""Users that a bettor imagines before the first: their mean gain is `HOPED`, their deviation `SPREAD`."""
+"""Imagined users before the first real user: their mean gain is `HOPED`, their deviation `SPREAD`."""
 
 HOPED, SPREAD = 1 / 30, 0.08
-"""As shares of the range of effects: 0.05 and 0.12 where effects reach from -1/2 to 1."""
+"""As shares of the range of effects: 0.05 and 0.12 if effects reach from -1/2 to 1."""
 
 WIDE_PRIOR, WIDE_HOPED = 40, 0.3
-"""The same of values that are expected everywhere in their range, as hits are: the deviation is the largest
-there can be, the mean gain this part of it."""
+"""The same for values that are expected in the whole range, such as hits. The deviation is the largest
+possible, and the mean gain is this part of it."""
 
 BOLDEST = 0.95
-"""Share of the capital that one user can cost at the most."""
+"""Largest share of the capital that one user can cost."""
 
 _GRID = np.arange(1, 17) / 16
 _NOTHING = 1e-12
-_ZOOMS = 6  # of `_GRID` each: bounds to a 10**7th of their distance from the mean
+_ZOOMS = 6  # each by `_GRID`: bounds to a 10**7th of their distance from the mean
 
 
 def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> Floats:
     """Logarithm of the capital after each user.
 
     Args:
-        gains: Of a unit stake on each user, in the order drawn, as shares of the range of effects,
-            ``(..., n)``.
+        gains: Gains of a unit stake on each user, in the order drawn, as shares of the range of
+            effects, ``(..., n)``.
         worst: The most that a unit stake can lose, above 0; broadcast to `gains`.
-        wide: Whether users are expected everywhere in the range. It is to be known beforehand, and
-            matters for the number of users alone, not for the error rate.
+        wide: Whether effects are expected in the whole range. It must be known beforehand. It changes
+            the number of users needed, not the error rate.
 
     Returns:
         An array of the shape of `gains`.
@@ -62,14 +62,14 @@ def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> 
 def log_capital_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> Floats:
     """Logarithm of the capital of one bettor who can bet on one of several gains at a time.
 
-    Refuted is that all the means are 0 or less: each user is bet on with the gain that promised the
-    most growth before. So a claim of which there are several ways to be true costs hardly more users
-    than each way alone, and no share of alpha.
+    This tests the hypothesis that all means are 0 or less. For each user, the bettor uses the gain that
+    promised the most growth so far. So a claim that can be true in several ways needs hardly more users
+    than each way alone, and alpha is not divided.
 
     Args:
-        gains: As of `log_capital`, ``(ways, n)``.
+        gains: As in `log_capital`, ``(ways, n)``.
         worst: The most that a unit stake can lose, ``(ways, 1)``.
-        wide: As of `log_capital`.
+        wide: As in `log_capital`.
 
     Returns:
         ``(n,)``.
@@ -81,7 +81,7 @@ def log_capital_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> F
 
 
 def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, Floats]:
-    """The stake on each user and the growth that it promises, from what was known before that user."""
+    """The stake on each user and its expected growth, from the users before."""
     worst = np.asarray(worst, np.float64)
     prior, hoped, spread = PRIOR, np.asarray(HOPED), np.asarray(SPREAD)
     if wide:
@@ -90,16 +90,16 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
     users = prior + np.arange(gains.shape[-1])
 
     def before(power: int, imagined: Floats) -> Floats:
-        # Summed without the user who is bet on: a sum that takes it away again keeps its rounding error,
-        # by which a bettor with a choice of ways would know it.
+        # The sum never includes the current user. Subtracting that user later would leave a rounding error
+        # that depends on the user, and a bettor who chooses between ways could use it.
         sums = np.zeros_like(gains)
         np.cumsum(gains[..., :-1] ** power, axis=-1, out=sums[..., 1:])
         mean: Floats = (prior * imagined + sums) / users
         return mean
 
     mean, square = before(1, hoped), before(2, hoped**2 + spread**2)
-    # Where few users lose much, a stake that knows the variance alone is so bold that nothing grows: the
-    # third term of log(1 + b g) tames it. It has no say where few gain much, and the series may diverge.
+    # If few users lose much, a stake from the variance alone is too bold for any growth. The third term of
+    # log(1 + b g) lowers it. The term is not used if few users gain much, because the series may diverge.
     cube = np.minimum(before(3, hoped**3 + 3 * hoped * spread**2), 0.0)
     best = 2 * mean / (square + np.sqrt(square**2 - 4 * cube * np.maximum(mean, 0.0)))
     stakes: Floats = np.clip(best, 0.0, BOLDEST / worst)
@@ -107,7 +107,7 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
 
 
 def p_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> float:
-    """P-value of the hypothesis that all the means are 0 or less: see `log_capital_of_any`."""
+    """P-value of the hypothesis that all means are 0 or less; see `log_capital_of_any`."""
     if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
         return 0.0
     capital = log_capital_of_any(gains, np.maximum(worst, _NOTHING), wide=wide)
@@ -115,13 +115,13 @@ def p_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> float:
 
 
 def p_of_some(gains: Floats, worst: Floats) -> float:
-    """P-value of the hypothesis that all the means are 0 or less, where the capital is shared by all ways.
+    """P-value of the hypothesis that all means are 0 or less, if all ways share the capital.
 
-    Each way begins with an equal share and keeps to it, so that the p-value is never above that of any way
-    times their number (Bonferroni), and below where several gain.
+    Each way starts with an equal share and keeps its gains. So the p-value is never above that of any way
+    times their number (Bonferroni), and it is lower if several ways gain.
 
     Args:
-        gains: As of `log_capital_of_any`, ``(ways, n)``; 0 where a way does not bet on a user.
+        gains: As in `log_capital_of_any`, ``(ways, n)``; 0 if a way does not bet on a user.
         worst: The most that a unit stake can lose, ``(ways, 1)``.
     """
     if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
@@ -131,21 +131,22 @@ def p_of_some(gains: Floats, worst: Floats) -> float:
 
 
 class Bets(Mean):
-    """What is known of the mean effect of all users from those asked so far; a `bounds.Mean`.
+    """The estimate of all users' mean effect from the users asked so far; a `bounds.Mean`.
 
-    Bounds and p-values hold at every number of users at once. The set of means that are not refuted may
-    have gaps; the bounds are those of its hull, so that only p-values decide.
+    Bounds and p-values are valid at all numbers of users at once. The set of means that are not rejected
+    may have gaps. The bounds are those of its hull, so only p-values decide.
 
     Args:
-        effects: One a user, in the order drawn, ``(n,)``, n at least 1.
-        low: Smallest effect there can be.
-        high: Largest effect there can be.
-        unknown: Before which of `effects` there were users whose effect is not known; each is as
-            small as can be for the claim that the mean is above a value, and as large for the other.
-        wide: As of `log_capital`.
+        effects: One effect per user, in the order drawn, ``(n,)``, n at least 1.
+        low: Smallest possible effect.
+        high: Largest possible effect.
+        unknown: Indices into `effects` before which users with an unknown effect stand. Each counts as
+            the smallest possible for the claim that the mean is above a value, and as the largest
+            possible for the opposite claim.
+        wide: As in `log_capital`.
 
     Raises:
-        OracleError: If an effect lies outside the range, or the range has no ends.
+        OracleError: If an effect lies outside the range, or the range is not finite.
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class Bets(Mean):
     ) -> None:
         if not math.isfinite(high - low):
             raise OracleError(
-                f"effects from {low:g} to {high:g} cannot be bet on: a bet needs a range with two ends; "
+                f"effects from {low:g} to {high:g} cannot be bet on: a bet needs a finite range; "
                 f"give the score a finite span"
             )
         slack = 1e-9 * max(1.0, high - low)  # rounding
@@ -167,8 +168,8 @@ class Bets(Mean):
         if outside.any():
             raise OracleError(
                 f"an effect of {float(effects[outside][0]):g} lies outside the range from {low:g} to "
-                f"{high:g} that was declared for it, so that no bet on it is safe; see that the span of "
-                f"the score holds for every answer, to both requests"
+                f"{high:g} that was declared for it, so no bet on it is safe; make sure that the span "
+                f"of the score is valid for every answer to both requests"
             )
         effects = np.clip(effects, low, high)
         self.estimate = float(effects.mean())
@@ -187,15 +188,15 @@ class Bets(Mean):
         return self._hull(self._below, self.high, alpha)
 
     def p_at_most(self, value: float) -> float:
-        """See `bounds.Mean`; 1 over the largest capital there ever was."""
+        """See `bounds.Mean`; 1 over the largest capital so far."""
         return math.exp(-float(self._above(np.array([value]))[0]))
 
     def p_at_least(self, value: float) -> float:
-        """See `bounds.Mean`; 1 over the largest capital there ever was."""
+        """See `bounds.Mean`; 1 over the largest capital so far."""
         return math.exp(-float(self._below(np.array([value]))[0]))
 
     def p_within(self, value: float) -> float:
-        """See `bounds.Mean`; one bettor bets on the side of 0 that promises more."""
+        """See `bounds.Mean`; one bettor bets on the side of 0 that promises more growth."""
         gains = np.stack([self._least - value, -value - self._most])
         worst = np.array([[value - self.low], [self.high + value]])
         return p_of_any(gains / self._scale, worst / self._scale, wide=self._wide)
@@ -211,12 +212,12 @@ class Bets(Mean):
         gains, worst = gains / self._scale, worst / self._scale
         worst_of_each = np.maximum(worst, _NOTHING)[:, None]
         won = log_capital(gains, worst_of_each, wide=self._wide).max(axis=-1)
-        # A bet that cannot lose is won by whoever gains once, or by nobody.
+        # A bet that cannot lose is won after one gain; without any gain it is not won.
         sure = np.where((worst < 0) | (gains > 0).any(axis=-1), np.inf, 0.0)
         return np.where(worst <= 0, sure, np.maximum(won, 0.0))
 
     def _hull(self, won: Callable[[Floats], Floats], end: float, alpha: float) -> float:
-        """The end of what is refuted from `end` on, between it and the mean of the sample."""
+        """The end of the rejected interval that starts at `end`, between `end` and the sample mean."""
         enough = -math.log(alpha)
         if won(np.array([end]))[0] < enough:
             return end

@@ -1,7 +1,7 @@
-"""What is known of the mean of an effect over users, behind one protocol.
+"""One protocol for estimates of the mean of an effect over users.
 
-`betting.Bets` says it of effects of a known range, at every number of users. Here are the exceptions: a
-share in a sample whose size was fixed before, and a mean that is known.
+`betting.Bets` implements it for effects of a known range, at every number of users. This module has the
+exceptions: a share in a sample of fixed size, and a known mean.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Mean(Protocol):
-    """What is known of the mean effect of all users from those in the sample."""
+    """The estimate of all users' mean effect from the users in the sample."""
 
     estimate: float
     """The mean of the sample."""
@@ -34,7 +34,7 @@ class Mean(Protocol):
     def p_within(self, value: float) -> float:
         """P-value of the hypothesis that the true mean is between ``-value`` and `value`.
 
-        From the p-values of both sides (Bonferroni), where nothing better is known.
+        By default from the p-values of both sides (Bonferroni).
         """
         return min(1.0, 2 * min(self.p_at_most(value), self.p_at_least(-value)))
 
@@ -42,12 +42,12 @@ class Mean(Protocol):
 class Rate(Mean):
     """Bounds for a share in a sample of fixed size (Clopper and Pearson 1934, Biometrika 26).
 
-    They are exact for one look at one sample; for users asked step by step there are `betting.Bets`.
+    They are exact for one look at one sample. For users asked step by step, use `betting.Bets`.
 
     Args:
-        count: Those that have the property.
-        users: All.
-        unknown: Further ones of which it is not known.
+        count: Number of users with the property.
+        users: Number of all users.
+        unknown: Number of further users for whom the property is unknown.
     """
 
     def __init__(self, count: int, users: int, unknown: int = 0) -> None:

@@ -15,31 +15,30 @@ from pytest_recsys_mt.oracles.arrays import Floats
 def bradley_terry(
     wins: ArrayLike, *, prior: float = 0.0, names: Sequence[str] | None = None
 ) -> Floats:
-    """The strengths that make the comparisons most likely.
+    """The maximum likelihood strengths of the players.
 
     Player i beats player j with probability ``1 / (1 + exp(s_j - s_i))`` (Bradley and Terry 1952,
-    Biometrika 39, 324-345). A tie counts as half a win for both: strengths are then those at which
-    every player is expected to win as much as it did, and exchanging wins and losses turns their
-    signs.
+    Biometrika 39, 324-345). A tie counts as half a win for both. At these strengths every player's
+    expected wins equal its wins. Exchanging wins and losses reverses the signs.
 
     Args:
-        wins: How often the player of the row beat the one of the column, ties as halves, ``(m, m)``;
-            the diagonal does not count.
-        prior: Ties added to each pair that met. Without any, a player that never lost has no finite
-            strength.
-        names: Of the players, for messages; by default their numbers.
+        wins: How often the player of the row beat the player of the column, ties as halves,
+            ``(m, m)``; the diagonal does not count.
+        prior: Number of ties added to each pair that met. Without them, a player that never lost has
+            no finite strength.
+        names: Names of the players, for messages; by default their numbers.
 
     Returns:
-        Strengths in natural logarithms of odds, of mean 0, ``(m,)``.
+        Strengths in natural logarithms of odds, with mean 0, ``(m,)``.
 
     Raises:
-        OracleError: If an argument is none of these, or the comparisons fix no finite strengths: the
-            players fall into groups of which one never lost to the others (Ford 1957).
+        OracleError: If an argument is invalid, or the comparisons determine no finite strengths: the
+            players form groups, and one group never lost to the others (Ford 1957).
     """
     table = np.array(wins, np.float64)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
         raise OracleError(
-            f"bradley_terry: wins is a square table of at least two players, got an array of shape "
+            f"bradley_terry: wins must be a square table of at least two players, got an array of shape "
             f"{table.shape}"
         )
     np.fill_diagonal(table, 0.0)
@@ -61,8 +60,8 @@ def _connected(table: Floats, names: Sequence[str]) -> None:
             for each in range(count)
         )
         raise OracleError(
-            f"bradley_terry: no finite strengths, for between the groups [{told}] one never lost, "
-            f"or they never met; compare more, or give prior=1 for a tie to each pair that met"
+            f"bradley_terry: no finite strengths, because one of the groups [{told}] never lost to "
+            f"another, or they never met; compare more, or pass prior=1 to add a tie to each pair that met"
         )
 
 

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment: reject where the adjusted p is at most alpha.
+    """Holm's step-down adjustment: reject if the adjusted p is at most alpha.
 
-    The chance of any false rejection among all is then at most alpha, however the tests depend on
-    one another (Holm 1979, Scandinavian Journal of Statistics 6, 65-70).
+    Then the probability of any false rejection is at most alpha, under any dependence between the
+    tests (Holm 1979, Scandinavian Journal of Statistics 6, 65-70).
 
     Args:
         p_values: In [0, 1], in any order.
 
     Returns:
-        The adjusted values, in the same order; they never fall below a smaller p's.
+        The adjusted values, in the same order. A larger p never gets a smaller adjusted value.
     """
     adjusted = [0.0] * len(p_values)
     largest = 0.0
@@ -27,17 +27,17 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Step-up adjustment of Benjamini and Hochberg: list what is adjusted to at most a rate.
+    """Step-up adjustment of Benjamini and Hochberg: list findings whose adjusted p is at most a rate.
 
-    Of all listed, the expected share of false ones is then at most that rate, where the tests are
-    independent or depend on one another positively, as relations that share their source answers do
+    Then the expected share of false findings among the listed ones is at most that rate, if the tests
+    are independent or positively dependent, as for relations that share their source answers
     (Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57, 289-300).
 
     Args:
         p_values: In [0, 1], in any order.
 
     Returns:
-        The adjusted values, in the same order; never above those of `holm`.
+        The adjusted values, in the same order. They are never above those of `holm`.
     """
     adjusted = [0.0] * len(p_values)
     smallest = 1.0

@@ -1,4 +1,4 @@
-"""Where another recommender overtakes ours as histories grow."""
+"""The history length at which another recommender overtakes ours."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class CrossingPoint:
     """The first history length at which the other recommender is better.
 
     Attributes:
-        length: As measured; None where it is better at no length.
+        length: The measured length; None if the other is better at no length.
         low: The lower end of the interval; None as in `length`.
-        high: The upper end, likewise.
-        never: Share of the bootstrap samples in which it is better at no length.
+        high: The upper end of the interval; None as in `length`.
+        never: Share of the bootstrap samples in which the other is better at no length.
     """
 
     length: int | None
@@ -41,44 +41,44 @@ def crossing_point(
 ) -> CrossingPoint:
     """The first length at which the other recommender's mean metric is above ours.
 
-    The interval is of percentiles of a bootstrap over users, each with all lengths of both
-    recommenders; a sample in which the other is never ahead counts as beyond the last length.
+    The interval is the percentile interval of a bootstrap over users, each with all lengths of both
+    recommenders. A sample in which the other is never ahead counts as beyond the last length.
 
     Source:
-        The cold-start comparison of section 3.4.3 of https://arxiv.org/abs/2411.00331, in which
-        language models are ahead with short histories and trained models with long ones.
+        The cold-start comparison of section 3.4.3 of https://arxiv.org/abs/2411.00331. There, language
+        models are ahead with short histories and trained models with long ones.
 
     Args:
-        lengths: Of the histories, rising, ``(m,)``.
+        lengths: Lengths of the histories, ascending, ``(m,)``.
         ours: The metric of each user at each length, ``(n, m)``.
         other: The other recommender's, of the same users, ``(n, m)``.
-        confidence: In (0, 1).
-        seed: Of the draws.
-        draws: Bootstrap samples.
+        confidence: Confidence level, in (0, 1).
+        seed: Seed of the draws.
+        draws: Number of bootstrap samples.
 
     Raises:
-        OracleError: If an argument is none of these, or there are fewer than two users.
+        OracleError: If an argument is invalid, or there are fewer than two users.
     """
     left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)
     if left.ndim != 2 or left.shape != right.shape or left.shape[1] != len(lengths):
         raise OracleError(
-            f"crossing_point: both recommenders have one row a user and one column a length, got "
+            f"crossing_point: both recommenders need one row per user and one column per length, got "
             f"arrays of shapes {left.shape} and {right.shape} for {len(lengths)} lengths"
         )
     if not np.isfinite(left).all() or not np.isfinite(right).all() or len(left) < 2:
         raise OracleError(
-            f"crossing_point: metrics are finite numbers of at least two users, got {len(left)} users"
+            f"crossing_point: metrics must be finite numbers of at least two users, got {len(left)} users"
         )
     rising = all(a < b for a, b in pairwise(lengths))
     if not lengths or not rising or not 0 < confidence < 1 or draws < 1:
         raise OracleError(
-            f"crossing_point: lengths rise, confidence lies in (0, 1) and draws is at least 1, got "
-            f"{list(lengths)!r}, {confidence!r} and {draws!r}"
+            f"crossing_point: lengths must rise, confidence must lie in (0, 1) and draws must be at "
+            f"least 1, got {list(lengths)!r}, {confidence!r} and {draws!r}"
         )
     ahead = right - left
     rng = np.random.default_rng(seed)
     users = len(ahead)
-    # How often each user is drawn says all about the means.
+    # The means depend only on how often each user is drawn.
     weights = rng.multinomial(users, np.full(users, 1 / users), size=draws)
     crossings = np.sort(_first(weights @ ahead))
     tail = (1 - confidence) / 2

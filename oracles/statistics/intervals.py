@@ -1,4 +1,4 @@
-"""Intervals for people's own figures: rates, and means of several numbers a user."""
+"""Intervals for your own figures: rates, and means of several numbers per user."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ def rate_interval(
 ) -> tuple[float, float]:
     """The two-sided interval of a rate.
 
-    Wilson's (1927, JASA 22) is right on average and the one to show; the exact one of Clopper and
-    Pearson (1934, Biometrika 26) is never wrong more often than it says and the one to guarantee.
+    Wilson's interval (1927, JASA 22) has the stated confidence on average: use it to show a rate. The
+    exact interval of Clopper and Pearson (1934, Biometrika 26) has at least the stated confidence: use it
+    for guarantees.
 
     Args:
         count: Users with the property.
         users: All users, at least 1.
-        confidence: In (0, 1).
+        confidence: Confidence level, in (0, 1).
         method: ``wilson`` or ``exact``.
 
     Returns:
         The lower and the upper bound.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     if method not in ("wilson", "exact"):
-        raise OracleError(f"rate_interval: method is 'wilson' or 'exact', got {method!r}")
+        raise OracleError(f"rate_interval: method must be 'wilson' or 'exact', got {method!r}")
     _share("rate_interval", confidence)
     if not 0 <= count <= users or users < 1:
         raise OracleError(
-            f"rate_interval: count must lie between 0 and the number of users, which is at least "
-            f"1, got count={count!r} of users={users!r}"
+            f"rate_interval: users must be at least 1, and count must lie between 0 and users, got "
+            f"count={count!r} of users={users!r}"
         )
     from scipy.stats import binomtest
 
@@ -55,38 +56,37 @@ def cluster_bootstrap(
     seed: int = 0,
     draws: int = 9_999,
 ) -> tuple[float, float]:
-    """The interval of a mean over values of which several belong to one user.
+    """The interval of a mean over values if users have several values each.
 
-    Users are drawn with all their values, since those of one user depend on one another and only
+    Users are drawn with all their values, because values of one user depend on one another and only
     users are independent (BCa bootstrap, Efron 1987, JASA 82; clusters as in Davison and Hinkley
     1997, section 3.8). Bootstrap intervals are a little too narrow: measured with 40 and with 100
-    users of 1 to 5 values, those of 95 % hold the mean in 93 % (without regard to users: 70 %).
+    users of 1 to 5 values, the 95 % intervals contain the mean in 93 % (if users are ignored: 70 %).
 
     Args:
         values: Finite numbers, ``(n,)``.
-        users: Whose each value is, ``(n,)``; at least two different ones.
-        confidence: In (0, 1).
-        seed: Of the draws.
-        draws: Bootstrap samples.
+        users: The user of each value, ``(n,)``; at least two different ones.
+        confidence: Confidence level, in (0, 1).
+        seed: Seed of the draws.
+        draws: Number of bootstrap samples.
 
     Returns:
-        The lower and the upper bound; both the mean where all users have one and the same.
+        The lower and the upper bound; both are the mean if all users have the same mean.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     _share("cluster_bootstrap", confidence)
     numbers = np.asarray(values, np.float64)
     if numbers.ndim != 1 or len(numbers) != len(users) or not np.isfinite(numbers).all():
         raise OracleError(
-            f"cluster_bootstrap: every value is a finite number and needs its user, got values of "
+            f"cluster_bootstrap: every value must be a finite number and needs its user, got values of "
             f"shape {numbers.shape} and {len(users)} users"
         )
     places = {user: place for place, user in enumerate(dict.fromkeys(users))}
     if len(places) < 2:
         raise OracleError(
-            f"cluster_bootstrap: one user cannot stand for all, at least 2 are needed, got "
-            f"{list(places)!r}"
+            f"cluster_bootstrap: at least 2 different users are needed, got {list(places)!r}"
         )
     rows = np.array([places[user] for user in users])
     sums = np.bincount(rows, weights=numbers)

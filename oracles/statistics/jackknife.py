@@ -1,16 +1,16 @@
 """Bounds for a number of all users together, by the jackknife over users; approximate, not proven.
 
-A number such as a coverage is no mean over users, so that nothing bounds what a user adds to it and no
-bet on users is fair. The jackknife says how it varies: each user is left out in turn, and the n values
-that follow are treated as the users of a mean. Two things make that err too often. A sample in which
-nobody differs says that nothing varies: so two users are imagined who would move the number as far as one
-user can, one up and one down (as Agresti and Caffo 2000, The American Statistician 54(4), do for shares).
-And where the number hangs on a few users, n - 1 degrees of freedom are too many: the variance of a
-variance grows with the kurtosis, and the degrees are as many as a variance of that variance has
-(Satterthwaite 1946, Biometrics Bulletin 2(6)).
+A number such as a coverage is not a mean over users. So nothing bounds what a user adds to it, and bets on
+users are not fair. The jackknife estimates how the number varies: each user is left out in turn, and the n
+resulting values are treated as the users of a mean. This errs too often in two cases. If all users of a
+sample are equal, the estimated variance is 0. So two imagined users are added who move the number as far as
+one user can, one up and one down (as Agresti and Caffo 2000, The American Statistician 54(4), do for
+shares). If the number depends on a few users, n - 1 degrees of freedom are too many, because the variance of
+a variance grows with the kurtosis. So the degrees of freedom are matched to that variance (Satterthwaite
+1946, Biometrics Bulletin 2(6)).
 
-`benchmarks/aggregates.py` measures how often the bounds miss. No theorem says that it is at most the
-declared rate, so whatever shows these bounds calls them approximate.
+`benchmarks/aggregates.py` measures how often the bounds miss. No theorem limits this to the declared rate, so
+reports call these bounds approximate.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pytest_recsys_mt.oracles.statistics.bounds import Mean
 
 
 def linearised(value: float, without: Floats) -> Floats:
-    """How much each user adds to a number of all users, as values whose mean is the number.
+    """The contribution of each user to a number of all users, as values whose mean is the number.
 
     ``e_i = S + (n - 1) (mean_j S_(j) - S_(i))``, with ``S_(i)`` the number without user i. For a mean
-    over users they are the users' own values. Their variance over n is the jackknife estimate of the
-    variance of S, which on average is not too small, whatever symmetric function of independent
-    users S is (Efron and Stein 1981, Annals of Statistics 9(3)).
+    over users, these are the users' own values. Their variance over n is the jackknife estimate of the
+    variance of S. On average it is not too small, for any symmetric function S of independent users
+    (Efron and Stein 1981, Annals of Statistics 9(3)).
 
     Args:
         value: The number of all users, S.
-        without: The number of all but each, ``(n,)``.
+        without: The number without each user, ``(n,)``.
 
     Returns:
         ``(n,)``.
@@ -43,13 +43,13 @@ def linearised(value: float, without: Floats) -> Floats:
 
 
 class Jackknife(Mean):
-    """What is known of a number of all users from those in the sample; a `bounds.Mean`.
+    """The estimate of a number of all users from the users in the sample; a `bounds.Mean`.
 
     Args:
-        values: As of `linearised`, ``(n,)``, n at least 1.
-        low: The smallest number there can be.
-        high: The largest number there can be.
-        one: How far the value of a user who was not seen may be from the number.
+        values: As in `linearised`, ``(n,)``, n at least 1.
+        low: The smallest possible number.
+        high: The largest possible number.
+        one: How far the value of an unseen user may be from the number.
     """
 
     def __init__(self, values: Floats, low: float, high: float, one: float) -> None:

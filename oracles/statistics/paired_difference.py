@@ -17,12 +17,12 @@ Test = Literal["sign-flips", "t"]
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """How much one recommender's users differ from another's.
+    """How much two recommenders differ on the same users.
 
     Attributes:
-        users: How many there are.
-        mean: Mean difference, the first less the second.
-        p_value: Two-sided, of no difference; None where the t-test has no answer.
+        users: Number of users.
+        mean: Mean difference, the first minus the second.
+        p_value: Two-sided p-value of no difference; None if the t-test is undefined.
         significant: Whether the p-value is below alpha.
     """
 
@@ -37,33 +37,33 @@ def paired_difference(
 ) -> PairedDifference:
     """Test whether two recommenders differ in a metric of the same users.
 
-    The multidimensional paper marks differences with p < .01 and does not say by which test
+    The multidimensional paper marks differences with p < .01 and does not name the test
     (https://arxiv.org/abs/2411.00331, Table 3).
 
     Args:
-        ours: One number a user, ``(n,)``.
-        other: The other recommender's, of the same users in the same order, ``(n,)``.
+        ours: One number per user, ``(n,)``.
+        other: The other recommender's numbers, for the same users in the same order, ``(n,)``.
         alpha: In (0, 1).
-        test: ``sign-flips`` permutes (`sign_flip_test`, 9,999 draws, so p is at least 0.0001); ``t``
-            is Student's paired t-test, which has no answer where all users differ by one and the
-            same amount other than 0.
+        test: ``sign-flips`` permutes (`sign_flip_test`, 9,999 draws, so p is at least 0.0001). ``t``
+            is Student's paired t-test, which is undefined if all users differ by the same amount
+            other than 0.
 
     Returns:
-        See `PairedDifference`; p is 1 where no user differs.
+        See `PairedDifference`; p is 1 if no user differs.
 
     Raises:
-        OracleError: If an argument is none of these, or there are fewer than two users.
+        OracleError: If an argument is invalid, or there are fewer than two users.
     """
     level = share("paired_difference", "alpha", alpha)
     left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)
     fit = left.ndim == 1 and left.shape == right.shape and len(left) > 1
     if not fit or not np.isfinite(left).all() or not np.isfinite(right).all():
         raise OracleError(
-            f"paired_difference: both recommenders have one finite number for each of the same "
+            f"paired_difference: both recommenders need one finite number for each of the same "
             f"users, at least two, got arrays of shapes {left.shape} and {right.shape}"
         )
     if test not in ("sign-flips", "t"):
-        raise OracleError(f"paired_difference: test is 'sign-flips' or 't', got {test!r}")
+        raise OracleError(f"paired_difference: test must be 'sign-flips' or 't', got {test!r}")
     difference = left - right
     p: float | None
     if not difference.any():

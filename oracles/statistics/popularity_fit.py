@@ -1,4 +1,4 @@
-"""Which heavy tail the popularity of a catalogue has."""
+"""Which heavy-tailed distribution fits the popularity of a catalogue."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class PopularityFit:
     """A Pareto and a log-normal distribution of popularity, fitted and compared.
 
     Attributes:
-        items: How many there are.
-        pareto_shape: b of the density ``b m**b / x**(b + 1)`` from the least popularity m on. With b
-            of at most 1 the mean is infinite, with b of at most 2 the variance.
-        pareto_distance: Largest difference of the distribution functions, data against fit
+        items: Number of items.
+        pareto_shape: b of the density ``b m**b / x**(b + 1)``, which starts at the smallest popularity
+            m. The mean is infinite if b is at most 1, the variance if b is at most 2.
+        pareto_distance: Largest difference of the distribution functions of data and fit
             (Kolmogorov and Smirnov), in [0, 1].
         lognormal_mean: Mean of ln popularity.
         lognormal_deviation: Standard deviation of ln popularity.
         lognormal_distance: As `pareto_distance`.
-        z: Of Vuong's test of the two; above 0 the Pareto is nearer to the data. Where all values are
-            whole, both are fitted anew for it to what they are, values rounded to whole numbers:
-            taken for exact, the many items with one rating alone would speak for a Pareto. Begun at
-            the least value, a log-normal comes near any Pareto, so that z far above 0 is not to be
-            had there; near 0 says that a Pareto may be true.
-        p_value: Of the hypothesis that both are equally near, two-sided.
+        z: Statistic of Vuong's test of the two; above 0, the Pareto is nearer to the data. If all
+            values are whole, both distributions are fitted again as values rounded to whole numbers.
+            If the values were taken as exact, the many items with only one rating would favour a
+            Pareto. A log-normal that starts at the smallest value can be near any Pareto, so z is
+            never far above 0 then; z near 0 means that a Pareto may be true.
+        p_value: Two-sided p-value of the hypothesis that both are equally near.
     """
 
     items: int
@@ -46,27 +46,28 @@ class PopularityFit:
 
 
 def popularity_fit(popularity: ArrayLike) -> PopularityFit:
-    """Fit both distributions by maximum likelihood, and say which is nearer to the data.
+    """Fit both distributions by maximum likelihood, and test which is nearer to the data.
 
-    The popularity paper finds a Pareto to fit MovieLens 10M best, "alpha = 0.68", which is the shape
-    here: a density falling with 0.68 could not be normalised (section 4.1 of
+    In the popularity paper a Pareto fits MovieLens 10M best, "alpha = 0.68". This alpha is the shape
+    here, because a density with exponent 0.68 could not be normalised (section 4.1 of
     https://arxiv.org/abs/2406.01285, its Figure 1).
 
     Source:
-        Clauset, Shalizi and Newman 2009, SIAM Review 51(4), section 3 and appendix C, with the least
-        popularity as the start of the tail; Vuong 1989, Econometrica 57(2).
+        Clauset, Shalizi and Newman 2009, SIAM Review 51(4), section 3 and appendix C, with the
+        smallest popularity as the start of the tail; Vuong 1989, Econometrica 57(2).
 
     Args:
-        popularity: Interactions of each item, above 0, ``(n,)``; at least two different values.
+        popularity: Number of interactions of each item, above 0, ``(n,)``; at least two different
+            values.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     values = np.sort(scores("popularity_fit", "popularity", popularity))
     if values[0] == values[-1]:
         raise OracleError(
             f"popularity_fit: all {len(values)} items are equally popular ({values[0]:g}), so no "
-            f"distribution can be fitted; it needs different values"
+            f"distribution can be fitted; give different values"
         )
     logs = np.log(values)
     beyond = logs - logs[0]
@@ -90,13 +91,13 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
 
 
 def cumulative_mean(popularity: ArrayLike) -> Floats:
-    """Means of the first 1, 2, ... n items, ``(n,)``; where they jump, one item decides the mean.
+    """Means of the first 1, 2, ... n items, ``(n,)``; at a jump, one item dominates the mean.
 
     Source:
         Figure 5 of https://arxiv.org/abs/2406.01285.
 
     Args:
-        popularity: Of each item, in the order they are added; or its logarithm.
+        popularity: Popularity of each item, or its logarithm, in the order of adding.
     """
     values = np.asarray(popularity, np.float64)
     means: Floats = np.cumsum(values) / np.arange(1, len(values) + 1)
@@ -104,7 +105,7 @@ def cumulative_mean(popularity: ArrayLike) -> Floats:
 
 
 def _distance(fitted: Floats, values: Floats) -> float:
-    """The largest difference of a distribution function and that of sorted data, ties included."""
+    """The largest difference between a distribution function and that of sorted data, with ties."""
     n = len(values)
     below = np.searchsorted(values, values, side="left") / n
     upto = np.searchsorted(values, values, side="right") / n
@@ -123,7 +124,7 @@ def _exact_ratios(logs: Floats) -> Floats:
 
 
 def _rounded_ratios(values: Floats) -> Floats:
-    """The same of values rounded to whole numbers; both distributions begin half below the least."""
+    """As `_exact_ratios`, for values rounded to whole numbers; both distributions start at the least - 0.5."""
     from scipy.special import log_ndtr, ndtr
 
     start = values[0] - 0.5
@@ -134,7 +135,7 @@ def _rounded_ratios(values: Floats) -> Floats:
         return fallen + np.log(-np.expm1(-shape * (high - low)))
 
     def lognormal(mean: float, deviation: float) -> Floats:
-        # By the upper tails, which are small but exact where the distribution functions are 1.
+        # The upper tails are small but exact, even where the distribution functions round to 1.
         left, right = (mean - low) / deviation, (mean - high) / deviation
         inside: Floats = log_ndtr(left) + np.log1p(-np.exp(log_ndtr(right) - log_ndtr(left)))
         share: float = ndtr((mean - math.log(start)) / deviation)
@@ -151,7 +152,7 @@ def _rounded_ratios(values: Floats) -> Floats:
 
 
 def _least(terms: Callable[[Floats], Floats], start: Sequence[float]) -> tuple[float, ...]:
-    """Where the sum of some terms is smallest."""
+    """The arguments that minimise the sum of some terms."""
     from scipy.optimize import minimize
 
     def total(at: Floats) -> float:

@@ -1,7 +1,7 @@
-"""Position bias: whether it matters where a candidate stands.
+"""Position bias: whether the place of a candidate matters.
 
-Two questions: is the wanted candidate found more often in some places (`position_test`, and
-`no_position_bias` as a promise), and are candidates of some places chosen more often
+There are two questions. Is the wanted candidate found more often at some places (`position_test`, and
+`no_position_bias` as a promise)? Are candidates at some places chosen more often
 (`chosen_places_test`)?
 
 Source:
@@ -30,30 +30,30 @@ def position_test(
 ) -> tuple[float, float]:
     """The permutation test of equal accuracy in all groups of places.
 
-    The statistic is the sum of squares between groups, ``sum_g n_g (mean_g - mean)^2``. Where places
-    are drawn independently of users, as in shuffled candidates, every deal of the values to the
-    places is as likely; ``p = (c + 1) / (draws + 1)`` counts the deals that reach the statistic
-    (Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39).
+    The statistic is the sum of squares between groups, ``sum_g n_g (mean_g - mean)^2``. If places are
+    drawn independently of users, as in shuffled candidates, all assignments of the values to the places
+    are equally likely. In ``p = (c + 1) / (draws + 1)``, c counts the assignments that reach the
+    statistic (Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39).
 
     Args:
         values: Accuracy of each answer, ``(n,)``.
-        groups: In which group of places the wanted candidate stood, ``(n,)``.
-        users: Whose each answer is, ``(n,)``, where users have several, with the wanted candidate
-            in one place after another: values are then dealt anew within each user.
-        draws: Deals.
-        seed: Of the deals.
+        groups: The group of places of the wanted candidate, ``(n,)``.
+        users: The user of each answer, ``(n,)``, if users have several answers with the wanted
+            candidate at different places. Values are then permuted within each user.
+        draws: Number of random assignments.
+        seed: Seed of the assignments.
 
     Returns:
-        The statistic and its p-value; 0 and 1 where all values are alike.
+        The statistic and its p-value; 0 and 1 if all values are equal.
 
     Raises:
-        OracleError: If an argument is none of these, or there is only one group.
+        OracleError: If an argument is invalid, or there is only one group.
     """
     numbers = np.asarray(values, np.float64)
     names, places = np.unique(np.asarray(groups), return_inverse=True)
     if numbers.ndim != 1 or len(numbers) != len(places) or not np.isfinite(numbers).all():
         raise OracleError(
-            f"position_test: every value is a finite number and needs its group, got values of "
+            f"position_test: every value must be a finite number and needs its group, got values of "
             f"shape {numbers.shape} and {len(places)} groups"
         )
     if users is not None and len(users) != len(numbers):
@@ -62,7 +62,7 @@ def position_test(
         )
     if len(names) < 2 or draws < 1:
         raise OracleError(
-            f"position_test: there must be two groups and one draw at least, got the groups "
+            f"position_test: there must be at least two groups and one draw, got the groups "
             f"{names.tolist()!r} and draws={draws!r}"
         )
     sizes = np.bincount(places)
@@ -72,7 +72,7 @@ def position_test(
         return float(sizes @ (means - dealt.mean()) ** 2)
 
     observed = between(numbers)
-    # Sums of the same numbers in another order differ in their last digits, and count as equal.
+    # Sums of the same numbers in another order differ in their last digits; they count as equal.
     limit = observed - 1e-9 * float(((numbers - numbers.mean()) ** 2).sum())
     rng = np.random.default_rng(seed)
     whose = np.zeros(len(numbers), np.int64) if users is None else _numbered(users)
@@ -86,14 +86,14 @@ def position_test(
 
 
 def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, float]:
-    """The chi-square test of the places that were chosen, against all places alike.
+    """The chi-square test that all places are chosen equally often.
 
-    Where candidates are shuffled, each is chosen as often as any other, whatever the recommender
-    prefers; unless it prefers places.
+    If candidates are shuffled, every place is chosen equally often, whatever items the recommender
+    prefers, unless it prefers places.
 
     Args:
-        places: Of the candidate that each user is recommended first, from 0, ``(n,)``.
-        offered: How many candidates there are, at least 2.
+        places: Place of the candidate that each user is recommended first, from 0, ``(n,)``.
+        offered: Number of candidates, at least 2.
 
     Returns:
         The statistic, with ``offered - 1`` degrees of freedom, and its p-value.
@@ -104,7 +104,7 @@ def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, floa
     chosen = np.asarray(places, np.int64)
     if offered < 2 or not len(chosen) or chosen.min() < 0 or chosen.max() >= offered:
         raise OracleError(
-            f"chosen_places_test: places lie between 0 and {offered - 1}, of {offered} candidates "
+            f"chosen_places_test: places must lie between 0 and {offered - 1}, for {offered} candidates "
             f"(at least 2), got {list(places)!r}"
         )
     from scipy.stats import chisquare

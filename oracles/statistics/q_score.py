@@ -1,7 +1,7 @@
-"""Q: how far one recommender is preferred to another in pairwise comparisons.
+"""Q: how much one recommender is preferred to another in pairwise comparisons.
 
 "RecSys Arena" (https://arxiv.org/abs/2412.11068), equation 2: ``Q = (win + tie) / (lose + tie)``. It
-is 1 where both win as often, and exchanging the two gives 1/Q.
+is 1 if both win equally often, and exchanging the two gives 1/Q.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def q_score(win: float, tie: float, lose: float) -> float:
     Args:
         win: Comparisons won, or their share.
         tie: Comparisons without a winner, in the same unit.
-        lose: Comparisons lost, likewise.
+        lose: Comparisons lost, in the same unit.
 
     Returns:
-        From 0 up; infinite where nothing was lost or tied but something was won, NaN where there was
-        no comparison at all.
+        At least 0. Infinite if nothing was lost or tied but something was won, NaN if there was no
+        comparison.
 
     Raises:
         OracleError: If a number is below 0 or not finite.
@@ -42,10 +42,10 @@ def q_score(win: float, tie: float, lose: float) -> float:
 
 
 def q_in_words(q: float) -> float | str:
-    """Q as a report shows it: a number, or the name of the case in which it is none.
+    """Q as a report shows it: a number, or a text if Q is infinite or undefined.
 
     Args:
-        q: As of `q_score`; an infinity or NaN in those cases.
+        q: As returned by `q_score`; may be infinite or NaN.
 
     Returns:
         The number, or ``infinite (nothing lost or tied)``, or ``undefined (no comparison)``.
@@ -62,38 +62,38 @@ def q_interval(
 ) -> tuple[float, float]:
     """The interval of Q over users, by the percentile bootstrap.
 
-    Users are drawn with all their comparisons. The interval of the exchanged sides is the one of the
-    reciprocals. A draw without any comparison does not count; bounds may be infinite. Where no user
-    differs from the others it has no width, which says little of users that were not asked: a
-    verdict is made from the bounds of a mean instead.
+    Users are drawn with all their comparisons. Exchanging the sides gives the interval of the
+    reciprocals. A draw without any comparison does not count. Bounds may be infinite. If all users are
+    equal, the interval has no width, which says little about users that were not asked. So verdicts use
+    the bounds of a mean instead.
 
     Args:
-        outcomes: Comparisons won, tied and lost of each user, ``(n, 3)``; shares are fine.
-        confidence: In (0, 1).
-        seed: Of the draws.
-        draws: Bootstrap samples.
+        outcomes: Comparisons won, tied and lost by each user, ``(n, 3)``; shares are allowed.
+        confidence: Confidence level, in (0, 1).
+        seed: Seed of the draws.
+        draws: Number of bootstrap samples.
 
     Returns:
-        The lower and the upper bound; both NaN where there was no comparison.
+        The lower and the upper bound; both NaN if there was no comparison.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     counts = np.asarray(outcomes, np.float64)
     if counts.ndim != 2 or counts.shape[1:] != (3,) or not len(counts):
         raise OracleError(
-            f"q_interval: outcomes has a row of wins, ties and losses for each user, got an array "
+            f"q_interval: outcomes needs a row of wins, ties and losses for each user, got an array "
             f"of shape {counts.shape}"
         )
     if not (np.isfinite(counts).all() and (counts >= 0).all()):
-        raise OracleError("q_interval: outcomes are numbers of at least 0")
+        raise OracleError("q_interval: outcomes must be numbers of at least 0")
     if not 0 < confidence < 1:
         raise OracleError(f"q_interval: confidence must lie in (0, 1), got {confidence!r}")
     drawn = _drawn(counts, np.random.default_rng(seed), draws)
     drawn = np.sort(drawn[~np.isnan(drawn)])
     if not len(drawn):
         return math.nan, math.nan
-    # The same rank from either end, so that reciprocals have the reciprocal interval.
+    # The same rank from both ends, so that reciprocals get the reciprocal interval.
     rank = math.floor((1 - confidence) / 2 * len(drawn))
     return float(drawn[rank]), float(drawn[-1 - rank])
 

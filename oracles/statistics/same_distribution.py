@@ -1,4 +1,4 @@
-"""The two-sample Kolmogorov-Smirnov test: whether a sample is like the whole."""
+"""The two-sample Kolmogorov-Smirnov test: whether a sample has the distribution of the whole."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ def same_distribution(sample: Sequence[float], everybody: Sequence[float]) -> tu
     """The largest distance of two empirical distributions, and its p-value.
 
     Source:
-        The acceptance of user samples in section 4.1 of https://arxiv.org/abs/2411.00331. Where the
-        sample is part of the whole, as there, the test refuses less often than its p-value says.
+        The acceptance of user samples in section 4.1 of https://arxiv.org/abs/2411.00331. If the
+        sample is part of the whole, as there, the test rejects less often than its p-value says.
 
     Args:
-        sample: One number a sampled user.
-        everybody: One number a user of the whole.
+        sample: One number per sampled user.
+        everybody: One number per user of the whole.
 
     Returns:
         The distance in [0, 1], and the p-value of no difference.
 
     Raises:
-        OracleError: If either is empty, or holds anything but finite numbers.
+        OracleError: If either is empty or contains a value that is not a finite number.
     """
     if not len(sample) or not len(everybody):
         raise OracleError(
-            f"same_distribution: both need a number at least, got {len(sample)} and {len(everybody)}"
+            f"same_distribution: both need at least one number, got {len(sample)} and {len(everybody)}"
         )
     for values in (sample, everybody):
         if odd := [value for value in values if not math.isfinite(value)]:

@@ -25,39 +25,39 @@ def sign_flip_test(
 ) -> Floats:
     """P-values of the hypothesis that paired differences are symmetric about 0.
 
-    All columns share the flips of each draw, so that their dependence stays as it is, and a draw of
-    all of them is one row of a matrix product (Fisher 1935, The Design of Experiments, section 21;
-    p = (c + 1) / (draws + 1) of Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39, which
-    counts the observed signs among the draws and so is never 0).
+    All columns share the flips of each draw. This keeps their dependence, and a draw for all columns is
+    one row of a matrix product (Fisher 1935, The Design of Experiments, section 21). The p-value is
+    p = (c + 1) / (draws + 1) (Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39). It counts
+    the observed signs as one of the draws, so it is never 0.
 
     Args:
-        differences: One row a user, one column a relation, model or metric, ``(n, m)`` or ``(n,)``.
-        alternative: What the mean difference is suspected to be.
-        draws: Random sign patterns.
-        seed: Of the draws.
+        differences: One row per user, one column per relation, model or metric, ``(n, m)`` or ``(n,)``.
+        alternative: The suspected direction of the mean difference.
+        draws: Number of random sign patterns.
+        seed: Seed of the draws.
 
     Returns:
-        One p-value a column, ``(m,)``; 1 for a column of zeros.
+        One p-value per column, ``(m,)``; 1 for a column of zeros.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     numbers = np.asarray(differences, np.float64)
     columns = numbers[:, None] if numbers.ndim == 1 else numbers
     if columns.ndim != 2 or not len(columns) or not np.isfinite(columns).all():
         raise OracleError(
-            f"sign_flip_test: differences are finite numbers, one row a user, got an array of shape "
+            f"sign_flip_test: differences must be finite numbers, one row per user, got an array of shape "
             f"{numbers.shape}"
         )
     if alternative not in ("two-sided", "greater", "less"):
         raise OracleError(
-            f"sign_flip_test: alternative is 'two-sided', 'greater' or 'less', got {alternative!r}"
+            f"sign_flip_test: alternative must be 'two-sided', 'greater' or 'less', got {alternative!r}"
         )
     if draws < 1:
         raise OracleError(f"sign_flip_test: draws must be at least 1, got {draws!r}")
     users = len(columns)
     observed = _statistic(columns.sum(axis=0), alternative)
-    # Sums of the same numbers in another order differ in their last digits, and count as equal.
+    # Sums of the same numbers in another order differ in their last digits; they count as equal.
     limit = observed - 1e-9 * np.abs(columns).sum(axis=0)
     rng = np.random.default_rng(seed)
     reached = np.zeros(columns.shape[1], np.int64)

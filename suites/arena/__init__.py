@@ -1,1 +1,1 @@
-"""Which of two recommenders a judge prefers, and whether the judge can be trusted."""
+"""Which of two recommenders a judge prefers, and whether the judge is reliable."""

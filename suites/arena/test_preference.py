@@ -1,6 +1,6 @@
-"""The recommender under test and another one before a judge, which compares their lists user by user.
+"""A judge compares the lists of the recommender under test and of another one, user by user.
 
-A judge that fails its own tests (test_judge.py) makes every verdict here inconclusive.
+If the judge fails its own tests (test_judge.py), every verdict here is inconclusive.
 """
 
 import pytest

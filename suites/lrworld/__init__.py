@@ -1,1 +1,1 @@
-"""LRWorld: what a language model knows of association, of people's taste, and of items."""
+"""LRWorld: what a language model knows about association, about people's taste, and about items."""

@@ -11,13 +11,13 @@ ORDERS = 5
 
 
 def measures(*names):
-    """The measures of some kinds, as parameters of a test."""
+    """The measures with these names, as parameters of a test."""
     found = [each for each in MEASURES if each.name in names]
     return pytest.mark.parametrize("measure", found, ids=lambda m: f"{m.dataset}-{m.name}")
 
 
 def asked(recsys, measure):
-    """The model, the questions, and its answers to them as they are."""
+    """The model, the questions, and its answers to the unchanged questions."""
     model = recsys.texts
     questions = questions_for(measure, recsys.dataset, recsys.design.users, recsys.seed)
     return model, questions, ask(model, questions)

@@ -1,8 +1,7 @@
-"""The 31 measures of LRWorld, each better than guessing, and the two on Last.fm.
+"""The 31 measures of LRWorld and the two on Last.fm must each be better than guessing.
 
-A measure runs on data in the format of its dataset (``--recsys-data``) and skips on others; a table of
-your own serves all measures whose attributes it has. ``--recsys-users`` is the number of questions of
-each.
+A measure runs on data in the format of its dataset (``--recsys-data``) and skips on others. Your own table
+works for all measures whose attributes it has. ``--recsys-users`` is the number of questions per measure.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""What every answer must be, whatever the question."""
+"""What must be true of every answer, whatever the request."""
 
 from pytest_recsys_mt import metamorphic, thresholds
 from pytest_recsys_mt.oracles import (

@@ -1,6 +1,6 @@
-"""An answer is to its request alone: not to what is asked beside it or before it, nor to who answers.
+"""An answer depends only on its request: not on other requests, and not on the process that answers.
 
-Of a recommender that declares itself deterministic one counterexample is proof, so a few users are asked.
+For a recommender that declares itself deterministic, one counterexample is proof, so few users are asked.
 """
 
 from pytest_recsys_mt import metamorphic, thresholds

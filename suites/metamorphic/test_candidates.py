@@ -1,4 +1,4 @@
-"""The candidates are a set: their order and their company say nothing about them."""
+"""The candidates are a set: their order and the other candidates say nothing about an item."""
 
 from pytest_recsys_mt import metamorphic, thresholds
 from pytest_recsys_mt.oracles import not_lifted, same_order, same_ranking
@@ -19,7 +19,7 @@ def test_candidate_order_is_irrelevant(source, followup):
 
 
 def test_candidate_order_is_irrelevant_to_a_long_list(recsys):
-    # As many as there are: what is biased in long lists only, or in their lower half, shows nowhere else.
+    # Ask for the longest list: only it shows a bias in long lists or in their lower half.
     long = recsys.using(k=min(recsys.design.candidates or LONGEST, LONGEST))
     assert same_ranking(
         long.run(), long.run(shuffle_candidates), similarity="kendall", margin=MARGIN["order"]

@@ -1,4 +1,4 @@
-"""What a recommender may make of the history, and what it may not."""
+"""Which changes of the history may change the answer, and which may not."""
 
 from pytest_recsys_mt import metamorphic, thresholds
 from pytest_recsys_mt.oracles import different_ranking, low_churn, monotone, same_ranking

@@ -1,13 +1,14 @@
 """The protocol of "Metamorphic Evaluation of ChatGPT as a Recommender System", as published.
 
 Open generation over the whole catalogue, k = 5, the last 20 films of the history, ten runs of each
-transformed prompt against one baseline list, an unpaired t-test
-(https://arxiv.org/abs/2411.12121, sections 3 and 4). The control experiments take films rated
-above 3 only. Tables 2 and 3 count a place that an answer leaves empty as one that differs; for
-full lists these are the paper's numbers. It reproduces the paper's tables, and a sound recommender that does
-not always answer alike may fail them: each test errs at rate alpha, and none knows noise. The other tests of this
-suite are how the same promises are judged per user, with declared error rates. So these run where this
-file is named, or with --recsys-effort=thorough.
+transformed prompt against one baseline list, an unpaired t-test (https://arxiv.org/abs/2411.12121,
+sections 3 and 4). The control experiments use only films rated above 3. In Tables 2 and 3, an empty place
+of an answer counts as a difference; for full lists these are the paper's numbers.
+
+These tests reproduce the paper's tables. A correct recommender whose answers vary may fail them: each test
+errs at rate alpha, and none allows for noise. The other tests of this suite judge the same promises per
+user, with declared error rates. So these tests run only if this file is named, or with
+--recsys-effort=thorough.
 """
 
 import pytest
@@ -25,7 +26,9 @@ PAPER = {"k": 5, "history": 20, "candidates": 0}
 
 def skip_without_noise(recsys):
     if recsys.deterministic:
-        pytest.skip(f"{recsys.model} always answers alike, so runs have no variance to test with")
+        pytest.skip(
+            f"{recsys.model} always gives the same answer, so runs have no variance to test with"
+        )
 
 
 @pytest.mark.recsys_design(**PAPER, replicates=RUNS + 1)

@@ -1,6 +1,6 @@
-"""How far a recommender agrees with itself, by length of history and of the answer.
+"""How much a recommender agrees with itself, by length of the history and of the answer.
 
-Tables 2 and 3 of "Metamorphic Evaluation of ChatGPT as a Recommender System", which fixes k = 5 and
+Tables 2 and 3 of "Metamorphic Evaluation of ChatGPT as a Recommender System", which chooses k = 5 and
 20 history items from them.
 """
 

@@ -1,1 +1,1 @@
-"""Utility and what lies beyond it: novelty, history length, position, generation, hallucination."""
+"""Utility and further dimensions: novelty, history length, position, generation, hallucination."""

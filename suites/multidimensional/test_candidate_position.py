@@ -1,4 +1,4 @@
-"""Whether it matters where the wanted item stands among the candidates."""
+"""Whether the place of the wanted item among the candidates matters."""
 
 import pytest
 
@@ -21,7 +21,9 @@ def test_accuracy_is_the_same_in_both_halves_of_the_places(recsys):
     if recsys.live:
         raise NotApplicable("a recommender that can be asked is asked about every place")
     if recsys.design.users < ENOUGH:
-        raise NotApplicable(f"places are compared over other users, which takes {ENOUGH} of them")
+        raise NotApplicable(
+            f"this test compares places over different users, which needs {ENOUGH} users"
+        )
     assert no_position_bias(recsys.run(), "hit@5", groups=2, margin=LIMIT["half"])
 
 

@@ -1,4 +1,4 @@
-"""Whether answers keep to what was asked: items that exist, from the candidates, as many as wanted."""
+"""Whether answers do what was asked: existing items, from the candidates, in the requested number."""
 
 import pytest
 

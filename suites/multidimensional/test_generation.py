@@ -1,4 +1,4 @@
-"""What a description of the user, written from the history, is worth beside it and in its place."""
+"""How useful a description of the user is, written from the history: with it and instead of it."""
 
 import pytest
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.recsys_design(prompt="rank")
 
 @pytest.fixture
 def profiles(recsys, recsys_profiler):
-    """A description of every user, by the profiler or by the model under test."""
+    """A description of every user, written by the profiler or by the model under test."""
     requests = [case.request for case in recsys.runner.cases]
     prompts = [
         Prompt((Message("user", TASK.format(", ".join(chosen(request)))),)) for request in requests

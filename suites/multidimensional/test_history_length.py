@@ -1,4 +1,4 @@
-"""Longer histories must help, or at least not harm; and who is ahead when there is next to none."""
+"""Longer histories must not harm, and the recommender must be ahead with the shortest histories."""
 
 import pytest
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.recsys_design(prompt="rank")
 
 
 def test_longer_histories_are_not_worse(recsys):
-    # Who reads no text answers somebody without a history by other means: by what is popular.
+    # Without a history, a recommender that reads no text recommends by other means, such as popularity.
     lengths = LENGTHS if recsys.reads_text else LENGTHS[1:]
     sides = by_length(recsys, lengths)
     assert dimension(judged(sides, LIMIT["shown"]), "history length", best="low")
@@ -37,9 +37,9 @@ def judged(sides, margin):
 
 
 def by_length(recsys, lengths=LENGTHS, fitted=False):
-    """The answers by length of the history, as far as anybody has a longer one.
+    """The answers by length of the history, up to the longest history of any user.
 
-    Where it is `fitted`, the recommender knows no more of anybody from its training either.
+    If `fitted`, the training data has no longer histories either.
     """
     sides, before = {}, None
     for length in lengths:
@@ -47,7 +47,7 @@ def by_length(recsys, lengths=LENGTHS, fitted=False):
         try:
             shorter = recsys.using(history=length, **reduced)
         except NotApplicable:
-            continue  # without any history there is nothing to fit
+            continue  # without any history, there is nothing to fit
         histories = [case.request.history for case in shorter.runner.cases]
         if histories != before:
             sides[length], before = shorter.run(), histories

@@ -1,4 +1,4 @@
-"""How new, how varied and how evenly dealt the recommendations are."""
+"""How new, how varied and how evenly distributed the recommendations are."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_at_least(recsys, score):
 
 @pytest.mark.parametrize("score", MOST)
 def test_at_most(recsys, score):
-    # Users are active by the length of their histories, which requests show as far as they reach.
+    # Long histories mark active users, so requests must show histories long enough to tell them apart.
     longer = score.startswith("dpd") and not recsys.reads_text
     answers = recsys.using(history=100).run() if longer else recsys.run()
     verdict = at_most(answers, score, MOST[score])

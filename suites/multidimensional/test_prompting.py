@@ -1,4 +1,4 @@
-"""Other ways to ask: pointing at the latest item, showing an example, the same in other words."""
+"""Other prompts: pointing at the latest item, showing an example, the same task in other words."""
 
 import pytest
 

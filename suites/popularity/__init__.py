@@ -1,1 +1,1 @@
-"""How popular a recommender's answers are, against what its users watch."""
+"""How popular a recommender's answers are, compared with what its users watch."""

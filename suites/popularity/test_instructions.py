@@ -1,4 +1,4 @@
-"""What a sentence about popularity in the prompt does: the paper's Table 3, as promises."""
+"""The effect of a sentence about popularity in the prompt: the paper's Table 3, as promises."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """Open recommendation over the whole catalogue: bias, accuracy, validity.
 
-The paper's Table 2, as promises; the limits stand in thresholds.toml.
+The paper's Table 2, as promises; thresholds.toml has the limits.
 """
 
 import pytest

@@ -31,7 +31,7 @@ def test_known_strengths_come_back() -> None:
 
 def test_a_player_that_never_lost_has_no_finite_strength_without_a_prior() -> None:
     wins = [[0, 5, 5], [0, 0, 2], [0, 3, 0]]
-    with pytest.raises(OracleError, match=r"one never lost.*prior=1"):
+    with pytest.raises(OracleError, match=r"never lost.*prior=1"):
         bradley_terry(wins, names=["a", "b", "c"])
     strength = bradley_terry(wins, prior=1)
     assert strength[0] > strength[2] > strength[1]

@@ -209,7 +209,7 @@ def test_replay_refuses_a_mixture_it_cannot_ask_together(kept: pytest.Pytester) 
     record = record_of(kept, *options, "--recsys-mode=replay")
     (row,) = record["results"]
     assert row["status"] == "inconclusive"
-    assert "asked together are not recorded" in row["reason"]
+    assert "no answers asked together are recorded" in row["reason"]
     assert record["drift"] == []
     assert Path(kept.path / "asked.txt").read_text() == asked
 

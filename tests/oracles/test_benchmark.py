@@ -201,5 +201,5 @@ def test_bad_arguments_are_named(oracle: Any, arguments: tuple[Any, ...], said: 
 @pytest.mark.parametrize("found", [0.5, (0.5,), None, ("a", 0), (0.5, None)])
 def test_a_score_that_gives_no_pair_is_named(found: Any) -> None:
     score = Score("mine", lambda answer, asked, context: found, lambda asked, context: (0, 1))
-    with pytest.raises(OracleError, match=r"mine: Score\.of gave .* such as \(0\.5, 0\)"):
+    with pytest.raises(OracleError, match=r"mine: Score\.of returned .* such as \(0\.5, 0\)"):
         at_least(answers([["a"]] * 20), score, 0.5)

@@ -212,5 +212,5 @@ def test_an_effect_beyond_its_range_is_an_error(effect: float) -> None:
 
 
 def test_a_range_without_ends_is_an_error() -> None:
-    with pytest.raises(OracleError, match="a range with two ends"):
+    with pytest.raises(OracleError, match="a bet needs a finite range"):
         Bets(np.array([0.0]), -math.inf, math.inf)

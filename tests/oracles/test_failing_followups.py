@@ -209,7 +209,7 @@ def test_the_published_test_leaves_them_out_and_says_so() -> None:
     rng = np.random.default_rng(5)
     runs = [[list(rng.permutation(list("abcdefgh"))[:5]) for _ in range(4)] for _ in range(40)]
     verdict = run(paper_t_test, runs, runs, 2, context=Context())
-    assert f"left out, since they failed: {WHY} (2)" in verdict.reason
+    assert f"failed and left out: {WHY} (2)" in verdict.reason
 
 
 def choices(chosen: Sequence[int | None], label: str = "", failed: Sequence[int] = ()) -> Choices:

@@ -171,7 +171,9 @@ def test_more_than_half_holes_hold_nothing(
     assert verdict.estimate == 0
     assert verdict.status == ("inconclusive" if share else "holds")
     if share:
-        assert f"{share} of the compared places are empty or name what was not" in verdict.reason
+        assert (
+            f"{share} of the compared places are empty or name items not offered" in verdict.reason
+        )
         assert "--recsys-k" in verdict.reason
 
 

@@ -53,7 +53,7 @@ def test_users_that_do_not_differ_leave_no_width() -> None:
         (lambda: rate_interval(0, 0), "at least 1"),
         (lambda: rate_interval(1, 2, 1), "confidence must lie"),
         (lambda: rate_interval(1, 2, method="wald"), "'wilson' or 'exact', got 'wald'"),  # type: ignore[arg-type]
-        (lambda: cluster_bootstrap([1, 2], ["a", "a"]), "at least 2 are needed"),
+        (lambda: cluster_bootstrap([1, 2], ["a", "a"]), "at least 2 different users are needed"),
         (lambda: cluster_bootstrap([1, float("nan")], ["a", "b"]), "finite"),
         (lambda: cluster_bootstrap([1, 2, 3], ["a", "b"]), "needs its user"),
     ],

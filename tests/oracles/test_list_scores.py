@@ -309,11 +309,11 @@ def test_silence_is_no_format() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("aplt@5", "aplt@5 looks at 5 places, but the requests ask for 4"),
-        ("hallucination@5", "hallucination@5 looks at 5 places"),
+        ("aplt@5", "aplt@5 needs 5 places, but the requests ask for 4"),
+        ("hallucination@5", "hallucination@5 needs 5 places"),
         ("hallucination@all", "'hallucination@all'; or 'full'"),
         ("serendipity@x", "at least 1, got 'serendipity@x'"),
-        ("compliance@3", "compliance is about the whole answer and has no depth"),
+        ("compliance@3", "compliance judges the whole answer and has no depth"),
         ("haluzination", "did you mean 'hallucination'"),
     ],
 )
@@ -323,8 +323,8 @@ def test_bad_names_are_named(name: str, said: str) -> None:
 
 
 def test_bad_divisions_are_named() -> None:
-    with pytest.raises(OracleError, match="share lies in"):
+    with pytest.raises(OracleError, match="share must lie in"):
         long_tail({}, 1)
-    with pytest.raises(OracleError, match="groups is at least 1"):
+    with pytest.raises(OracleError, match="groups must be at least 1"):
         popularity_groups({}, 0)
     assert metric_named("hit").depth is None

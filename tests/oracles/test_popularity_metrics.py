@@ -92,7 +92,7 @@ def test_items_without_interactions_need_a_policy(metric: Callable[..., float]) 
         metric([3, 0], [2, 1])
     assert metric([3, 0, 5], [2, 1], zero="drop") == metric([3, 5], [2, 1])
     assert metric([3, 0, 5], [2, 1], zero="plus-one") == metric([4, 1, 6], [3, 2])
-    with pytest.raises(OracleError, match="one item at least"):
+    with pytest.raises(OracleError, match="at least one item"):
         metric([0], [1], zero="drop")
     with pytest.raises(OracleError, match="got 'ignore'"):
         metric([1], [1], zero="ignore")

@@ -101,7 +101,7 @@ def test_cand_dif_without_room_is_not_applicable_and_never_infinite() -> None:
     all_found = found_at([0] * 40, [True] * 40, "first(1)")
     verdict = cand_dif_within(found_at([5] * 40, [True, False] * 20), all_found)
     assert (verdict.status, verdict.estimate) == ("not-applicable", None)
-    assert "accuracy of 1 leaves no room" in verdict.reason
+    assert "accuracy of 1 cannot be compared" in verdict.reason
     one_missed = found_at([0] * 40, [True] * 39 + [False], "first(1)")
     verdict = cand_dif_within(found_at([5] * 40, [True, False] * 20), one_missed)
     assert verdict.status == "inconclusive"
@@ -246,7 +246,7 @@ def test_users_whose_item_is_not_offered_are_not_applicable() -> None:
         (lambda: position_test([1], [0, 1]), "needs its group"),
         (lambda: position_test([1, 0], [0, 1], ["u"]), "needs its user"),
         (lambda: chosen_places_test([2], 2), "between 0 and 1"),
-        (lambda: chosen_places_test([], 2), "of 2 candidates"),
+        (lambda: chosen_places_test([], 2), "for 2 candidates"),
         (lambda: no_position_bias(found_at([1], [True]), groups=1), "at least 2"),
         (lambda: no_position_bias(found_at([1], [True]), margin=0), "margin must lie"),
         (

@@ -50,8 +50,8 @@ def test_large_samples_are_judged_as_scipy_does() -> None:
 @pytest.mark.parametrize(
     ("sample", "everybody", "said"),
     [
-        ([], [1.0], "a number at least, got 0 and 1"),
-        ([1.0, 2.0], [], "a number at least, got 2 and 0"),
+        ([], [1.0], "at least one number, got 0 and 1"),
+        ([1.0, 2.0], [], "at least one number, got 2 and 0"),
         ([1.0, math.nan], [1.0], "finite"),
         ([1.0], [math.inf], "finite"),
     ],
@@ -76,7 +76,7 @@ def test_a_sample_unlike_everybody_is_refused_at_the_stated_level() -> None:
     assert verdict.status == "violated"
     assert verdict.details["figures"]["p"] == pytest.approx(2 / 252)
     assert verdict.reason == (
-        "Kolmogorov-Smirnov distance 1.0000 of 5 from 5 users, p=0.00794, refused below 0.05"
+        "Kolmogorov-Smirnov distance 1.0000 of 5 from 5 users, p=0.00794, rejected below 0.05"
     )
     assert representative(sample, everybody, "hit@5", alpha=0.005).status == "holds"
     assert representative(users("111"), users("000"), "hit@5").status == "holds"  # p = .1

@@ -160,7 +160,7 @@ def test_a_test_without_an_answer_says_so() -> None:
         (lambda: monotone(series([[True]] * 2), "hits"), "did you mean 'hit'"),
         (lambda: crossing_point([1, 2], [[1, 2]], [[1, 2]]), "at least two users"),
         (lambda: crossing_point([1], [[1, 2]], [[1, 2]]), "for 1 lengths"),
-        (lambda: crossing_point([2, 1], np.ones((2, 2)), np.ones((2, 2))), "lengths rise"),
+        (lambda: crossing_point([2, 1], np.ones((2, 2)), np.ones((2, 2))), "lengths must rise"),
         (lambda: paired_difference([1], [1]), "at least two"),
         (lambda: paired_difference([1, 2], [1, 2, 3]), r"\(2,\) and \(3,\)"),
         (lambda: paired_difference([1, 2], [1, 2], 1), "alpha must lie"),

@@ -248,7 +248,7 @@ def test_a_million_pairs_stay_below_a_gibibyte() -> None:
         (lambda: overlap([[1.5]], [[1]]), r"integer array.*float64"),
         (lambda: overlap([1], [1]), r"integer array.*\(1,\)"),
         (lambda: overlap([[1]], [[1], [2]]), r"equally many rows, got 1 and 2"),
-        (lambda: overlap([[-1, 1]], [[1, 2]]), r"a list in a goes on behind a pad"),
+        (lambda: overlap([[-1, 1]], [[1, 2]]), r"a list in a continues after a pad"),
     ],
 )
 def test_bad_arguments_are_named(call: Callable[..., object], names: str) -> None:

@@ -70,7 +70,7 @@ def test_a_reader_of_the_report_alone_knows_what_broke(run: Run, project: pytest
     broken = card(page, "Ranking: shuffle_candidates")
     for said in (
         "✗ violated",
-        "Promise: The ranking stays when the candidates are offered in another order.",
+        "Promise: The ranking stays the same when the candidates are offered in another order.",
         "the promise allows at most 0.1.",
         "With 95% confidence, the mean over all users like these is at least 0.",
         "the violation stands.",

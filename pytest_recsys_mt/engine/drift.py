@@ -43,7 +43,8 @@ def asked_again(runner: Runner) -> Drift | None:
         runner: The runner of one recommender.
 
     Returns:
-        The result; None if only source answers were asked, or if too few users answered again.
+        The result; None if no calls were sent separately from the source's, or if too few users
+        answered again.
     """
     latest = runner.latest
     if latest is None or not runner.asked_apart:

@@ -108,7 +108,7 @@ def _read(text: str, where: str) -> dict[str, Price]:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PriceError(f"the price file {where!r} is no TOML: {error}") from error
+        raise PriceError(f"the price file {where!r} is not TOML: {error}") from error
     return {name: _price(table, name, where) for name, table in tables.items()}
 
 
@@ -121,7 +121,7 @@ def _price(table: Any, name: str, where: str) -> Price:
     )
     if not sound or not set(table) <= allowed:
         raise PriceError(
-            f"{where!r}: the price of {name!r} is no table of input and output, both in USD for a "
+            f"{where!r}: the price of {name!r} is not a table of input and output, both in USD for a "
             f'million tokens (with a date and a source, if you like): ["{name}"] input = 2.5, '
             f"output = 10; got {table!r}"
         )

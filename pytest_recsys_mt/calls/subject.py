@@ -135,7 +135,7 @@ def subject(
     if isinstance(recommender, TextModel):
         return TextSubject(LLMRecommender(recommender, prompt), name, fixture, timeout)
     raise RecommenderError(
-        f"{name}: {recommender!r} is no recommender; it needs a method recommend(requests) that "
+        f"{name}: {recommender!r} is not a recommender; it needs a method recommend(requests) that "
         f"returns a Recommendation for each request, or complete(prompts) that returns a "
         f"Completion for each prompt"
     )

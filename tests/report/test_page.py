@@ -243,7 +243,7 @@ def test_what_is_no_record_is_refused_with_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read: No such file"):
         read_record(path)
     for text, says in (
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "schema is None"),
         ('{"schema": "recsys-mt/9"}', "recsys-mt/9"),
     ):

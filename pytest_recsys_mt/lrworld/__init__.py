@@ -1,6 +1,6 @@
-"""LRWorld: benchmark questions on what a language model knows of a world of recommendation.
+"""LRWorld: benchmark questions on a language model's knowledge of a world of recommendation.
 
-`generate` makes them from any dataset; `save` and `load` keep them.
+`generate` makes them from any dataset; `save` and `load` store and read them.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # The generator imports pandas and scipy, which those that only read questions do not pay for.
+    # The generator imports pandas and scipy, which callers that only read questions do not need.
     if name in ("Generated", "generate"):
         from pytest_recsys_mt.lrworld import generator
 

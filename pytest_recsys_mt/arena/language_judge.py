@@ -98,7 +98,7 @@ class LanguageJudge:
         whole: Callable[[Question, str, Form], Prompt],
         choice: Callable[[Question, str, Aspect | None], Prompt],
     ) -> list[_Said]:
-        """The model's answer to each question; all questions of one replicate are sent as one batch."""
+        """The model's answer to each question; one batch per replicate."""
         profiles = self._profiles([question.request for question in questions])
         prompts: list[list[Prompt]] = []
         for place, profile in enumerate(profiles):

@@ -250,8 +250,8 @@ def judge_keeps(arena: Arena, promise: str, *, margin: float) -> Verdict:
         margin: Largest mean effect, in (0, 1).
 
     Returns:
-        A verdict, reported. For ``turned_round``, `floor` is how far the judge agrees with itself on
-        a repeated question, `agreement` how far on the question in the other order.
+        A verdict, reported. For ``turned_round``, `floor` is how far the judge agrees with itself
+        on a repeated question, `agreement` how far on the question in the other order.
 
     Raises:
         OracleError: If an argument is invalid.

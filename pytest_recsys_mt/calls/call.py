@@ -112,7 +112,7 @@ def _plain_mapping(mapping: Mapping[str, Any]) -> dict[str, Any]:
 def _plain_edit(edit: Edit) -> dict[str, Any]:
     if not dataclasses.is_dataclass(edit) or isinstance(edit, type):
         raise RelationError(
-            f"the prompt edit {edit!r} is no dataclass, so its answers cannot be told from those "
+            f"the prompt edit {edit!r} is not a dataclass, so its answers cannot be distinguished from those "
             f"of other edits; make it a frozen dataclass with plain fields"
         )
     return {"edit": type(edit).__qualname__, **dataclasses.asdict(edit)}

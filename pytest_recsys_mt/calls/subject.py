@@ -435,7 +435,7 @@ def describe_failure(error: BaseException) -> str:
     try:
         message = one_line(str(error)) or "no message"
     except Exception as second:  # noqa: BLE001 - users' code as well
-        message = f"its message cannot be had, as str() of it raised {type(second).__name__}"
+        message = f"its message is unavailable, as its str() raised {type(second).__name__}"
     return shortened(f"{type(error).__name__}: {message}", REASON_LENGTH)
 
 

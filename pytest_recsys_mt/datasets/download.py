@@ -217,7 +217,7 @@ def _length(response: HTTPResponse, url: str, help_text: str) -> int:
     said = response.headers.get("Content-Length", "0").strip()
     if not re.fullmatch(r"[0-9]{1,18}", said):
         raise DataError(
-            f"{url} is said to have a Content-Length of {said[:80]!r}, which is no number of bytes: the "
+            f"{url} is said to have a Content-Length of {said[:80]!r}, which is not a number of bytes: the "
             f"server, or a proxy before it, is broken; try again later, or {help_text}"
         )
     return int(said)

@@ -43,10 +43,10 @@ def records(
                     record = parse(line)
                 except ValueError as problem:
                     raise DataError(
-                        f"{str(path)!r}, line {number}: {line[:80]!r} is no record ({problem})"
+                        f"{str(path)!r}, line {number}: {line[:80]!r} is not a record ({problem})"
                     ) from problem
                 if not isinstance(record, dict):
-                    raise DataError(f"{str(path)!r}, line {number}: {line[:80]!r} is no record")
+                    raise DataError(f"{str(path)!r}, line {number}: {line[:80]!r} is not a record")
                 yield number, record
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as problem:
         raise DataError(

@@ -208,7 +208,7 @@ def _refusal(entry: str, column: str, columns: Mapping[str, int], labelled: bool
             f"{entry!r} has no label, as in the published test set; give the folder of the training "
             f"or the validation set"
         )
-    return f"{entry!r} is no news id with a label 0 or 1, as in 'N26703-1'"
+    return f"{entry!r} is not a news id with a label 0 or 1, as in 'N26703-1'"
 
 
 def _clicks(impressions: Impressions) -> pd.DataFrame:

@@ -142,7 +142,7 @@ def _users(path: Path) -> dict[str, dict[str, str]]:
     frame = people.frame
     people.refuse(
         ~frame["age"].isin(list(AGES)).to_numpy(),
-        lambda row: f"age code {frame['age'].iloc[row]} is none of {list(AGES)}",
+        lambda row: f"age code {frame['age'].iloc[row]} is not one of {list(AGES)}",
     )
     people.refuse(
         ~frame["occupation"].between(0, len(OCCUPATIONS) - 1).to_numpy(),

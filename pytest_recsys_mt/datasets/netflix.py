@@ -74,7 +74,7 @@ def _catalogue(path: Path) -> dict[str, Item]:
                 f"its title, as in '1,2003,Dinosaur Planet'"
             )
         if key in items:
-            raise DataError(f"{str(path)!r}, line {number}: film {key!r} stands there already")
+            raise DataError(f"{str(path)!r}, line {number}: film {key!r} is there already")
         items[key] = Item(key, rest[1].strip(), None if rest[0] == "NULL" else int(rest[0]))
     return items
 

@@ -77,8 +77,8 @@ def read(path: Path) -> dict[str, Recording]:
         known = found.setdefault(request.user, Recording(request, target, ()))
         if (known.request, known.target) != (request, target):
             raise DataError(
-                f"{where}: user {request.user!r} has another question in a line before; give each "
-                f"question a user of its own"
+                f"{where}: user {request.user!r} has another question in an earlier line; give each "
+                f"question its own user"
             )
         found[request.user] = Recording(request, target, (*known.replies, reply))
     if not found:
@@ -134,7 +134,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise DataError(f"{str(path)!r}, line {number}: this is no JSON: {error}") from error
+            raise DataError(f"{str(path)!r}, line {number}: this is not JSON: {error}") from error
         if not isinstance(row, dict):
             raise DataError(f"{str(path)!r}, line {number}: an object is needed, got {row!r:.60}")
         yield number, row

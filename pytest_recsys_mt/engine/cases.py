@@ -137,7 +137,7 @@ class Split:
     def _recalled(self, cases: tuple[Case, ...], design: Design) -> tuple[Case, ...]:
         """The cases with candidates from the top lists of other recommenders."""
         if self.recall is None:
-            raise DataError("nothing is known to take candidates from; a Split needs recall")
+            raise DataError("candidates have no source; a Split needs recall")
         requests = [case.request.replace(k=design.candidates) for case in cases]
         return tuple(
             replace(case, request=case.knowing(case.request.replace(candidates=dealt)))

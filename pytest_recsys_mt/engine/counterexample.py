@@ -111,7 +111,7 @@ class _Rationed:
         """Does nothing: the subject is already fitted."""
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """As of the subject."""
+        """As the subject does."""
         return self.origin.same_question(one, other)
 
     def call(self, request: Request, repeat: bool) -> Call:
@@ -128,15 +128,15 @@ class _Rationed:
         return call
 
     def prompt_tokens(self, call: Call) -> int | None:
-        """As of the subject."""
+        """As the subject does."""
         return self.origin.prompt_tokens(call)
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """As of the subject."""
+        """As the subject does."""
         return self.origin.ask(calls)
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
-        """As of the subject."""
+        """As the subject does."""
         return self.origin.read(request, answer)
 
 

@@ -331,7 +331,7 @@ class Session:
                 "--recsys-model=package.module:name"
             )
         if name.startswith("__main__:") or not makes_anew(name):
-            return f"what answers as {name} is no part of this process, or too large for two"
+            return f"{name} does not run in this process, or is too large for two processes"
         return Elsewhere(self.settings, name, design)
 
     def texts(self, spec: str) -> Texts:

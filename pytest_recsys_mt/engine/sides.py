@@ -20,7 +20,7 @@ from pytest_recsys_mt.seeds import generator
 
 
 class RunAnswers:
-    """One side of a relation, lazy: requests are made and asked when an oracle looks."""
+    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
 
     def __init__(
         self,

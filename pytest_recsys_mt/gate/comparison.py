@@ -221,7 +221,7 @@ def _obstacle(old: Row | None, new: Row) -> str:
         if not row.get("per_user"):
             # A reach without values: the oracle judges user by user, but asked in several steps.
             why = SEVERAL_LOOKS if row.get("reach") else one_line(row["reason"])
-            return f"{where} has no value a user for it{why and f': {why}'}"[:200]
+            return f"{where} has no value per user for it{why and f': {why}'}"[:200]
     if old["allowed"] != new["allowed"]:
         return f"it promised {old['allowed']!r} then and promises {new['allowed']!r} now"
     return ""

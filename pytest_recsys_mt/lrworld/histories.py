@@ -137,7 +137,7 @@ def text_of(item: Item) -> str:
 
 
 def names_of(value: Any) -> tuple[str, ...]:
-    """An attribute as a tuple of texts, for one text, several texts, an object, or a missing one."""
+    """An attribute as a tuple of texts: of one text, several, an object, or a missing one."""
     if value is None:
         return ()
     if isinstance(value, Mapping):

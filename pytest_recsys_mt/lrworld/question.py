@@ -69,7 +69,7 @@ class Question:
             object.__setattr__(self, name, _settled(getattr(self, name)))
         if not 0 <= self.answer < len(self.options):
             raise DataError(
-                f"question {self.id!r}: answer {self.answer!r} is no place among its "
+                f"question {self.id!r}: answer {self.answer!r} is not a place among its "
                 f"{len(self.options)} options; places count from 0"
             )
         if len(set(self.options)) < len(self.options):
@@ -289,7 +289,7 @@ def _read(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
 
 def _question(fields: dict[str, Any]) -> Question:
     if fields["scale"] not in get_args(ScaleName):
-        raise DataError(f"scale {fields['scale']!r} is none of {get_args(ScaleName)!r}")
+        raise DataError(f"scale {fields['scale']!r} is not one of {get_args(ScaleName)!r}")
     return Question(**fields)
 
 

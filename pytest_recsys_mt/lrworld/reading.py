@@ -1,7 +1,7 @@
 """Reads the option that a model chose from its text.
 
-An answer counts only if it is announced ("the answer is" and the like), or if it is a separate line.
-A text that names no option, or several, is a missed answer.
+An answer counts only if it is announced ("the answer is" and the like), or if it is a separate
+line. A text that names no option, or several, is a missed answer.
 """
 
 from __future__ import annotations

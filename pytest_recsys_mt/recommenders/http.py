@@ -143,7 +143,7 @@ class HTTPRecommender:
         client = self._client
         try:
             return self._running.submit(self._ask_about(url, client, self._pace)).result()
-        except Exception as error:  # noqa: BLE001 - whatever it is, every test is told the same
+        except Exception as error:  # noqa: BLE001 - every test reports the same error
             failed = RecommenderError(
                 f"{self._reason(error, url)}; start the server, or, to replay recorded answers "
                 f"without it, add version=VERSION (and deterministic=true) to the spec"

@@ -127,7 +127,7 @@ def _does(found: Any, verbs: Sequence[str]) -> bool:
 def _execute(file: Path, alias: str, spec: str) -> None:
     blueprint = importlib.util.spec_from_file_location(alias, file)
     if blueprint is None or blueprint.loader is None:
-        raise RecommenderError(f"{spec!r}: {str(file)!r} is no Python file")
+        raise RecommenderError(f"{spec!r}: {str(file)!r} is not a Python file")
     module = importlib.util.module_from_spec(blueprint)
     sys.modules[alias] = module
     folder = str(file.resolve().parent)

@@ -109,11 +109,11 @@ def _difference(request: Request, recording: Recording) -> str:
     """How a request differs from the recorded one; empty if it does not."""
     asked = recording.request
     if request.instruction or request.edits:
-        return "the prompt is another one"
+        return "the prompt differs"
     if request.candidates != asked.candidates:
-        return "the candidates are others"
+        return "the candidates differ"
     if len(request.history) != len(asked.history):
         return f"the history has another length than the recorded {len(asked.history)} items"
     if request.history != asked.history or request.scale != asked.scale:
-        return "the history is another one"
-    return "" if request.attributes == asked.attributes else "the user is described otherwise"
+        return "the history differs"
+    return "" if request.attributes == asked.attributes else "the description of the user differs"

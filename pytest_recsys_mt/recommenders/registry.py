@@ -128,8 +128,8 @@ def resolve(
         raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
     if shown(target) != target:
         raise RecommenderError(
-            f"{shown(spec)!r} is no address of a recommender: one begins with 'https://' or 'http://' "
-            f"and holds no user name"
+            f"{shown(spec)!r} is not the address of a recommender: it must begin with 'https://' or 'http://' "
+            f"and hold no user name"
         )
     where, colon, name = target.rpartition(":")
     if colon:
@@ -143,11 +143,11 @@ def resolve(
     for found in providers.values():
         return loading.from_object(found(), given, spec, verbs)
     if target.endswith(".py"):
-        raise RecommenderError(f"{spec!r} names a file; say what in it: '{target}:NAME'")
+        raise RecommenderError(f"{spec!r} names a file; name an object in it: '{target}:NAME'")
     file = Path(f"{target}.py")
     if file.is_file():
         raise RecommenderError(
-            f"{target!r} is no recommender, and there is a file {str(file)!r}; say what in it: "
+            f"{target!r} is not a recommender, but there is a file {str(file)!r}; name an object in it: "
             f"'{file}:NAME'. (For an OpenAI model of that name write 'openai:{spec}'.)"
         )
     near = _near(target)

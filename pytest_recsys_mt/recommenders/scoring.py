@@ -224,7 +224,8 @@ def _recommendation(request: Request, items: list[str]) -> Recommendation:
     for rating in request.history:
         if not math.isfinite(rating.value):
             return Recommendation(
-                (), error=f"rating {rating.value!r} of item {rating.item.id!r} is no finite number"
+                (),
+                error=f"rating {rating.value!r} of item {rating.item.id!r} is not a finite number",
             )
     if not items:
         return Recommendation((), error="the request leaves nothing to recommend")

@@ -47,7 +47,7 @@ class Asker:
             here = recipes.same_call(known, wanted)
             if here.key != wanted.key:
                 return f"it is another recommender there: {recipes.difference(wanted, here)}"
-        except Exception as error:  # noqa: BLE001 - whatever it is, the driver tells it
+        except Exception as error:  # noqa: BLE001 - the driver reports any error
             return describe_failure(error)
         self._subject = known
         return ""

@@ -113,7 +113,7 @@ def difference(here: Call, there: Call) -> str:
         for name in sorted({*here.content["model"], *there.content["model"]})
         if here.content["model"].get(name) != there.content["model"].get(name)
     ]
-    return one_line("; ".join(fields))[:400] or "the question is another one"
+    return one_line("; ".join(fields))[:400] or "the question differs"
 
 
 def _pack(value: object, carrying: Sequence[object]) -> bytes:

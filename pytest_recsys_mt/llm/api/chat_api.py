@@ -210,7 +210,7 @@ def describe_connection(error: Exception, url: str) -> str:
     if is_unreachable(error):
         return f"{url} cannot be reached: {str(inmost) or 'it does not take a connection'}"
     if any(isinstance(cause, aiohttp.ClientResponseError) for cause in causes):
-        return f"{url} sent what is no HTTP: {getattr(inmost, 'message', inmost)}"
+        return f"{url} sent something other than HTTP: {getattr(inmost, 'message', inmost)}"
     if any(isinstance(cause, TimeoutError) for cause in causes):
         return f"{url} did not answer in time; raise timeout or lower concurrency"
     return f"{url} broke off: {inmost}"

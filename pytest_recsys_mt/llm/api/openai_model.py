@@ -302,7 +302,7 @@ class OpenAIModel:
             return
         for note, is_new in (
             (
-                f"{self._endpoint.url} takes no seed, so answers cannot be asked for again",
+                f"{self._endpoint.url} takes no seed, so answers cannot be reproduced",
                 self._dialect.seed and not dialect.seed,
             ),
             (

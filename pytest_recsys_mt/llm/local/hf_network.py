@@ -66,7 +66,7 @@ class LocalNetwork:
         except (RuntimeError, AssertionError) as error:
             raise RecommenderError(
                 f"hf: device={self._device!r} cannot be used here: {one_line(str(error))[:200]}; "
-                f"leave it out for a GPU where there is one, else the CPU"
+                f"leave it out to use a GPU if there is one, else the CPU"
             ) from error
         return self._device
 
@@ -166,8 +166,8 @@ class LocalNetwork:
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             if "trust_remote_code" in str(error):
                 raise RecommenderError(
-                    f"hf:{self._source.name} comes with Python code of its own, which is not run; "
-                    f"read it, and where you trust it, add '?trust_remote_code=true' to a local "
+                    f"hf:{self._source.name} comes with its own Python code, which is not run; "
+                    f"read it, and if you trust it, add '?trust_remote_code=true' to a local "
                     f"folder, or to a Hub model with the full hash of the commit you read"
                 ) from error
             raise RecommenderError(

@@ -100,7 +100,7 @@ class HubModel:
                 continue
             except (OSError, ValueError) as error:
                 raise RecommenderError(
-                    f"hf:{self.name}: {name} cannot be read, so nobody knows whose code it names: "
+                    f"hf:{self.name}: {name} cannot be read, so the source of its code is unknown: "
                     f"{one_line(str(error))[:200]}"
                 ) from error
         _refuse_foreign_code(self.name, files)
@@ -143,7 +143,7 @@ def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
         try:
             named = json.loads(file.read_text(encoding="utf-8")).get("auto_map") or {}
         except (ValueError, AttributeError) as error:
-            raise RecommenderError(f"hf:{name}: {file.name} is no JSON object") from error
+            raise RecommenderError(f"hf:{name}: {file.name} is not a JSON object") from error
         if "--" in json.dumps(named):
             raise RecommenderError(
                 f"hf:{name}: {file.name} names code of another repository ({named!r}), of which no "

@@ -73,7 +73,7 @@ class Reading:
         network: A model that `fits`.
 
     Attributes:
-        logits: Of the next token, `(rows, vocabulary)`.
+        logits: Logits of the next token, `(rows, vocabulary)`.
     """
 
     def __init__(self, network: Any) -> None:

@@ -1,6 +1,6 @@
-"""What the runner hands to an oracle: the answers of every user, and nothing that can ask for more.
+"""What an oracle receives: the answers of every user, as plain data.
 
-Oracles see plain data only (requests, recommendations, the declared error rates), so judging can
+Oracles see only plain data (requests, recommendations, the declared error rates), so judging can
 never call a model.
 """
 
@@ -17,14 +17,14 @@ from pytest_recsys_mt.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One user's request and its answers, one a replicate.
+    """One user's request and its answers, one per replicate.
 
     Attributes:
         request: As the recommender saw it (replicate 0).
-        answers: One a replicate, in their order; none of them is an error.
+        answers: One per replicate, in their order; none of them is an error.
         relevant: Ids of the items held out for this user; no recommender ever sees them.
-        past: Ids of all items that the user has in the training data, oldest first, whatever of them
-            the request shows; empty where nothing is known beyond the request.
+        past: Ids of all items that the user has in the training data, oldest first, shown in the
+            request or not; empty if only the request is known.
     """
 
     request: Request
@@ -34,7 +34,7 @@ class Asked:
 
     @property
     def user(self) -> str:
-        """Whose request it is."""
+        """Id of the user."""
         return self.request.user
 
 
@@ -45,15 +45,15 @@ class Context:
     Attributes:
         alpha: Error rate of each one-sided claim, in (0, 0.5).
         error_limit: Largest share of users whose calls may fail.
-        deterministic: Whether the recommender declares that it always answers alike; then there is
-            one replicate a side.
-        family: How many promises the run can find violated; those that are get asked on until they
-            stand among so many.
+        deterministic: Whether the recommender declares that it always gives the same answer; then
+            there is one replicate per side.
+        family: How many promises the run can find violated. A violated promise asks further users
+            until it remains after the correction over so many.
         items: The catalogue by item id.
         ask_everybody: Whether all users are asked at once, as a comparison with another run needs.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
-        users: Users of the training interactions; 0 where that is not known.
-        report: Told of every verdict made; returns it, tied to the test it was made in.
+        users: Number of users with training interactions; 0 if unknown.
+        report: Receives every verdict; returns it, linked to its test.
     """
 
     alpha: float = 0.05
@@ -73,9 +73,9 @@ class Sample:
 
     Attributes:
         asked: Users with answers, in the order they were sampled.
-        not_applicable: Why users could not be asked, with how many; known of all users at once.
-        errors: Why users' calls failed, with how many.
-        unasked: Why users were not asked although they could have been, with how many.
+        not_applicable: Why users could not be asked, with their number; covers all users.
+        errors: Why users' calls failed, with their number.
+        unasked: Why users were not asked although they could have been, with their number.
     """
 
     asked: tuple[Asked, ...]
@@ -86,19 +86,20 @@ class Sample:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The answers of both sides for the users that have both; ``source[i]`` and ``followup[i]``
-    are of one user.
+    """The answers of both sides for the users that have both.
+
+    ``source[i]`` and ``followup[i]`` are of one user.
 
     Attributes:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        not_applicable: Why further users could not be asked, with how many.
-        errors: Why further users' calls failed, with how many; not those of `broken`.
-        unasked: Why further users were not asked although they could have been, with how many.
-        broken: Answers of the source of users whose follow-up kept failing, by the reason.
-        order: All users asked, in the order drawn, whatever became of them.
-        apart: Seconds between the asking of source and follow-up, the most of any user: 0 where
-            both sides were asked together, infinity where the time is not known.
+        not_applicable: Why other users could not be asked, with their number.
+        errors: Why other users' calls failed, with their number; not those of `broken`.
+        unasked: Why other users were not asked although they could have been, with their number.
+        broken: Source answers of users whose follow-up kept failing, by the reason.
+        order: All users asked, in the order drawn, whatever the result.
+        apart: Seconds between source and follow-up calls, the largest of all users: 0 if both sides
+            were asked together, infinity if the time is unknown.
     """
 
     source: tuple[Asked, ...]
@@ -113,17 +114,17 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Choices:
-    """What was chosen in multiple-choice questions, one entry a question.
+    """The chosen options of multiple-choice questions, one entry per question.
 
     Attributes:
         questions: Their names, which pair the questions of two sides.
-        right: Place of the right option, from 0.
-        chosen: Place of the chosen one; None where none was, or several were: a missed answer.
-        said: Text of the chosen option, by which options are known again in another order.
-        options: How many each question has.
+        right: Position of the right option, from 0.
+        chosen: Position of the chosen option; None for a missed answer, with no or several options.
+        said: Text of the chosen option, which identifies options in another order.
+        options: Number of options of each question.
         failed: Names of the questions whose call failed; they have no entry.
         label: What was done to the questions, ``shuffled``; empty for the source.
-        why: Why the first of `failed` did; empty where that is not known.
+        why: Why the first of `failed` failed; empty if unknown.
     """
 
     questions: tuple[str, ...]
@@ -137,22 +138,22 @@ class Choices:
 
     @property
     def hits(self) -> tuple[bool, ...]:
-        """Whether each question was answered rightly; a missed answer is wrong."""
+        """Whether each answer is right; a missed answer is wrong."""
         return tuple(one == other for one, other in zip(self.chosen, self.right, strict=True))
 
     @property
     def accuracy(self) -> float:
-        """Share of right answers among all; NaN without any question."""
+        """Share of right answers among all; NaN without questions."""
         return sum(self.hits) / len(self.hits) if self.hits else math.nan
 
     @property
     def missed(self) -> float:
-        """Share of missed answers among all; NaN without any question."""
+        """Share of missed answers among all; NaN without questions."""
         return self.chosen.count(None) / len(self.chosen) if self.chosen else math.nan
 
 
 class Answers(Protocol):
-    """`source` and `followup`, as a test gets them. Lazy: nothing is asked until an oracle looks."""
+    """`source` and `followup` of a test. Lazy: calls are sent only when an oracle reads them."""
 
     @property
     def label(self) -> str:
@@ -170,23 +171,23 @@ class Answers(Protocol):
         ...
 
     def applicable(self, followup: Answers | None = None, /) -> int:
-        """How many users this side can serve, and `followup` too. Asks nothing."""
+        """How many users this side can serve, and `followup` too. Sends no calls."""
         ...
 
     def sample(self, users: int | None = None) -> Sample:
-        """The answers of the first so many users that can be served; of all if None.
+        """The answers of the first `users` users that can be served; of all if None.
 
-        Asks what has not been asked yet, and nothing of further users.
+        Sends the missing calls of these users only.
         """
         ...
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
-        """The answers of this side and of `followup`, aligned by user, else as `sample`."""
+        """The answers of this side and of `followup`, aligned by user; otherwise like `sample`."""
         ...
 
     def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:
         """Both sides of `pair` asked once more, as one batch that treats them alike.
 
-        None where the answers cannot change.
+        None if the answers cannot change.
         """
         ...

@@ -1,6 +1,6 @@
-"""The command `recsys-mt`: answers from the cache into files and back, batches, reports, nights.
+"""The command `recsys-mt`: moves answers, imports batches, makes reports, monitors nights.
 
-Nothing heavy is imported before a command runs.
+A command imports heavy modules only when it runs.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        arguments: As typed after the program's name; by default those of this process.
+        arguments: The arguments after the program's name; by default those of this process.
 
     Returns:
-        0 if all went well, 1 if lines of a file were refused or a promise broke, 2 if nothing could
-        be done.
+        0 for success, 1 if lines of a file were refused or a promise broke, 2 if the command could
+        not run.
     """
     given = _parser().parse_args(arguments)
     from pytest_recsys_mt.errors import RecsysError
@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     replacing = argparse.ArgumentParser(add_help=False)
     replacing.add_argument(
-        "--replace", action="store_true", help="where the cache holds another answer, replace it"
+        "--replace", action="store_true", help="replace another answer in the cache"
     )
 
     cache = groups.add_parser("cache", help="move, count and remove answers")
@@ -79,10 +79,10 @@ def _parser() -> argparse.ArgumentParser:
     prune = actions.add_parser(
         "prune",
         parents=[common, by_model],
-        help="remove answers: those that fit --model and --not-in both, and refused rows",
+        help="remove answers: those that match both --model and --not-in, and refused rows",
     )
     prune.add_argument(
-        "--not-in", type=Path, metavar="FILE", help="only answers that this export does not hold"
+        "--not-in", type=Path, metavar="FILE", help="only answers that are not in this export"
     )
     prune.add_argument(
         "--refused", action="store_true", help="rows that are damaged or were tampered with"
@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(command=_report)
 
     monitor = groups.add_parser(
-        "monitor", help="see in the records of many nights whether a promise broke on any"
+        "monitor", help="check the records of many nights for broken promises"
     )
     monitor.add_argument(
         "records", type=Path, nargs="+", metavar="RECORD", help="as --recsys-json wrote them"
@@ -125,12 +125,12 @@ def _parser() -> argparse.ArgumentParser:
         type=_alpha,
         default=0.05,
         metavar="A",
-        help="chance of ever a false alarm, over all nights and verdicts (default: 0.05)",
+        help="chance of any false alarm, over all nights and verdicts (default: 0.05)",
     )
     monitor.add_argument(
         "--change",
         action="store_true",
-        help="the same users are asked every night: see whether their values became worse",
+        help="the same users are asked every night: check whether their values became worse",
     )
     monitor.set_defaults(command=_monitor)
 
@@ -143,7 +143,9 @@ def _alpha(text: str) -> float:
     except ValueError:
         alpha = 0.0
     if not 0 < alpha <= 0.5:
-        raise argparse.ArgumentTypeError(f"{text!r} is no chance above 0 and up to 0.5, as 0.05 is")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a chance above 0 and up to 0.5, such as 0.05"
+        )
     return alpha
 
 

@@ -1,11 +1,11 @@
-"""How a user's interactions become a request."""
+"""How requests are made from users' interactions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 PROMPT = "person"
-"""The template for text models where nothing names another."""
+"""The default template for text models."""
 
 _LEAST = {
     "users": 2,
@@ -20,22 +20,22 @@ _LEAST = {
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How a user's interactions become a request.
+    """How requests are made from users' interactions.
 
     Attributes:
         users: Most users to sample.
         history: Most history items in a request (the latest ones); 0 shows none.
-        candidates: Items to choose from, the held-out one among them; 0 is the whole catalogue.
+        candidates: Items to choose from, including the held-out one; 0 is the whole catalogue.
         k: Length of the answer.
-        replicates: Calls a side for a recommender that is not deterministic.
+        replicates: Calls per side for a recommender that is not deterministic.
         rated_above: Only interactions rated above this count as history; None takes all.
-        prompt: The template for text models where ``--recsys-prompt`` names none; None is `PROMPT`.
+        prompt: The template for text models if ``--recsys-prompt`` names none; None is `PROMPT`.
         training_history: Latest interactions of each user that a recommender is fitted to; None is
             all that are not held out. Text models are not fitted.
-        initialisation: Which of several seeds a recommender is fitted with, from 0. Text models
+        initialisation: Number of the seed that a recommender is fitted with, from 0. Text models
             are not fitted.
-        recall: Candidates are dealt in turn from the top lists of ``--recsys-recall``, with what is
-            held out only where one of them found it; else they are drawn.
+        recall: Whether candidates come in turn from the top lists of ``--recsys-recall``, which
+            include a held-out item only if a list contains it; else they are drawn.
     """
 
     users: int = 200

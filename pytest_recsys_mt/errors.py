@@ -11,7 +11,7 @@ The tree::
         CacheError             the cache cannot be used, or a row in it was tampered with
         PriceError             a price file cannot be read
         PolicyError            the policy of the release gate, or the baseline, cannot be used
-        LimitReachedError      a limit of the run is reached, so a call was not put
+        LimitReachedError      a limit of the run is reached, so a call was not sent
         OracleError            an oracle was called with arguments it cannot serve
         RelationError          a transformation was built with arguments it cannot serve
     NotApplicable              a transformation cannot serve this one request (no failure)
@@ -19,7 +19,7 @@ The tree::
 
 
 class RecsysError(Exception):
-    """Base of all failures this package raises; catch it to catch them all."""
+    """Base class of all failures that this package raises."""
 
 
 class DataError(RecsysError):
@@ -39,26 +39,26 @@ class MissingAnswerError(RecommenderError):
 
 
 class OwnCodeError(RecommenderError):
-    """A user's own code raised where no call was made: its ``fit``, or a judge.
+    """A user's own code raised outside a call: its ``fit``, or a judge.
 
-    The text is one line; the traceback stands below the test that tells of it.
+    The text is one line; the traceback stands below the test that reports it.
     """
 
 
 class CacheError(RecsysError):
-    """The cache directory cannot be used, or a row in it is not one of ours."""
+    """The cache directory cannot be used, or a row in it is foreign."""
 
 
 class PriceError(RecsysError):
-    """A price file cannot be read, or holds what is no price."""
+    """A price file cannot be read, or an entry is not a price."""
 
 
 class PolicyError(RecsysError):
-    """The policy of the release gate cannot be read, or a record is no baseline."""
+    """The policy of the release gate cannot be read, or a record cannot be a baseline."""
 
 
 class LimitReachedError(RecsysError):
-    """A limit of the run is reached, so a call was not put; the text names the option."""
+    """A limit of the run is reached, so a call was not sent; the text names the option."""
 
 
 class OracleError(RecsysError):

@@ -1,7 +1,7 @@
-"""Files of ours: written whole or not at all, in folders that are nobody else's.
+"""The plugin's files: written completely or not at all, in folders that only the user can write.
 
-Answers and trained weights are believed, so whoever can write them decides what a run says. And a link in the
-place of a file of ours would have us write to a file elsewhere.
+A run trusts its stored answers and trained weights, so whoever can write them controls the
+verdicts. A link in the place of such a file would redirect a write to another file.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ ROOT = 0
 
 @contextlib.contextmanager
 def written_whole(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
-    """A stream that becomes the file at `path` once the block ends well; else nothing changes.
+    """A stream that replaces the file at `path` if the block succeeds; else nothing changes.
 
-    The file is its owner's alone unless `mode` says otherwise: most of what goes through here holds
-    users' profiles.
+    Only the owner can read the file unless `mode` says otherwise: most of these files hold users'
+    profiles.
 
     Raises:
         OSError: If it cannot be written.
@@ -58,13 +58,13 @@ def cache_folder_for(name: str) -> Path:
 
 
 def require_private(folder: Path) -> None:
-    """See that nobody else can write into a folder.
+    """Check that only its owner, this user, can write into a folder.
 
     Args:
-        folder: There already; a link to a folder is one.
+        folder: An existing folder; a link to a folder is one.
 
     Raises:
-        CacheError: If somebody else can, or owns it.
+        CacheError: If another user can write into it, or owns it.
     """
     status = folder.stat()
     _require_owner(folder, status)
@@ -76,10 +76,10 @@ def require_private(folder: Path) -> None:
 
 
 def require_own(*paths: Path) -> None:
-    """See that files and folders below a folder of ours are ours, where they are there.
+    """Check that the existing ones of these files and folders belong to this user.
 
     Raises:
-        CacheError: If one belongs to somebody else, or is anything but a file or a folder.
+        CacheError: If one belongs to another user, or is not a file or a folder.
     """
     for path in paths:
         try:
@@ -96,7 +96,7 @@ def require_own(*paths: Path) -> None:
 
 
 def _require_owner(path: Path, status: os.stat_result) -> None:
-    # Root can plant what it likes anyhow; a cache that is part of an image is often root's.
+    # Root can plant answers anyway, and root often owns a cache that is part of an image.
     if os.name == "posix" and status.st_uid not in (os.geteuid(), ROOT):
         raise CacheError(
             f"{str(path)!r} belongs to user {status.st_uid}, who could plant answers in it, and this is "

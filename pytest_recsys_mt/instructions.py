@@ -1,4 +1,4 @@
-"""Sentences that relations add to a request and prompt templates hold, in one place for both."""
+"""Sentences that relations add to a request and that prompt templates contain, in one place."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ POPULARITY: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""How popular the recommendations shall be: the two instructions of section 4.5 of
+"""How popular the recommendations should be: the two instructions of section 4.5 of
 https://arxiv.org/abs/2406.01285, in substance."""

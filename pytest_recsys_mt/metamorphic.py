@@ -24,13 +24,13 @@ def metamorphic(*transformations: AnyTransformation) -> Callable[[TestFunction],
     """Make a test function a metamorphic relation: one test for each transformation.
 
     The function takes `source` and `followup`, the answers to the original and to the transformed
-    requests, and asserts what an oracle says of them::
+    requests, and asserts the verdict of an oracle::
 
         @metamorphic(scale_ratings(2), shift_ratings(1))
         def test_rating_scale_is_irrelevant(source, followup):
             assert same_ranking(source, followup, margin=0.05)
 
-    The test fails if it made no verdict, or any that does not hold, asserted or not.
+    The test fails if it makes no verdict, or a verdict that does not hold, asserted or not.
 
     Args:
         *transformations: Each a `(request, rng) -> request`, known by its ``name`` or
@@ -61,15 +61,15 @@ def metamorphic(*transformations: AnyTransformation) -> Callable[[TestFunction],
 
 
 class UnnamedTransformation(Exception):  # noqa: N818 - becomes a pytest.UsageError at collection
-    """A transformation that has no name that stays the same from run to run."""
+    """A transformation without a name that stays the same from run to run."""
 
 
 def name_of(transformation: object) -> str:
-    """The name under which reports, seeds and the record know a transformation.
+    """The name of a transformation in reports, seeds and the record.
 
     Raises:
-        UnnamedTransformation: For a lambda, a partial, or an object without ``name``; for what makes
-            a transformation and is none.
+        UnnamedTransformation: For a lambda, a partial, or an object without ``name``; for a factory
+            of transformations that was not called.
     """
     if getattr(transformation, "__annotations__", {}).get("return") == "Transformation":
         made = getattr(transformation, "__name__", "")
@@ -91,18 +91,19 @@ def name_of(transformation: object) -> str:
 
 
 def _needed(factory: Any) -> str:
-    """The arguments that a function cannot do without."""
+    """The required arguments of a function."""
     parameters = inspect.signature(factory).parameters.values()
     return ", ".join(each.name for each in parameters if each.default is each.empty)
 
 
 def slug(name: str) -> str:
-    """`name` as a part of a test id that `-k` can select: ``scale_ratings(2)`` is
-    ``scale_ratings-2``.
+    """`name` as a part of a test id that `-k` can select.
+
+    ``scale_ratings(2)`` becomes ``scale_ratings-2``.
     """
     return re.sub(r"[^\w.+-]+", "-", name).strip("-") or "unnamed"
 
 
 def all_declare(transformations: Sequence[AnyTransformation], what: str) -> bool:
-    """Whether there are transformations, and each has a true attribute of this name."""
+    """Whether there are transformations, and each has a true attribute named `what`."""
     return bool(transformations) and all(getattr(each, what, False) for each in transformations)

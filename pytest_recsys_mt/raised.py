@@ -1,4 +1,4 @@
-"""What users' own code raised, as they would see it without us: file, line and code."""
+"""Errors of users' own code, as without the plugin: file, line and code."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ NOT_OWN = (
     "<frozen importlib",
     threading.__file__,
 )
-"""How the files of frames begin that are ours, or only lead from us to users' code."""
+"""Beginnings of the file names of frames that are not the user's code."""
 
 MOST_LINES = 60
 MOST_COLUMNS = 500
 
 
 def traceback_of(error: BaseException) -> str:
-    """The traceback of `error`, and of what it came from, without our own frames, locals and keys.
+    """The traceback of `error` and of its causes, without the plugin's frames, locals and keys.
 
     Returns:
-        Lines of text; empty for what we raise of an answer, where no line of the user's did.
+        Lines of text; empty for an error that the plugin raises without a line of the user's code.
     """
     told = traceback.TracebackException.from_exception(error, compact=True)
     own = [_strip(each) for each in _chain(told)]
     if not any(own) and isinstance(error, RecsysError):
         return ""
-    if not any(own) and not isinstance(error, SyntaxError):  # then it is ours that went wrong
+    if not any(own) and not isinstance(error, SyntaxError):  # then the plugin's code failed
         told = traceback.TracebackException.from_exception(error, compact=True)
     lines = [line[:MOST_COLUMNS] for line in redact("".join(told.format())).splitlines()]
     if len(lines) > MOST_LINES:
@@ -46,12 +46,12 @@ def traceback_of(error: BaseException) -> str:
 
 
 def with_traceback(text: str, error: BaseException) -> str:
-    """`text`, and below it the traceback of the `error` that it tells of."""
+    """`text`, and below it the traceback of its `error`."""
     return f"{redact(text)}\n{traceback_of(error)}".rstrip()
 
 
 def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
-    """`told` and what it came from."""
+    """`told` and its causes."""
     yield told
     for each in (told.__cause__, told.__context__):
         if each is not None:
@@ -59,7 +59,7 @@ def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackEx
 
 
 def _strip(told: traceback.TracebackException) -> bool:
-    """Leave out frames that are not the user's; says whether any is left."""
+    """Remove frames that are not the user's; returns whether any frame is left."""
     here = f"{Path.cwd()}{os.sep}"
     own = [frame for frame in told.stack if not frame.filename.startswith(NOT_OWN)]
     for frame in own:

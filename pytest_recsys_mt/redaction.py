@@ -1,4 +1,4 @@
-"""Keys, and what others say without them. Whatever is shown or kept of it passes here, before any cut."""
+"""Removes keys from texts. Everything shown or stored passes here, before it is cut."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from typing import Any, NoReturn, SupportsIndex
 from urllib.parse import quote
 
 KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
-"""Environment variables: a key, and the whole value of a header ``Authorization``."""
+"""Environment variables: a key, and the complete value of a header ``Authorization``."""
 
 SHORTEST = 8
-"""Keys shorter than this are placeholders ("none", "ollama") that may well occur in an answer."""
+"""Shorter keys are placeholders ("none", "ollama") that may occur in an answer."""
 
 PART = 10
-"""So many characters of a key in a row are as good as all: a server may cut what it repeats."""
+"""This many characters of a key in a row count as the key: a server may cut what it repeats."""
 
 _SECRET = re.compile(
     r"://[^/?]*@|"
     r"[?&](?:[^=&]*[_-])?(?:(?:api)?key|token|secret|password|passwd|pwd|auth|authorization|credentials?)=",
     re.IGNORECASE,
 )
-"""User names and passwords in an address, and parameters of a spec that are named like a key."""
+"""User names and passwords in an address, and spec parameters whose names look like a key's."""
 
 _URL = re.compile(r"\s*(?:https?\b|\w+(?=://))[:/]*", re.IGNORECASE)
 
 GRAM = 4
-"""Bytes by which keys are looked for: texts are read in blocks of so many, an integer each, and any
-``2 * GRAM - 1`` bytes in a row hold a whole block."""
+"""Bytes of a block in the search for keys: texts are read in such blocks, one integer each, and any
+``2 * GRAM - 1`` bytes in a row contain a whole block."""
 
 _known: dict[str, str] = {}
 
 
 class Secret(str):
-    """Text that does not travel: it cannot be pickled, and its `repr`, which tracebacks with local
-    variables print, does not show it.
+    """Text that must not leave the process: it cannot be pickled, and its `repr`, which tracebacks
+    with local variables print, does not show it.
     """
 
     __slots__ = ()
@@ -53,7 +53,7 @@ class Secret(str):
 
 
 def secret(variable: str) -> Secret:
-    """The value of an environment variable, from now on in no text that `redact` gives."""
+    """The value of an environment variable; from now on, `redact` removes it from every text."""
     value = Secret(os.environ.get(variable, "").strip())
     if len(value) >= SHORTEST:
         _known.setdefault(value, variable)
@@ -61,11 +61,11 @@ def secret(variable: str) -> Secret:
 
 
 def redact(text: str) -> str:
-    """`text` with the name of the variable in place of a key, or of `PART` characters of it.
+    """`text` with the name of the variable instead of a key, or of `PART` characters of it.
 
-    A key is found as it is, in base64 (at any place of what is encoded), URL-encoded, in hexadecimal
-    and as JSON escapes it; the user and the password of a basic authorization also by themselves.
-    Time is linear in the length.
+    A key is found as it is, in base64 (at any position of the encoded text), URL-encoded, in
+    hexadecimal and as JSON escapes it. The user and the password of a basic authorization are also
+    found separately. Time is linear in the length.
     """
     data = text.encode("utf-8", "surrogatepass")
     clean = redact_bytes(data)
@@ -73,7 +73,7 @@ def redact(text: str) -> str:
 
 
 def redact_bytes(data: bytes) -> bytes:
-    """As `redact`, for what need not be text."""
+    """As `redact`, for bytes that may not be text."""
     for variable in (KEY, AUTHORIZATION):
         secret(variable)
     grams = _grams(tuple(_known.items()))
@@ -96,12 +96,12 @@ def redact_bytes(data: bytes) -> bytes:
 
 
 def shortened(text: str, most: int) -> str:
-    """`text` without keys, cut to `most` characters; cut the other way round, half a key would stay."""
+    """`text` without keys, then cut to `most` characters; cut first, half a key could stay."""
     return redact(text)[:most]
 
 
 def redact_report(report: Any) -> None:
-    """Leave no key in what a test report of pytest holds: traceback, local variables, captured output."""
+    """Remove keys from a pytest test report: traceback, local variables, captured output."""
     report.sections = [(name, redact(text)) for name, text in report.sections]
     for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
         if crash is not None:
@@ -116,17 +116,17 @@ def redact_report(report: Any) -> None:
 
 
 def holds_secret(spec: str) -> bool:
-    """Whether a spec has a password in it, or a parameter that is named like a key."""
+    """Whether a spec contains a password, or a parameter whose name looks like a key's."""
     return _SECRET.search(spec) is not None
 
 
 def carries_key(spec: str) -> bool:
-    """Whether a spec is an address with a user name, a password or a key in it."""
+    """Whether a spec is an address that contains a user name, a password or a key."""
     return _URL.match(spec) is not None and ("@" in spec or holds_secret(spec))
 
 
 def shown(spec: str) -> str:
-    """A spec or an address for a message: no user name and password, no query of an address."""
+    """A spec or an address for a message, without user name, password and query."""
     url = _URL.match(spec)
     start = url.end() if url else 0
     if "@" in spec and not spec.startswith("hf:"):
@@ -140,7 +140,7 @@ def shown(spec: str) -> str:
 
 
 def _run(text: bytes, at: int, form: bytes, offset: int) -> tuple[int, int]:
-    """Where `text` goes on as `form` does, on both sides of a place where both have the same."""
+    """Start and end of the longest match of `text` and `form` around two equal positions."""
     start = end = 0
     while start < min(at, offset) and text[at - start - 1] == form[offset - start - 1]:
         start += 1
@@ -151,7 +151,7 @@ def _run(text: bytes, at: int, form: bytes, offset: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=16)
 def _grams(known: tuple[tuple[str, str], ...]) -> dict[int, list[tuple[bytes, int, str]]]:
-    """The forms of keys, their places and their variables by the characters that stand there."""
+    """The forms of keys, with positions and variables, by the characters at each position."""
     forms = {
         form.encode("utf-8", "surrogatepass"): name
         for value, name in known
@@ -167,7 +167,7 @@ def _grams(known: tuple[tuple[str, str], ...]) -> dict[int, list[tuple[bytes, in
 
 
 def _keys(value: str, name: str) -> Iterator[str]:
-    """What must not be seen of a variable's value."""
+    """The secret parts of a variable's value."""
     if name != AUTHORIZATION:
         yield value
         return
@@ -193,7 +193,7 @@ def _written(key: str) -> Iterator[str]:
     for every in (data.hex(), "".join(f"%{byte:02x}" for byte in data)):
         yield from (every, every.upper())
     for shift in range(3):
-        # The first and the last characters depend on what stands around the key as well.
+        # The first and the last characters also depend on the text around the key.
         first, last = -(-shift * 8 // 6), (shift + len(data)) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             yield encode(b"\0" * shift + data).decode()[first:last]

@@ -1,7 +1,7 @@
 """The vocabulary: items, ratings, requests, and the answers to them.
 
-Everything here is frozen, light to import, and imports nothing of ours, so that relations,
-recommenders and users' own code can all share it.
+Everything here is frozen, light to import, and imports no other module of the package, so that
+relations, recommenders and users' own code can all share it.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, Unpack, run
 EntryKind = Literal[
     "candidate", "history", "catalogue", "outside", "unknown", "duplicate", "unparsed"
 ]
-"""What one entry of a text answer turned out to be.
+"""The kind of one entry of a text answer.
 
-* ``candidate``: an item the request offered (with no candidates: any item of the catalogue that the
-  user is not known to have)
-* ``history``: an item the user is known to have: see `Request.known`
+* ``candidate``: an item that the request offered (without candidates: any item of the catalogue
+  that the user is not known to have)
+* ``history``: an item that the user is known to have: see `Request.known`
 * ``catalogue``: an item of the catalogue that the request did not offer
-* ``outside``: a title that exists, but of no item in the catalogue
-* ``unknown``: a title, but of no item that is known
+* ``outside``: an existing title outside the catalogue
+* ``unknown``: a title of no known item
 * ``duplicate``: an item that this answer has already named
-* ``unparsed``: text that names nothing
+* ``unparsed``: text that names no title
 """
 
 UNKNOWN_PREFIX = "unknown:"
-"""Titles outside the catalogue are kept in an answer under this prefix and their normal form, so
-that two answers that name the same unheard-of film still agree."""
+"""Titles outside the catalogue are stored in an answer under this prefix and their normal form, so
+that two answers with the same unknown film still agree."""
 
 
 class Attributes(Mapping[str, Any]):
@@ -67,7 +67,7 @@ class Item:
     Attributes:
         id: Unique in its catalogue.
         title: As people write it, without the year.
-        year: Of release, where known.
+        year: Year of release, if known.
         attributes: Anything else: ``genres``, ``directors``, ``cast`` (tuples of strings),
             ``logline``, an image.
     """
@@ -147,19 +147,19 @@ class Request:
     """One question to a recommender.
 
     Attributes:
-        user: Whose question it is. Recommenders answer for `history`, not for this name.
+        user: Id of the user. Recommenders answer for `history`, not for this name.
         history: Past interactions, oldest first.
         scale: The scale of the ratings in `history`.
-        candidates: What to choose from, or None for the whole catalogue without what is `known`.
-        k: How many items to answer with.
-        instruction: One more sentence for recommenders that read text.
+        candidates: Items to choose from, or None for the whole catalogue except the `known` items.
+        k: Number of items to answer with.
+        instruction: An additional sentence for recommenders that read text.
         edits: Changes to the rendered prompt, in order; only recommenders that read text see them.
         replicate: The number of this call. The runner sets it; a stochastic recommender may draw
             its seed from it.
-        attributes: What is known of the user (age, occupation); empty by default.
-        seen: Ids of items that the user has and `history` does not show, sorted; empty where there
-            are candidates. An answer should name none of them: one that does is no valid
-            recommendation. Text models are not shown them.
+        attributes: Facts about the user (age, occupation); empty by default.
+        seen: Ids of items that the user has and `history` does not show, sorted; empty if there are
+            candidates. An answer should name none of them: such an entry is not a valid
+            recommendation. Text models do not see them.
     """
 
     user: str
@@ -195,7 +195,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a text answer: what was written, what it was, and which item it named.
+    """One entry of a text answer: its text, its kind, and the item it named.
 
     `item` is an id of the catalogue, an `UNKNOWN_PREFIX` id, or None for unparsed text.
     """
@@ -206,7 +206,7 @@ class Entry:
 
 
 MOST_TOKENS = 10**9
-"""No answer takes more tokens; whoever says so is mistaken."""
+"""No answer takes more tokens: a larger reported number is an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +218,8 @@ class Usage:
 
     @classmethod
     def said(cls, prompt_tokens: object, completion_tokens: object) -> Usage | None:
-        """What somebody says that an answer took; None, which is unknown and not zero, unless both are
-        whole numbers from 0 to `MOST_TOKENS`.
+        """A reported usage; None, which is unknown and not zero, unless both are whole numbers from
+        0 to `MOST_TOKENS`.
         """
         counts = []
         for count in (prompt_tokens, completion_tokens):
@@ -234,13 +234,13 @@ class Recommendation:
     """The answer to one request.
 
     Attributes:
-        items: Item ids, best first, as the recommender gave them (repeats included). Titles that
-            are in no catalogue stand as `UNKNOWN_PREFIX` ids.
-        entries: For text answers, what became of each entry.
-        text: The raw text, where there is one.
-        usage: Tokens, where they are counted.
+        items: Item ids, best first, as the recommender gave them (repeats included). Titles outside
+            every catalogue have `UNKNOWN_PREFIX` ids.
+        entries: For text answers, the kind of each entry.
+        text: The raw text, if any.
+        usage: Tokens, if counted.
         error: Why there is no answer; such a request is an error case, never an empty list.
-        version: What answered, where the recommender says so: the model and its fingerprint.
+        version: The model that answered and its fingerprint, if the recommender reports it.
     """
 
     items: tuple[str, ...]
@@ -266,9 +266,9 @@ class Message:
     """One message of a chat.
 
     Attributes:
-        role: Whose it is.
+        role: Role of the sender.
         content: Its text.
-        images: What is shown before the text, as data URLs; for models with `reads_images`.
+        images: Images before the text, as data URLs; for models with `reads_images`.
     """
 
     role: Literal["system", "user", "assistant"]
@@ -278,16 +278,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a text model is asked.
+    """A prompt for a text model.
 
     Attributes:
         messages: The chat so far, ending with the user's message.
-        seed: For a model that samples. It depends on the call alone (never on batch or worker), so
+        seed: For a model that samples. It depends only on the call (never on batch or worker), so
             another replicate of the same request carries another seed.
         k: Lines that the answer should list; a model may stop after them. None for free text.
         choices: The fixed answers of a multiple-choice question, for a model that can score them.
-        schema: The JSON schema of the answer, for an endpoint that holds answers to one. The
-            messages must ask for such JSON too.
+        schema: The JSON schema of the answer, for an endpoint that enforces one. The messages must
+            ask for such JSON too.
     """
 
     messages: tuple[Message, ...]
@@ -298,15 +298,15 @@ class Prompt:
 
 
 def is_cut_off(finish_reason: str | None) -> bool:
-    """Whether an answer with this `finish_reason` was ended by something else than its model: the most
-    tokens, or a filter.
+    """Whether something other than the model ended an answer with this `finish_reason`: the limit
+    of tokens, or a filter.
     """
     return finish_reason in ("length", "content_filter")
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a text model answered; `text` is None only where `error` says why."""
+    """The answer of a text model; `text` is None only if `error` says why."""
 
     text: str | None
     usage: Usage | None = None
@@ -321,14 +321,14 @@ class Recommender(Protocol):
     """Anything that answers requests, a batch at a time, in the order of the batch.
 
     Optional attributes: ``deterministic: bool`` (False), ``fingerprint: str`` (part of the cache
-    key; without it answers are kept for one run only), ``fit(dataset, seed)`` (called once before
-    the first request), ``reads_text: bool`` (False; True where `instruction` and `edits` are used).
-    A request that it cannot serve by its nature (no candidates, for one that ranks candidates) it
-    refuses with `NotApplicable`; any other exception is a failed call of that request.
+    key; without it answers are stored for one run only), ``fit(dataset, seed)`` (called once before
+    the first request), ``reads_text: bool`` (False; True if it uses `instruction` and `edits`).
+    For a request that it cannot serve (no candidates, if it ranks candidates) it raises
+    `NotApplicable`; any other exception is a failed call of that request.
     """
 
     def recommend(self, requests: Sequence[Request], /) -> Sequence[Recommendation]:
-        """The answers, one a request, in their order."""
+        """The answers, one per request, in their order."""
         ...
 
 
@@ -336,19 +336,19 @@ class Recommender(Protocol):
 class TextModel(Protocol):
     """Anything that completes prompts, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``fingerprint: str`` as of a `Recommender`; ``scores_choices: bool`` (False;
-    True where `Prompt.choices` are scored); ``reads_images: bool`` (False; True where
-    `Message.images` are looked at).
+    Optional attributes: ``fingerprint: str`` as in `Recommender`; ``scores_choices: bool`` (False;
+    True if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees
+    `Message.images`).
     """
 
     def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:
-        """The completions, one a prompt, in their order."""
+        """The completions, one per prompt, in their order."""
         ...
 
 
 @dataclass(frozen=True)
 class World:
-    """What a transformation may know beyond the request: the catalogue and other users' histories.
+    """The facts beyond the request that a transformation may use: the catalogue and histories.
 
     Attributes:
         catalogue: All items, in the order of their ids.

@@ -18,9 +18,9 @@ _INVISIBLE = re.compile(
     "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""Control characters but tab and line feed, invisible and bidirectional formatting (also the tag
-characters, which can smuggle text past a reader), and lone surrogates, which UTF-8 cannot hold.
-The zero-width joiners stay: several scripts spell with them."""
+"""Control characters except tab and line feed, invisible and bidirectional formatting (also the tag
+characters, which can smuggle text past a reader), and lone surrogates, which UTF-8 cannot encode.
+The zero-width joiners stay: several scripts need them."""
 
 
 def sanitize(text: str) -> str:
@@ -33,5 +33,5 @@ def sanitize(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text` sanitized, every run of white space one space, for a place inside a sentence."""
+    """`text` sanitized, with every run of white space as one space, for use inside a sentence."""
     return " ".join(sanitize(text).split())

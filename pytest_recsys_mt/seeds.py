@@ -1,4 +1,4 @@
-"""Seeds that depend on what they are for, and on nothing else."""
+"""Seeds that depend only on their purpose."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def generator(*parts: str | int) -> Generator:
-    """A generator seeded by `parts` alone: never by order, worker, process or the clock."""
+    """A generator seeded only by `parts`: never by order, worker, process or the clock."""
     import numpy as np
 
     digest = hashlib.sha256(json.dumps(parts).encode()).digest()

@@ -1,4 +1,4 @@
-"""The part of a spec behind the question mark: ``?key=value&key=value``, typed by a signature."""
+"""The part of a spec after the question mark: ``?key=value&key=value``, typed by a signature."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pytest_recsys_mt.redaction import shown
 _BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 RESOURCES = {"cpus": 0.01, "gpus": 0.0}
-"""Parameters of every spec that its recommender never sees, with the least of each."""
+"""Parameters of every spec that its recommender does not receive, with the least value of each."""
 
 
 def split(spec: str) -> tuple[str, dict[str, str]]:
     """The spec without its parameters, and the parameters as text.
 
     Raises:
-        RecommenderError: If a parameter is no ``key=value`` or is given twice.
+        RecommenderError: If a parameter is not ``key=value`` or is given twice.
     """
     target, _, query = spec.partition("?")
     try:
@@ -40,12 +40,12 @@ def split(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def resources(spec: str) -> tuple[str, dict[str, float]]:
-    """The spec without ``cpus`` and ``gpus``, and these two, as far as they are given.
+    """The spec without ``cpus`` and ``gpus``, and the given ones of these two.
 
-    They say what each Ray actor takes, and are no parameters of the recommender.
+    They are the resources of each Ray actor, not parameters of the recommender.
 
     Raises:
-        RecommenderError: If one is given twice, or is no number; the cores must be above 0.
+        RecommenderError: If one is given twice, or is not a number; the cores must be above 0.
     """
     target, mark, query = spec.partition("?")
     found: dict[str, float] = {}
@@ -113,7 +113,7 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
 def _parameters(
     factory: Callable[..., Any], given: Mapping[str, str], spec: str
 ) -> dict[str, inspect.Parameter]:
-    """The parameters of `factory` by name; annotations are evaluated only where they are needed."""
+    """The parameters of `factory` by name; annotations are evaluated only if needed."""
     try:
         signature = inspect.signature(factory, eval_str=bool(given))
     except (ValueError, TypeError, NameError) as error:

@@ -9,10 +9,10 @@
         forwards, backwards = recsys.ask(request, request.replace(history=request.history[::-1]))
         assert forwards.items == backwards.items
 
-`recsys.ask` goes through the cache, so that an example has the same outcome whenever it is tried
-again: a failing request shrinks to few history items, low ratings and few candidates also where the
-recommender is stochastic. A claim that is true of the mean user only is no property of every
-request: leave it to `@metamorphic` and a verdict.
+`recsys.ask` uses the cache, so an example has the same outcome on every try. A failing request
+shrinks to few history items, low ratings and few candidates, even if the recommender is stochastic.
+A claim that holds only for the mean user is not a property of every request: leave it to
+`@metamorphic` and a verdict.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
 
 USER = "anybody"
-"""The user of every request drawn; recommenders answer for the history, not for this name."""
+"""The user of every drawn request; recommenders answer for the history, not for this name."""
 
 PROFILE = "Likes slow films, and whatever was made before 1970."
-"""What is known of that user, where a transformation puts a description into the prompt."""
+"""The description of that user, for a transformation that adds one to the prompt."""
 
 LONGEST_GAP = 30 * 24 * 3600
 """Most seconds between two ratings of a profile."""
@@ -51,22 +51,22 @@ reproducible = settings(
 )
 """Settings for property tests that use `recsys`, as a decorator above `@given`.
 
-The examples are the same in every run, so that a second run finds all answers in the cache; no
-example is timed, because the first ones pay for training and for the calls. One `recsys` serves all
-examples of a test, about which Hypothesis would complain: no example changes it. A failing example
-is made small, and not asked about any further. Change more with
+The examples are the same in every run, so a second run finds all answers in the cache. Examples
+have no time limit, because the first ones pay for training and for the calls. One `recsys` serves
+all examples of a test; no example changes it, so Hypothesis's warning about this is off. A failing
+example is shrunk, and not examined further. Change more with
 ``settings(reproducible, max_examples=20)``.
 """
 
 
 class _Ground(NamedTuple):
-    """What a dataset gives to draw from.
+    """The parts of a dataset that examples are drawn from.
 
     Attributes:
         items: The catalogue, the most popular first.
         values: The ratings that occur, lowest first: the steps of the scale.
-        scale: Of the ratings.
-        start: When the first interaction was, in Unix seconds.
+        scale: The scale of the ratings.
+        start: Time of the first interaction, in Unix seconds.
     """
 
     items: tuple[Item, ...]
@@ -83,7 +83,7 @@ def profiles(
     They shrink to fewer items, to popular items and to low ratings.
 
     Args:
-        dataset: A dataset, or what ``--recsys-data`` takes, loaded when the first example is drawn.
+        dataset: A dataset, or a value of ``--recsys-data``, loaded when the first example is drawn.
             A recommender knows only the items of the dataset it was trained on.
         min_size: Fewest items.
         max_size: Most items.
@@ -109,13 +109,13 @@ def requests(
     They shrink to fewer history items, fewer candidates, low ratings and a small `k`.
 
     Args:
-        dataset: As of `profiles`.
+        dataset: As in `profiles`.
         min_history: Fewest items in the history.
         max_history: Most items in the history.
         min_candidates: Fewest candidates.
         max_candidates: Most candidates; 0 leaves the choice to the whole catalogue.
-        k: Length of the answer; where None, from 1 to the number of candidates (to 10, where the
-            choice is the whole catalogue). Requests have at least so many candidates.
+        k: Length of the answer; if None, from 1 to the number of candidates (to 10 for the whole
+            catalogue). Requests have at least `k` candidates.
 
     Raises:
         ValueError: If sizes are negative, in the wrong order, or smaller than `k`.
@@ -138,13 +138,13 @@ def requests(
 def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
     """The transformations of `pytest_recsys_mt.relations`, with usual arguments.
 
-    Left out are those that change how a request is sent, such as `ask_alone`.
+    It leaves out those that change how a request is sent, such as `ask_alone`.
 
-    Apply one with a generator, and with a `World` where it draws on other items or users. It raises
-    `NotApplicable` for requests that it cannot serve, which is a case for ``hypothesis.reject()``.
+    Apply one with a generator, and with a `World` if it draws on other items or users. It raises
+    `NotApplicable` for requests that it cannot serve: then call ``hypothesis.reject()``.
 
     Args:
-        text: Draw also those that change nothing but the text of a prompt.
+        text: Whether to draw also those that change only the text of a prompt.
     """
     strategies = [
         st.builds(relations.scale_ratings, st.sampled_from((2.0, 3.0, 10.0, 0.5))),
@@ -203,8 +203,8 @@ def _ground_of(dataset: Dataset) -> _Ground:
 
 
 def _profiles(ground: _Ground, least: int, most: int) -> st.SearchStrategy[tuple[Rating, ...]]:
-    """One list of independent parts, so that each of them can be left out on its own."""
-    # Items are drawn by their place, which is much quicker to compare than an item.
+    """One list of independent parts, so that each part can be left out separately."""
+    # Items are drawn by their position, which compares faster than an item.
     places = st.sampled_from(range(len(ground.items)))
     parts = st.tuples(places, st.sampled_from(ground.values), st.integers(1, LONGEST_GAP))
 

@@ -1,4 +1,4 @@
-"""Margins and thresholds that stand beside the tests they belong to."""
+"""Margins and thresholds in a file beside the tests that use them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Thresholds(Mapping[str, float]):
-    """Numbers by name; a name that is not there is an error that lists the names that are."""
+    """Numbers by name; an unknown name is an error that lists the known names."""
 
     def __init__(self, path: Path, numbers: Mapping[str, float]) -> None:
         self._path = path

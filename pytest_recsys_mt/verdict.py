@@ -1,4 +1,4 @@
-"""The verdict: what an oracle found, with the numbers behind it."""
+"""The verdict: the result of an oracle, with the numbers behind it."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
-"""``holds`` and ``violated`` are claims at the declared error rate; ``inconclusive`` is neither;
-``error`` says that too many calls failed; ``not-applicable`` that no user could be asked."""
+"""``holds`` and ``violated`` are claims at the declared error rate. ``inconclusive`` is neither.
+``error``: too many calls failed. ``not-applicable``: no user could be asked."""
 
 Allowed = Literal["at most", "at least", "within"]
-"""What a promise allows of a mean: at most the margin, at least the margin, or no more than the
-margin either way."""
+"""What a promise allows for a mean: at most the margin, at least the margin, or at most the margin
+in either direction."""
 
 NOT_ASKED = "not asked: "
-"""How the reason of a verdict begins that lacks users because a limit of the run was reached."""
+"""Beginning of a verdict's reason if users are missing because a limit of the run was reached."""
 
 
 class Ledger(Protocol):
-    """Where a test keeps the verdicts made in it."""
+    """Stores the verdicts of a test."""
 
     def asserted(self, verdict: Verdict, where: tuple[object, int]) -> None:
-        """Note that a verdict was false at a line of some code."""
+        """Record that a verdict was false at a line of some code."""
         ...
 
     def expected(self, verdict: Verdict, status: Status) -> None:
-        """Note that another status than ``holds`` is wanted of a verdict."""
+        """Record that the test wants a status other than ``holds``."""
         ...
 
     def replaced(self, verdict: Verdict, other: Verdict) -> None:
-        """Keep `other` in place of a verdict."""
+        """Replace a verdict by `other`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One user's two answers, as people can read them, and how far they agree (0 to 1).
+    """One user's two answers in readable form, and how far they agree (0 to 1).
 
-    `keeps` says whether this user's answers keep the promise, where that is known.
-    `source_kinds` and `followup_kinds` say of each place whether the item was offered
-    (`requests.EntryKind`); they are empty where all of a side were.
+    `keeps` says whether this user's answers keep the promise, if known. `source_kinds` and
+    `followup_kinds` say for each place whether the item was offered (`requests.EntryKind`); they
+    are empty if all items of a side were offered.
     """
 
     user: str
@@ -55,7 +55,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an oracle found. True in an `assert` only if the promise holds.
+    """The result of an oracle. True in an `assert` only if the promise holds.
 
     Attributes:
         status: See `Status`.
@@ -64,24 +64,24 @@ class Verdict:
         against: The transformation of the side it is compared with; empty for the unchanged request.
         estimate: The mean effect over users, in the unit of the margin.
         interval: Its two one-sided (1 - alpha) bounds.
-        margin: How large an effect is still no violation; declared before the run.
-        allowed: On which side of the margin the promise is kept; see `Allowed`.
+        margin: The largest effect that is no violation; declared before the run.
+        allowed: The side of the margin on which the promise is kept; see `Allowed`.
         floor: Mean agreement of each side with its own replicates.
         agreement: Mean agreement of source and follow-up.
-        p_value: Of the hypothesis that the promise holds.
+        p_value: That of the hypothesis that the promise holds.
         users: Users scored.
         not_applicable: Users the transformation could not serve.
         errors: Users whose calls failed.
-        looks: How often users were asked for, before it was clear.
-        reason: In words, where the numbers do not say it: why inconclusive, which failures.
+        looks: In how many steps users were asked before the result was clear.
+        reason: In words, what the numbers do not say: why inconclusive, which failures.
         examples: Users in order of disagreement, the worst first.
         metric, value, threshold: Set for benchmark tasks only.
         details: Further figures as plain JSON data, such as the points of a curve; see `report`.
-        per_user: The effect or score of every user scored, in the order in which they were drawn.
-        reach: The smallest and the largest value of a user there can be, those seen among them.
-        joint: Whether the mean is a number of all users together, as an aggregate is.
-        approximate: Whether no proof keeps the bounds, and claims made of them, to the declared error
-            rate; how far they keep to it is measured (`docs/statistics.md`).
+        per_user: The effect or score of every scored user, in the order in which they were drawn.
+        reach: The smallest and the largest possible value of a user, including the observed ones.
+        joint: Whether the mean is a number of all users together, such as an aggregate.
+        approximate: Whether there is no proof that the bounds, and claims based on them, keep the
+            declared error rate; `docs/statistics.md` measures how far they keep it.
     """
 
     status: Status
@@ -119,7 +119,7 @@ class Verdict:
 
     @property
     def summary(self) -> str:
-        """One line with every number that carries the verdict."""
+        """One line with every number behind the verdict."""
         parts = [f"{self.relation or 'unchanged'} {self.status.upper()}", self.oracle]
         if self.metric is not None and self.value is not None:
             limit = "" if self.threshold is None else f" against {self.threshold:g}"
@@ -143,7 +143,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Expectation:
-    """A verdict turned round by `expect_violated`: true while the violation is there."""
+    """A verdict inverted by `expect_violated`: true while the violation exists."""
 
     verdict: Verdict
 
@@ -158,11 +158,11 @@ def annotate(verdict: Verdict, **details: Any) -> Verdict:
     """Add figures to a verdict; the record keeps them in its row.
 
     Args:
-        verdict: As an oracle returned it.
+        verdict: A verdict of an oracle.
         **details: Plain JSON data; see `Verdict`.
 
     Returns:
-        The verdict to assert in place of the one that was given.
+        The verdict to assert instead of the given one.
     """
     noted = dataclasses.replace(verdict, details={**verdict.details, **details})
     if verdict.ledger is not None:
@@ -171,16 +171,17 @@ def annotate(verdict: Verdict, **details: Any) -> Verdict:
 
 
 def dimension(verdict: Verdict, name: str, *, best: Literal["high", "low"] = "high") -> Verdict:
-    """Say which dimension of a recommender a verdict is about, for summaries of several.
+    """Name the dimension of a recommender that a verdict measures, for summaries of several.
 
     Args:
-        verdict: Of a benchmark task, whose value it is, or of a promise, whose effect it is.
-        name: Of the dimension.
-        best: Where the best value is: at 1, or at 0; then the dimension is 1 less its size.
+        verdict: The verdict of a benchmark task (its value counts) or of a promise (its effect).
+        name: Name of the dimension.
+        best: Where the best value is: at 1, or at 0; then the dimension is 1 minus its absolute
+            value.
 
     Returns:
-        The verdict with ``details["dimension"]``, in [0, 1] with 1 the best; as it was where it has
-        no number.
+        The verdict with ``details["dimension"]``, in [0, 1] where 1 is best; unchanged if it has no
+        number.
     """
     value = verdict.estimate if verdict.value is None else verdict.value
     if value is None:
@@ -198,16 +199,16 @@ def dimension(verdict: Verdict, name: str, *, best: Literal["high", "low"] = "hi
 
 
 def expect_violated(verdict: Verdict) -> Expectation:
-    """Declare a known violation: the test passes while it is there and fails once it is mended.
+    """Declare a known violation: the test passes while it exists and fails once it is fixed.
 
     Args:
-        verdict: As an oracle returned it.
+        verdict: A verdict of an oracle.
 
     Returns:
         A value to assert, true only if the verdict is ``violated``.
 
     Raises:
-        TypeError: If `verdict` is no verdict.
+        TypeError: If `verdict` is not a verdict.
     """
     if not isinstance(verdict, Verdict):
         raise TypeError(f"expect_violated takes the verdict of an oracle, got {verdict!r}")
@@ -217,7 +218,7 @@ def expect_violated(verdict: Verdict) -> Expectation:
 
 
 def _told(verdict: Verdict, truth: bool) -> bool:
-    """Tell the test where a verdict was found wanting, so that it can tell which assert failed."""
+    """Record in the test where an assert on a verdict failed, so that it can name the assert."""
     if not truth and verdict.ledger is not None:
         import sys
 

@@ -1,4 +1,4 @@
-"""Pairwise judgement of recommenders: a judge says which of two lists is better for a user."""
+"""Pairwise comparison of recommenders: a judge says which of two lists is better for a user."""
 
 from pytest_recsys_mt.arena.absolute import discrimination, not_scored_lower
 from pytest_recsys_mt.arena.arena import Arena

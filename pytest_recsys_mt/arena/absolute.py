@@ -1,4 +1,4 @@
-"""Scores of single lists beside the comparison, and how well each tells two recommenders apart."""
+"""Scores of single lists besides the comparison, and how well each distinguishes recommenders."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def not_scored_lower(
 ) -> Verdict:
     """The judge scores lists of the recommender under test no lower than the other's.
 
-    Each list is shown by itself and gets a score from 0 to 1. All users are asked, and their lists
+    Each list is shown alone and gets a score from 0 to 1. All users are asked, and their lists are
     compared too, for the figures.
 
     Args:
         arena: The two recommenders and a judge that gives scores.
         aspect: Name of one of the arena's aspects, or ``overall``.
-        margin: The mean score may be lower by so much, at least 0.
-        trusted: As of `preferred`.
+        margin: How much lower the mean score may be, at least 0.
+        trusted: As in `preferred`.
 
     Returns:
-        A verdict, reported; ``details["figures"]`` has both mean scores, and of the scores and the
-        comparisons what `discrimination` says.
+        A verdict, reported; ``details["figures"]`` has both mean scores, and the `discrimination`
+        of the scores and of the comparisons.
 
     Raises:
         NotApplicable: If the judge gives no scores.
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     arena.require("not_scored_lower", aspect)
     margin = not_negative("not_scored_lower", "margin", margin)
@@ -76,16 +76,16 @@ def not_scored_lower(
 
 
 def discrimination(differences: Floats) -> float:
-    """How well a difference is told from 0: its mean over users in its standard deviations.
+    """How clearly a difference is distinguished from 0: its mean over users in standard deviations.
 
-    Squared, it is inversely proportional to the users that a t-test needs.
+    Squared, it is inversely proportional to the number of users that a t-test needs.
 
     Args:
-        differences: One a user, ``(n,)``.
+        differences: One per user, ``(n,)``.
 
     Returns:
-        At least 0, without a sign; infinite where all users have one and the same difference, and 0
-        where that is 0.
+        At least 0, without a sign; infinite if all users have the same difference, and 0 if that
+        is 0.
     """
     if len(differences) < 2:
         return 0.0

@@ -1,4 +1,4 @@
-"""Two recommenders before one judge."""
+"""Two recommenders and one judge."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item
 
 LONGEST = 100
-"""Characters of a title that is in no catalogue; a recommender may write anything there."""
+"""Most characters of a title outside every catalogue; a recommender may write anything there."""
 
 
 @dataclass(frozen=True)
 class Arena:
-    """The lists of two recommenders for the same users, and who judges them.
+    """The lists of two recommenders for the same users, and their judge.
 
-    The recommenders answer the requests that every test puts, and learn nothing of the judge. Where
-    one is asked several times, its first answer is judged.
+    The recommenders answer the requests of every test, and learn nothing of the judge. If a
+    recommender is asked several times, its first answer is judged.
 
     Attributes:
         ours: Answers of the recommender under test.
-        theirs: Answers of the one it is compared with, to the same requests.
-        bench: Puts the comparisons.
-        aspects: To be judged, besides the whole.
-        seed: Of the run.
-        names: Of the two recommenders, for reports; no judge sees them.
-        design: How the requests were made: with the names it tells the lists from all others that
-            the same bench has judged.
+        theirs: Answers of the other recommender, to the same requests.
+        bench: Sends the comparisons.
+        aspects: Judged besides the overall quality.
+        seed: The seed of the run.
+        names: Names of the two recommenders, for reports; no judge sees them.
+        design: How the requests were made. With the names, it distinguishes these lists from all
+            others that the same bench has judged.
     """
 
     ours: Answers
@@ -53,23 +53,23 @@ class Arena:
 
     @property
     def judged(self) -> tuple[str, ...]:
-        """What can be asked about: the names of the aspects, and ``overall``."""
+        """The names that can be judged: those of the aspects, and ``overall``."""
         return (*(aspect.name for aspect in self.aspects), OVERALL)
 
     @property
     def users(self) -> int:
-        """How many users can be asked of both."""
+        """How many users both can serve."""
         return min(self.ours.applicable(), self.theirs.applicable())
 
     @property
     def context(self) -> Context:
-        """The rules of this run; as of a stochastic recommender, so that a clear verdict stops early
-        and spares the judge the rest.
+        """The rules of this run, as for a stochastic recommender: a clear verdict stops early and
+        saves the judge's further calls.
         """
         return dataclasses.replace(self.ours.context, deterministic=False)
 
     def pairs(self, users: int) -> Pairs:
-        """The answers of both for the first so many users."""
+        """The answers of both for the first `users` users."""
         ours, theirs = self.ours.sample(users), self.theirs.sample(users)
         other = {asked.user: asked for asked in theirs.asked}
         both = [(asked, other[asked.user]) for asked in ours.asked if asked.user in other]
@@ -83,7 +83,7 @@ class Arena:
         )
 
     def items(self, asked: Asked) -> tuple[Item, ...]:
-        """The list that a judge is shown: the first answer, each item once."""
+        """The list for a judge: the first answer, each item once."""
         answer = asked.answers[0]
         written = {entry.item: entry.text for entry in reversed(answer.entries) if entry.item}
         known = self.ours.context.items
@@ -95,7 +95,7 @@ class Arena:
         )
 
     def comparison(self, asked: Asked, a: tuple[Item, ...], b: tuple[Item, ...]) -> Comparison:
-        """Two lists for the user of a request, who is shown without the candidates."""
+        """Two lists for the user of a request, which is shown without the candidates."""
         shown = asked.request.replace(candidates=None, instruction="", edits=())
         return Comparison(shown, a, b, self.aspects)
 
@@ -103,7 +103,7 @@ class Arena:
         """The name of an aspect of this arena.
 
         Raises:
-            OracleError: If there is none of that name; the text gives the choice.
+            OracleError: If there is no such aspect; the text lists the names.
         """
         if aspect not in self.judged:
             raise OracleError(

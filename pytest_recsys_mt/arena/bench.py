@@ -1,4 +1,4 @@
-"""A judge at work: asked each thing once, held to its protocol."""
+"""Sends questions to a judge, each once, and checks its answers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Answer = TypeVar("Answer")
 
 
 class Bench:
-    """Puts comparisons to a judge, each once, whichever test asks.
+    """Sends comparisons to a judge, each once for all tests.
 
     Args:
         judge: Compares lists.
-        name: As reports and messages know it.
-        failures: Takes note of what the judge raises.
+        name: Its name in reports and messages.
+        failures: Records what the judge raises.
 
     Attributes:
         deterministic: Whether the judge declares that it always judges alike.
-        apart: Whether the judge declares that it judges each aspect by itself.
-        verdicts: On the judge itself, by what was tested; see `promises`.
+        apart: Whether the judge declares that it judges each aspect separately.
+        verdicts: Verdicts on the judge itself, by what was tested; see `promises`.
     """
 
     def __init__(self, judge: Judge, name: str, failures: Failures | None = None) -> None:
@@ -39,20 +39,20 @@ class Bench:
         self._appraisals: dict[Showing, Appraisal] = {}
 
     def judged(self, comparisons: Sequence[Comparison]) -> list[Judgement]:
-        """The judgements, one a comparison, in their order.
+        """The judgements, one per comparison, in their order.
 
         Raises:
-            RecommenderError: If the judge raises, or breaks its protocol.
+            RecommenderError: If the judge raises, or violates its protocol.
         """
         self._ask(comparisons, self._judgements, self.judge.judge, Judgement, "judge")
         return [self._judgements[comparison] for comparison in comparisons]
 
     def rated(self, showings: Sequence[Showing]) -> list[Appraisal]:
-        """The scores of single lists, one appraisal a list, in their order.
+        """The scores of single lists, one appraisal per list, in their order.
 
         Raises:
             NotApplicable: If the judge gives no scores.
-            RecommenderError: If the judge raises, or breaks its protocol.
+            RecommenderError: If the judge raises, or violates its protocol.
         """
         rate: Callable[[Sequence[Showing]], Sequence[Appraisal]] | None
         rate = getattr(self.judge, "rate", None)

@@ -1,8 +1,8 @@
-"""The judge under test: what must not decide between two lists, and what must.
+"""Tests of the judge: what must not decide between two lists, and what must.
 
-Each promise makes comparisons out of the lists of a user and says what their judgements may be. They
-are judged as relations are: a mean effect over users, a margin, an error rate. Where the promise is
-about the judge's answer to one question put in two ways, its own noise is allowed for.
+Each promise makes comparisons from the lists of a user and says which judgements are allowed. They
+are judged as relations are: a mean effect over users, a margin, an error rate. If the promise
+compares the judge's answers to one question in two forms, the judge's own noise is allowed for.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class JudgePromise:
 
     Attributes:
         says: The promise in words.
-        fault: What a judge that breaks it does.
+        fault: The behaviour of a judge that breaks it.
         kind: What is promised of the mean effect.
-        comparisons: Made out of the lists of one user; at least one.
-        effect: Of a user, from the points of these comparisons.
-        reach: The smallest and the largest effect there can be.
+        comparisons: Makes them from the lists of one user; at least one.
+        effect: Computes the effect of a user from the points of these comparisons.
+        reach: The smallest and the largest possible effect.
     """
 
     says: str
@@ -134,12 +134,12 @@ def _titled(item: Item, more: str) -> Item:
 
 
 def _agreement(one: float, other: float) -> float:
-    """Of two judgements of the same lists in the same order: 1, a half if one is a tie, or 0."""
+    """The agreement of two judgements in the same order: 1, a half if one is a tie, or 0."""
     return 1 - abs(one - other) / 2
 
 
 def _floor(points: Points) -> float:
-    """How far a judge agrees with itself where it is asked the same again."""
+    """How far a judge agrees with itself on a repeated question."""
     if len(points) == 2:
         return 1.0
     return (_agreement(points[0], points[2]) + _agreement(points[1], points[3])) / 2
@@ -156,7 +156,7 @@ def _mean(points: Points) -> float:
 
 
 def _changed_wins(points: Points) -> float:
-    """How far the list shown first in the first comparison, second in the other, is preferred."""
+    """How far the changed list is preferred, shown first in one comparison, second in the other."""
     return (points[0] - points[1]) / 2
 
 
@@ -165,7 +165,7 @@ def _without_tie(points: Points) -> float:
 
 
 def _famous_wins(points: Points) -> float:
-    """How far the name, and not the list, is preferred."""
+    """How far the name, not the list, is preferred."""
     first, humbler, turned, turned_humbler = points
     return (first - humbler + turned - turned_humbler) / 4
 
@@ -235,36 +235,36 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
 """The promises by name."""
 
 QUESTIONS = 21
-"""What a judge is asked of a user at most, by all tests of an arena together: both orders of the two
+"""The most questions to a judge per user, by all tests of an arena together: both orders of the two
 lists, for the preferences and twice for the promises, 13 further comparisons, and two scores."""
 
 
 def judge_keeps(arena: Arena, promise: str, *, margin: float) -> Verdict:
     """The judge keeps one of `PROMISES`.
 
-    Only its judgement as a whole is looked at. Users whose judgement cannot be read count as errors.
+    Only its overall judgement counts. Users whose judgement cannot be read count as errors.
 
     Args:
-        arena: With the judge, and the lists it is tested on.
+        arena: The arena with the judge, and the lists that test it.
         promise: Name of one of `PROMISES`.
-        margin: How large the mean effect may be, in (0, 1).
+        margin: Largest mean effect, in (0, 1).
 
     Returns:
-        A verdict, reported. Of ``turned_round``, `floor` is how far the judge agrees with itself where
-        it is asked the same again, `agreement` how far where it is asked in the other order.
+        A verdict, reported. For ``turned_round``, `floor` is how far the judge agrees with itself
+        on a repeated question, `agreement` how far on the question in the other order.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     return arena.context.report(_kept(arena, promise, share("judge_keeps", "margin", margin)))
 
 
 def faults(arena: Arena, margin: float) -> list[str]:
-    """What the judge does wrong, in words; nothing where it breaks no promise.
+    """The faults of the judge, in words; empty if it breaks no promise.
 
     Args:
-        arena: With the judge, and the lists it is tested on.
-        margin: How large a mean effect may be, in (0, 1).
+        arena: The arena with the judge, and the lists that test it.
+        margin: Largest mean effect, in (0, 1).
     """
     verdicts = {name: _kept(arena, name, share("faults", "margin", margin)) for name in PROMISES}
     return [
@@ -275,7 +275,7 @@ def faults(arena: Arena, margin: float) -> list[str]:
 
 
 def _told(verdict: Verdict, promise: JudgePromise) -> Verdict:
-    """A violation, with what the judge does in words."""
+    """A violation, with the judge's behaviour in words."""
     if verdict.status != "violated" or verdict.estimate is None:
         return verdict
     fault = promise.fault.format("first" if verdict.estimate > 0 else "second")

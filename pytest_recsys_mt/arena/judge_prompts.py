@@ -1,4 +1,4 @@
-"""What a language model is told when it judges: one user, two lists, some statements.
+"""The prompts for a language model that judges: one user, two lists, some statements.
 
 The outline is that of "RecSys Arena" (https://arxiv.org/abs/2412.11068), section 2.3 and Figure 2:
 role, history, both lists, aspects, form of the answer. The words are our own.
@@ -14,12 +14,12 @@ from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.sanitize import one_line
 
 Form = Literal["json", "lines"]
-"""How an answer is to be written: as a JSON object, or one line an aspect."""
+"""The form of an answer: a JSON object, or one line per aspect."""
 
 WINNERS = ("A", "B", "tie")
 
 SCORES = tuple(f"{tenths / 10:.1f}" for tenths in range(11))
-"""The scores that a model can choose from where it answers by choosing."""
+"""The scores for a model that answers by choosing."""
 
 _TASK = """\
 Take the part of one user of a recommendation service. {task} Judge as this user would, from \
@@ -58,10 +58,10 @@ def comparison_prompt(comparison: Comparison, profile: str, form: Form) -> Promp
     """The prompt for all aspects at once.
 
     Args:
-        comparison: What to judge.
+        comparison: The comparison to judge.
         profile: A description of the user; empty for the plain facts.
-        form: Of the answer. With ``json`` the prompt carries a schema, for endpoints that hold
-            answers to one.
+        form: Form of the answer. With ``json`` the prompt carries a schema, for endpoints that
+            enforce one.
     """
     names = [aspect.name for aspect in comparison.aspects]
     parts = [*_opening(comparison, profile), _statements(comparison.aspects)]
@@ -71,7 +71,7 @@ def comparison_prompt(comparison: Comparison, profile: str, form: Form) -> Promp
 
 
 def comparison_choice(comparison: Comparison, profile: str, aspect: Aspect | None) -> Prompt:
-    """The prompt for one aspect, or for the whole, answered by choosing among `WINNERS`."""
+    """The prompt for one aspect, or overall, answered by choosing among `WINNERS`."""
     question = (
         "Which list is better overall"
         if aspect is None
@@ -195,7 +195,7 @@ _SCORE_FIELD: Mapping[str, Any] = {"type": "number"}
 
 
 def _schema(names: Sequence[str], field: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an answer; all fields required, as strict endpoints want it."""
+    """The JSON schema of an answer; all fields are required, as strict endpoints demand."""
     fields = [*names, OVERALL]
     return {
         "type": "object",

@@ -1,9 +1,9 @@
-"""What a language model's judgement says: exactly one verdict an aspect, or none.
+"""Reads a language model's judgement: exactly one verdict per aspect, or none.
 
-An answer is read as a JSON object where there is one, else line by line. A line counts only if it
-begins with the name of an aspect and a colon, and says one thing behind it; an aspect that is given
-two different verdicts has none. So "A wins" in the middle of a sentence is never taken for a verdict,
-and what cannot be read is missing rather than guessed.
+An answer is read as a JSON object if it contains one, else line by line. A line counts only if it
+begins with the name of an aspect and a colon, and says one thing after it. An aspect with two
+different verdicts has none. So "A wins" in the middle of a sentence never counts as a verdict, and
+unreadable parts are missing rather than guessed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pytest_recsys_mt.sanitize import one_line, sanitize
 Read = TypeVar("Read")
 
 _MOST = 100_000
-"""Characters of an answer that are looked at."""
+"""Most characters of an answer to read."""
 
 _LIST = r"(?:the\s+)?(?:recommender\s+|recommendation\s+)?(?:system\s+|list\s+|option\s+)?"
 _WON = r"(?:\s+(?:wins?|won|is\s+better|is\s+the\s+(?:clear\s+)?winner))?"
@@ -42,8 +42,8 @@ def read_judgement(text: str, aspects: Sequence[Aspect]) -> Judgement:
     """The judgement in an answer.
 
     Args:
-        text: Of the model.
-        aspects: That it was asked about.
+        text: Text of the model.
+        aspects: The aspects in the question.
     """
     fields: dict[str, Winner]
     fields, reasons = _fields(text, aspects, _winner)
@@ -56,8 +56,8 @@ def read_appraisal(text: str, aspects: Sequence[Aspect]) -> Appraisal:
     """The scores in an answer.
 
     Args:
-        text: Of the model.
-        aspects: That it was asked about.
+        text: Text of the model.
+        aspects: The aspects in the question.
     """
     fields, _ = _fields(text, aspects, _score)
     scores = {aspect.name: fields.get(aspect.name) for aspect in aspects}
@@ -96,7 +96,7 @@ def _score(value: Any) -> float | None:
 def _fields(
     text: str, aspects: Sequence[Aspect], read: Callable[[Any], Read | None]
 ) -> tuple[dict[str, Read], dict[str, str]]:
-    """What is said of each aspect, where that is one thing; and the reasons."""
+    """The value of each aspect, if it has exactly one; and the reasons."""
     names = {_key(name): name for name in (*(aspect.name for aspect in aspects), OVERALL)}
     text = sanitize(text[:_MOST])
     said: dict[str, list[tuple[Any, str]]] = {}
@@ -129,7 +129,7 @@ def _parted(value: Any) -> tuple[Any, str]:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """The members of a JSON object, repeated ones too."""
+    """The members of a JSON object, including repeated ones."""
 
 
 def _json_object(text: str) -> _Pairs | None:
@@ -150,7 +150,7 @@ def _members(pairs: _Pairs) -> Iterable[tuple[str, Any]]:
             yield name, value
             continue
         inside = [key for key, _ in value]
-        # A field that is there twice says nothing.
+        # A repeated field has no value.
         yield name, {key: each for key, each in value if inside.count(key) == 1}
 
 

@@ -1,4 +1,4 @@
-"""What a judge is asked and what it says."""
+"""The questions to a judge and its answers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Winner = Literal["A", "B", "tie"]
 """Which of two lists is better."""
 
 OVERALL = "overall"
-"""Stands beside the names of aspects for the judgement as a whole."""
+"""The name of the overall judgement, beside the names of aspects."""
 
 GENRES = ("genres", "categories")
-"""Attributes of items that a judge is shown, the first that there is."""
+"""Attributes of items for the judge; the first existing one is shown."""
 
 _OTHER: Mapping[Winner | None, Winner | None] = MappingProxyType(
     {"A": "B", "B": "A", "tie": "tie", None: None}
@@ -25,11 +25,11 @@ _OTHER: Mapping[Winner | None, Winner | None] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One thing that a list can be better in.
+    """One quality of a list.
 
     Attributes:
         name: One word or a few, unlike `OVERALL`.
-        statement: What a user would say of a list that is good in it.
+        statement: A user's statement about a list that is good in this aspect.
     """
 
     name: str
@@ -55,17 +55,17 @@ ASPECTS: tuple[Aspect, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two lists for one user, in the order in which a judge is shown them.
+    """Two lists for one user, in the order in which a judge sees them.
 
     Attributes:
-        request: Whose lists they are, with the history, the rating scale and what is known of the
-            user. What was held out is nowhere in it but among the candidates.
+        request: The request of the user, with the history, the rating scale and the known facts. It
+            contains held-out items only among the candidates.
         a: The list shown first, best item first.
         b: The list shown second.
-        aspects: To be judged one by one, besides the whole.
+        aspects: Judged one by one, besides the overall quality.
         replicate: The same comparison with another number is judged anew.
-        names: What the systems behind the lists are called, for the judge's own tests. Everywhere
-            else both are empty: a judge is not told whose list it sees.
+        names: Names of the systems behind the lists, only for the judge's own tests. Otherwise both
+            are empty: a judge does not know whose list it sees.
     """
 
     request: Request
@@ -83,12 +83,12 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge says of a comparison.
+    """A judge's answer to a comparison.
 
     Attributes:
-        overall: The better list; None where that cannot be read from the answer.
-        verdicts: The same by the name of the aspect; what is missing counts as None.
-        reasons: In words, by the name of the aspect, where the judge gives any.
+        overall: The better list; None if the answer does not say.
+        verdicts: The better list by the name of the aspect; a missing one counts as None.
+        reasons: In words, by the name of the aspect, if the judge gives any.
         text: The raw answer of a language model.
         error: Why there is no judgement: the call failed.
     """
@@ -100,7 +100,7 @@ class Judgement:
     error: str | None = None
 
     def winner(self, aspect: str = OVERALL) -> Winner | None:
-        """The better list in one aspect, or as a whole."""
+        """The better list in one aspect, or overall."""
         return self.overall if aspect == OVERALL else self.verdicts.get(aspect)
 
     @property
@@ -112,12 +112,12 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """One list for one user, to be given a score by itself.
+    """One list for one user, to be scored alone.
 
     Attributes:
-        request: Whose list it is.
+        request: The request of the user.
         items: Best first.
-        aspects: To be scored one by one, besides the whole.
+        aspects: Scored one by one, besides the overall quality.
         replicate: The same list with another number is scored anew.
     """
 
@@ -132,8 +132,8 @@ class Appraisal:
     """Scores of one list.
 
     Attributes:
-        overall: From 0 to 1, 1 the best; None where it cannot be read from the answer.
-        scores: The same by the name of the aspect.
+        overall: From 0 to 1, where 1 is best; None if the answer does not say.
+        scores: The scores by the name of the aspect.
         text: The raw answer of a language model.
         error: Why there is no score: the call failed.
     """
@@ -144,7 +144,7 @@ class Appraisal:
     error: str | None = None
 
     def score(self, aspect: str = OVERALL) -> float | None:
-        """The score in one aspect, or as a whole."""
+        """The score in one aspect, or overall."""
         return self.overall if aspect == OVERALL else self.scores.get(aspect)
 
 
@@ -152,18 +152,18 @@ class Appraisal:
 class Judge(Protocol):
     """Anything that compares lists, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``deterministic: bool`` (False; True saves asking it twice for its noise
-    floor), ``apart: bool`` (False; True where no aspect has a part in the judgement of another, which
-    saves asking for them in its own tests), ``name: str``, and
+    Optional attributes: ``deterministic: bool`` (False; True avoids a second question for its noise
+    floor), ``apart: bool`` (False; True if aspects do not affect each other's judgement, so that
+    the judge's own tests leave them out), ``name: str``, and
     ``rate(showings) -> Sequence[Appraisal]`` for scores of single lists.
     """
 
     def judge(self, comparisons: Sequence[Comparison], /) -> Sequence[Judgement]:
-        """The judgements, one a comparison, in their order."""
+        """The judgements, one per comparison, in their order."""
         ...
 
 
 def genres_of(item: Item) -> tuple[str, ...]:
-    """The genres or categories of an item, as a judge reads them; none where they are not known."""
+    """The genres or categories of an item for a judge; empty if unknown."""
     found = next((item.attributes[name] for name in GENRES if item.attributes.get(name)), ())
     return (found,) if isinstance(found, str) else tuple(map(str, found))

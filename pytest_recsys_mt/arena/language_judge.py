@@ -32,7 +32,7 @@ Question = TypeVar("Question", bound=Comparison | Showing)
 
 @dataclass(frozen=True)
 class _Said:
-    """What a model said to one question: a text, or why there is none."""
+    """A model's answer to one question: a text, or why there is none."""
 
     text: str
     error: str | None = None
@@ -41,9 +41,9 @@ class _Said:
 class LanguageJudge:
     """Asks a text model which of two lists is better, and how good one is.
 
-    A model that writes is asked once a comparison, for all aspects and the whole; one that answers
-    by choosing (``scores_choices``) once for each of them. All calls go through the cache, the
-    limits and the counts of the run.
+    A model that writes is asked once per comparison, for all aspects and overall. A model that
+    answers by choosing (``scores_choices``) is asked once for each of them. All calls use the
+    cache, the limits and the counts of the run.
 
     Args:
         texts: The model that judges.
@@ -60,7 +60,7 @@ class LanguageJudge:
         self.deterministic = texts.deterministic and (profiler is None or profiler.deterministic)
 
     def judge(self, comparisons: Sequence[Comparison], /) -> list[Judgement]:
-        """The judgements, one a comparison, in their order.
+        """The judgements, one per comparison, in their order.
 
         Raises:
             LimitReachedError: If a limit of the run is reached.
@@ -75,7 +75,7 @@ class LanguageJudge:
         ]
 
     def rate(self, showings: Sequence[Showing], /) -> list[Appraisal]:
-        """The scores, one appraisal a list, in their order.
+        """The scores, one appraisal per list, in their order.
 
         Raises:
             LimitReachedError: If a limit of the run is reached.
@@ -98,7 +98,7 @@ class LanguageJudge:
         whole: Callable[[Question, str, Form], Prompt],
         choice: Callable[[Question, str, Aspect | None], Prompt],
     ) -> list[_Said]:
-        """What the model says to each question, all of one replicate put as one batch."""
+        """The model's answer to each question; one batch per replicate."""
         profiles = self._profiles([question.request for question in questions])
         prompts: list[list[Prompt]] = []
         for place, profile in enumerate(profiles):
@@ -135,7 +135,7 @@ class LanguageJudge:
 
 
 def _together(completions: Sequence[Completion], chose: Sequence[Aspect] | None) -> _Said:
-    """The answers to one question as one text; choices made one by one become a line each."""
+    """The answers to one question as one text; separate choices become one line each."""
     error = next((each.error for each in completions if each.error is not None), None)
     if error is not None:
         return _Said("", error)

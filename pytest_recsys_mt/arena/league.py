@@ -1,4 +1,4 @@
-"""Three recommenders and more: strengths from all comparisons, beside the offline metrics."""
+"""Three or more recommenders: strengths from all comparisons, beside the offline metrics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pytest_recsys_mt.oracles.statistics.bradley_terry import bradley_terry
 from pytest_recsys_mt.verdict import Verdict
 
 PRIOR = 1.0
-"""Ties added to each pair, so that who never lost has a strength."""
+"""Ties added to each pair, so that a recommender that never lost has a strength."""
 
 DRAWS = 499
 CONFIDENCE = 0.95
@@ -36,14 +36,14 @@ Metric = Callable[[Asked, Context], float | None]
 
 @dataclass(frozen=True)
 class League:
-    """Recommenders that all meet before one judge.
+    """Recommenders that one judge compares in pairs.
 
     Attributes:
         systems: The answers of each to the same requests, by name; three or more.
-        bench: Puts the comparisons.
-        aspects: To be judged, besides the whole.
-        seed: Of the run.
-        design: As of `Arena`.
+        bench: Sends the comparisons.
+        aspects: Judged besides the overall quality.
+        seed: The seed of the run.
+        design: As in `Arena`.
     """
 
     systems: Mapping[str, Answers]
@@ -57,7 +57,7 @@ class League:
             raise OracleError(f"a league needs three recommenders, got {list(self.systems)!r}")
 
     def arena(self, one: str, other: str) -> Arena:
-        """Two of the recommenders before the judge."""
+        """Two of the recommenders, with the judge."""
         return Arena(
             self.systems[one],
             self.systems[other],
@@ -74,10 +74,11 @@ class _Table:
     """All comparisons of a league.
 
     Attributes:
-        preference: Of the first recommender of a pair over the second, one number a user.
-        wins: How often the one of the row beat the one of the column, ties as halves, by user;
+        preference: Preference for the first recommender of a pair over the second, one number per
+            user.
+        wins: How often the recommender of the row beat that of the column, ties as halves, by user;
             ``(users, m, m)``.
-        errors: Why further users were not judged, with how many.
+        errors: Why other users were not judged, with their number.
         unread: Share of the verdicts that cannot be read.
     """
 
@@ -89,17 +90,17 @@ class _Table:
 
 
 def no_circle(league: League, aspect: str = OVERALL, *, trusted: float | None = None) -> Verdict:
-    """The judge's preferences among three recommenders and more do not go round in a circle.
+    """The judge's preferences among three or more recommenders do not form a circle.
 
-    Where A is preferred to B, B to C and C to A, no ranking says what the judge thinks. ``violated``
-    if all three preferences of some circle are clear of 0 (an intersection-union test a circle,
-    Bonferroni over the circles); ``holds`` if of every possible circle one preference is clearly
-    the other way round.
+    If A is preferred to B, B to C and C to A, no ranking describes the judge. ``violated`` if all
+    three preferences of some circle are clear of 0 (an intersection-union test per circle,
+    Bonferroni over the circles); ``holds`` if every possible circle has one preference that is
+    clearly the other way round.
 
     Args:
         league: The recommenders and the judge; all users are judged.
         aspect: Name of one of its aspects, or ``overall``.
-        trusted: As of `preferred`.
+        trusted: As in `preferred`.
 
     Returns:
         A verdict, reported. ``details["figures"]`` has the Bradley-Terry strength of each recommender
@@ -221,7 +222,7 @@ def _details(league: League, table: _Table, aspect: str) -> tuple[str, dict[str,
 
 
 def _drawn(wins: Floats) -> Floats:
-    """Strengths of bootstrap samples of the users, ``(draws, m)``."""
+    """Strengths from bootstrap samples of the users, ``(draws, m)``."""
     rng = np.random.default_rng(0)
     users = len(wins)
     times = rng.multinomial(users, np.full(users, 1 / users), size=DRAWS)
@@ -230,7 +231,7 @@ def _drawn(wins: Floats) -> Floats:
 
 
 def _offline(league: League) -> dict[str, list[float | None]]:
-    """Means over users of the offline metrics, one a recommender; None where nobody has one."""
+    """Means over users of the offline metrics, one per recommender; None without any value."""
     metrics: dict[str, Metric] = {"AUC": _auc, "nDCG": _ndcg, "URD": _urd}
     return {
         name: [_mean_of(metric, answers) for answers in league.systems.values()]
@@ -256,7 +257,7 @@ def _ndcg(asked: Asked, context: Context) -> float | None:
 
 
 def _urd(asked: Asked, context: Context) -> float | None:
-    """User recommendation diversity: how unlike one another the genres of a list are."""
+    """User recommendation diversity: how different the genres within a list are."""
     items = [context.items[item] for item in asked.answers[0].items if item in context.items]
     return intra_list_diversity([genres for item in items if (genres := genres_of(item))])
 
@@ -267,7 +268,7 @@ def _correlations(metric: str, values: Floats, strength: Floats) -> dict[str, fl
     if np.ptp(values) == 0 or np.ptp(strength) == 0:
         return {f"Pearson with {metric}": "undefined (all alike)"}
     pearson, spearman = pearsonr(values, strength), spearmanr(values, strength)
-    # The p-value of the rank correlation is none for so few recommenders: it is 0 for a perfect one.
+    # The p-value of the rank correlation is invalid for few recommenders: 0 for a perfect one.
     return {
         f"Pearson with {metric}": f"{float(pearson.statistic):.4f} (p = {float(pearson.pvalue):.4f})",
         f"Spearman with {metric}": f"{float(spearman.statistic):.4f}",

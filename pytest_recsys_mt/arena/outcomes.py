@@ -1,4 +1,4 @@
-"""What a judge made of the lists of each user, as numbers."""
+"""A judge's verdicts on the lists of each user, as numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects
 
 POINTS: Mapping[Winner | None, float] = {"A": 1.0, "tie": 0.0, None: 0.0, "B": -1.0}
-"""How far a verdict prefers the list shown first; one that cannot be read prefers none."""
+"""How far a verdict prefers the list shown first; an unreadable one prefers none."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Outcomes:
     """Comparisons of two recommenders in one aspect, each pair of lists shown in both orders.
 
     Attributes:
-        rows: Which of the users handed in were judged, ``(n,)``.
-        shares: Of each user's two judgements those won, tied and lost, ``(n, 3)``.
-        unread: Of each user's two judgements those that could not be read, ``(n,)``.
-        first: Of the two, how far the list shown first was preferred, ``(n,)`` in [-1, 1].
-        errors: Why further users were not judged, with how many.
+        rows: Positions of the judged users among the given ones, ``(n,)``.
+        shares: Shares of each user's two judgements that were won, tied and lost, ``(n, 3)``.
+        unread: Share of each user's two judgements that could not be read, ``(n,)``.
+        first: How far the two prefer the list shown first, ``(n,)`` in [-1, 1].
+        errors: Why other users were not judged, with their number.
     """
 
     rows: NDArray[np.intp]
@@ -39,15 +39,15 @@ class Outcomes:
 
     @property
     def preference(self) -> Floats:
-        """Won less lost, ``(n,)`` in [-1, 1]."""
+        """Won minus lost, ``(n,)`` in [-1, 1]."""
         return self.shares[:, 0] - self.shares[:, 2]
 
     def effects(self, error_limit: float) -> Effects:
-        """As a verdict is made from them.
+        """The effects from which a verdict is made.
 
         Args:
-            error_limit: The largest share of judgements that may not be read. They count for neither
-                side, so that many of them would make any two recommenders look alike.
+            error_limit: Largest share of unreadable judgements. They count for neither side, so
+                many of them would make any two recommenders look alike.
         """
         unread = float(self.unread.mean()) if len(self.rows) else 0.0
         obstacle, note = "", ""
@@ -75,7 +75,7 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
     Args:
         arena: The judge and the lists.
         pairs: The answers of both recommenders.
-        aspect: Of the arena, or `judging.OVERALL`.
+        aspect: An aspect of the arena, or `judging.OVERALL`.
     """
     shown = [
         arena.comparison(one, arena.items(one), arena.items(two))

@@ -1,7 +1,8 @@
-"""Q as "RecSys Arena" prints it, to stand beside one's own.
+"""The published values of Q in "RecSys Arena", to show beside one's own.
 
-Table 2 (https://arxiv.org/abs/2412.11068): each recommender against FM, judged as a whole. The recommender
-under test was always shown first, so a judge's preference for the first list is part of these values.
+Table 2 (https://arxiv.org/abs/2412.11068): each recommender against FM, judged overall. The
+recommender under test was always shown first, so these values include a judge's preference for the
+first list.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Q: Mapping[tuple[str, str], tuple[float, ...]] = MappingProxyType(
 
 
 def table() -> dict[str, Any]:
-    """The values as a report shows them beside a verdict."""
+    """The values as a report shows them with a verdict."""
     return {
         "source": "RecSys Arena, Table 2: Q against FM, shown in one order",
         "columns": ["judge", "data", *RECOMMENDERS],

@@ -1,4 +1,4 @@
-"""The comparison: which recommender the judge prefers, in one aspect or as a whole."""
+"""The comparison: which recommender the judge prefers, in one aspect or overall."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def preferred(
 ) -> Verdict:
     """The judge prefers the recommender under test.
 
-    The effect of a user is the mean over both orders of 1 for a win, 0 for a tie, -1 for a loss. Users
-    are judged step by step, and no further once the verdict is clear at the declared error rates.
+    The effect of a user is the mean over both orders of 1 for a win, 0 for a tie, -1 for a loss.
+    Users are judged in steps until the verdict is clear at the declared error rates.
 
     Args:
         arena: The two recommenders and the judge.
@@ -36,10 +36,11 @@ def preferred(
 
     Returns:
         A verdict, reported; ``details["figures"]`` has wins, ties, losses, Q with its interval over
-        users (95 %), the judge's preference for the list shown first, and comparisons made and saved.
+        users (95 %), the judge's preference for the list shown first, and the comparisons made and
+        saved.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     margin = not_negative("preferred", "margin", margin)
     return _compared("preferred", arena, aspect, margin, trusted)
@@ -51,17 +52,17 @@ def not_less_preferred(
     """The judge does not prefer the other recommender by more than a margin.
 
     Args:
-        arena: As of `preferred`.
-        aspect: As of `preferred`.
+        arena: As in `preferred`.
+        aspect: As in `preferred`.
         margin: How far losses may outweigh wins, as a share of all comparisons, above 0.
-        trusted: As of `preferred`.
+        trusted: As in `preferred`.
 
     Returns:
         As `preferred`; ``estimate`` and ``interval`` are of the preference for the recommender under
-        test, and the verdict's margin is what they must stay above.
+        test, and must stay above the verdict's margin.
 
     Raises:
-        OracleError: If an argument is none of these.
+        OracleError: If an argument is invalid.
     """
     margin = not_negative("not_less_preferred", "margin", margin)
     return _compared("not_less_preferred", arena, aspect, -margin, trusted)
@@ -95,12 +96,12 @@ def _compared(
 
 
 def untrusted(verdict: Verdict, arena: Arena, margin: float | None) -> Verdict:
-    """The verdict, made inconclusive where the judge fails one of its own tests.
+    """The verdict, made inconclusive if the judge fails one of its own tests.
 
     Args:
-        verdict: As the judge has it.
-        arena: With the judge.
-        margin: Of the judge's own tests; None tests it in nothing.
+        verdict: The judge's verdict.
+        arena: The arena with the judge.
+        margin: The margin of the judge's own tests; None does not test it.
     """
     if margin is None or verdict.status not in ("holds", "violated", "inconclusive"):
         return verdict
@@ -120,14 +121,14 @@ def untrusted(verdict: Verdict, arena: Arena, margin: float | None) -> Verdict:
 def details(
     aspect: str, found: Outcomes, made: int, users_saved: int, verdict: Verdict
 ) -> dict[str, Any]:
-    """The figures of a comparison, as a report shows them.
+    """The figures of a comparison for a report.
 
     Args:
-        aspect: That was judged.
-        found: Of the users judged.
-        made: Comparisons that were judged.
-        users_saved: Users who were not needed.
-        verdict: With the bounds of the mean preference.
+        aspect: The judged aspect.
+        found: The outcomes of the judged users.
+        made: Number of comparisons made.
+        users_saved: Number of users that were not needed.
+        verdict: The verdict with the bounds of the mean preference.
     """
     win, tie, lose = found.shares.sum(axis=0) * ORDERS
     low, high = q_interval(found.shares)

@@ -1,1 +1,1 @@
-"""Calls: what is asked of a recommender, sent once, cached, limited and priced."""
+"""Calls to recommenders: sent once, cached, limited and priced."""

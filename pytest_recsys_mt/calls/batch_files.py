@@ -1,7 +1,8 @@
 """Planned calls as input files of OpenAI's Batch API, and its output files as answers.
 
 The Batch API answers a file of requests within a day at half the price. Beside the files to upload
-stands one for us, FILE.calls.jsonl: what each request asks, which the cache keeps with the answer.
+stands a file for the plugin, FILE.calls.jsonl. It holds the content of each request; the cache
+stores it with the answer.
 """
 
 from __future__ import annotations
@@ -24,32 +25,32 @@ from pytest_recsys_mt.sanitize import one_line
 URL = "/v1/chat/completions"
 
 MOST_REQUESTS = 50_000
-"""A file may hold so many requests (https://platform.openai.com/docs/guides/batch)."""
+"""The most requests in a file (https://platform.openai.com/docs/guides/batch)."""
 
 MOST_BYTES = 200_000_000
-"""And be so long."""
+"""The largest size of a file, in bytes."""
 
 
 def calls_file(path: Path) -> Path:
-    """Where the calls of the batch at `path` are kept: ``b.calls.jsonl`` beside ``b.jsonl``."""
+    """The path of the calls of the batch at `path`: ``b.calls.jsonl`` beside ``b.jsonl``."""
     return path.with_suffix(".calls.jsonl")
 
 
 def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]]) -> list[Path]:
     """Write calls as input files of the Batch API, and the file of calls beside them.
 
-    A file holds requests to one model alone, and no more than the API takes; further files are
+    A file holds requests to one model only, and at most as many as the API takes; further files are
     named ``FILE-2.jsonl``, ``FILE-3.jsonl``.
 
     Args:
-        path: Of the first file.
+        path: Path of the first file.
         planned: Distinct calls by the name of their model.
 
     Returns:
         The files to upload.
 
     Raises:
-        RecommenderError: If a model has no such API.
+        RecommenderError: If a model has no Batch API.
         CacheError: If a file cannot be written.
     """
     try:
@@ -73,15 +74,16 @@ def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]
 def import_batch(
     cache: AnswerCache, output: Path, calls: Path, *, replace: bool = False
 ) -> Imported:
-    """Take the answers in an output file of the Batch API into `cache`.
+    """Copy the answers of an output file of the Batch API into `cache`.
 
-    Lines with a failed request, or with none of ours, are refused; the others are taken.
+    Lines with a failed request, or with a request of another batch, are refused; the others are
+    imported.
 
     Args:
-        cache: Where they go.
-        output: As the API gave it, its file of errors included.
-        calls: As `write_batch` wrote it.
-        replace: Take an answer also where the cache holds another one for the same call.
+        cache: The cache that receives the answers.
+        output: The output file of the API; its error file works too.
+        calls: The file that `write_batch` wrote.
+        replace: Whether an answer replaces another one in the cache for the same call.
 
     Raises:
         CacheError: If a file cannot be read, the calls are damaged, or the cache cannot be written.
@@ -155,7 +157,7 @@ def _answer(line: bytes, asked: Mapping[str, Any]) -> tuple[str, dict[str, Any]]
     """The key and the answer in a line of an output file.
 
     Raises:
-        ValueError: If there is none; the text says why.
+        ValueError: If there is no answer; the text says why.
     """
     try:
         row = json.loads(line)

@@ -1,4 +1,4 @@
-"""The disk cache of answers: JSON text in diskcache, and nothing that could be executed.
+"""The disk cache of answers: JSON text in diskcache, and nothing that can be executed.
 
 A stock diskcache unpickles whatever its database says is a pickle (CVE-2025-69872), opens and
 removes the files it names, and evicts the oldest rows beyond a gigabyte. `JSONTextDisk` refuses the
@@ -37,12 +37,12 @@ SCHEMA = "recsys-mt-answer/1"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One answer, with what was asked.
+    """One answer with its question.
 
     Attributes:
         key: SHA-256 of `call`.
-        call: What was asked, as plain data.
-        answer: Plain data.
+        call: The question, as plain data.
+        answer: The answer, as plain data.
         size: Characters of its row.
     """
 
@@ -56,16 +56,17 @@ class AnswerCache:
     """Answers by the key of their call, durable as soon as `put` returns.
 
     Args:
-        directory: Made if it is missing, for its owner alone.
-        write: Whether answers may be written; without it, nothing in the folder changes.
+        directory: Created if missing, for its owner alone.
+        write: Whether answers may be written; if False, nothing in the folder changes.
 
     Attributes:
-        refused: Rows that were damaged or not ours; they count as missing.
-        unwritable: Why no answer can be written, though those that are there can be read; empty if
-            they can be.
+        refused: Rows that are damaged or foreign; they count as missing.
+        unwritable: Why no answer can be written although answers can be read; empty if answers can
+            be written.
 
     Raises:
-        CacheError: If the folder cannot be used, others may write to it, or what is in it is not ours.
+        CacheError: If the folder cannot be used, if others may write to it, or if its content is
+            foreign.
     """
 
     def __init__(self, directory: Path, *, write: bool = True) -> None:
@@ -103,7 +104,7 @@ class AnswerCache:
                 tag_index=0,
             )
         except Exception as error:
-            # Settings that diskcache reads from a damaged database are anything, and so is what it raises.
+            # diskcache reads its settings from the database: a damaged one can raise anything.
             read_only = not os.access(self._database.parent, os.W_OK)
             why = "its folder is read-only" if read_only else error
             self.unwritable = str(self._broken("written", why))
@@ -120,7 +121,7 @@ class AnswerCache:
                 ) from error
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """The answer kept under `key`, or None if there is none that can be trusted.
+        """The answer stored under `key`, or None if there is no answer that can be trusted.
 
         Raises:
             CacheError: If the database cannot be read.
@@ -147,15 +148,15 @@ class AnswerCache:
         return self._reader.find(key)
 
     def put(self, key: str, call: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        """Keep `answer` for good.
+        """Store `answer` permanently.
 
         Args:
-            key: Of `call`.
-            call: What was asked, as plain data.
+            key: The key of `call`.
+            call: The question, as plain data.
             answer: Plain data.
 
         Raises:
-            CacheError: If it cannot be written; nothing that was there before is lost.
+            CacheError: If it cannot be written; the earlier content stays intact.
         """
         text = canonical(row_of(call, answer))
         with self._writing() as rows:
@@ -163,7 +164,7 @@ class AnswerCache:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Make the `put`s inside one transaction: for answers that arrived together."""
+        """Put the `put`s inside into one transaction: for answers that arrived together."""
         with self._writing() as rows, rows.transact(retry=True):
             yield
 
@@ -179,12 +180,12 @@ class AnswerCache:
             raise broken from error
 
     def rows(self) -> Iterator[tuple[int, Kept | None]]:
-        """All rows by their number, in the order of their keys; None for one that is refused.
+        """All rows by number, in the order of their keys; None for a refused row.
 
         Raises:
             CacheError: If the database cannot be read.
         """
-        # Not diskcache's own iteration, which ends at the first row that its disk refuses.
+        # Not diskcache's own iteration, which stops at the first row that its disk refuses.
         query = "SELECT rowid, key, raw, mode, filename, value FROM Cache ORDER BY key, raw"
         if not self._database.exists():
             return
@@ -202,7 +203,7 @@ class AnswerCache:
             raise self._broken("read", error) from error
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Forget rows, by the numbers that `rows` gave them; all of them or none.
+        """Remove rows, by the numbers that `rows` gave them; all of them or none.
 
         Raises:
             CacheError: If the database cannot be written.
@@ -214,10 +215,10 @@ class AnswerCache:
 
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """Hold the lock `name` against other processes; a process that dies lets go of it.
+        """Hold the lock `name` against other processes; a process that dies releases it.
 
         Raises:
-            CacheError: If the folder cannot be written, or the lock is not ours.
+            CacheError: If the folder cannot be written, or the lock file is foreign.
         """
         from filelock import FileLock
 
@@ -255,7 +256,7 @@ class AnswerCache:
 
 
 def row_of(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of one answer."""
+    """The stored form of one answer."""
     return {
         "schema": SCHEMA,
         "call": dict(call),
@@ -265,7 +266,7 @@ def row_of(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]
 
 
 def sound_row(text: str, key: str) -> dict[str, Any]:
-    """The row that `text` writes down, if it is whole and answers the call of `key`.
+    """The row in `text`, if it is intact and answers the call of `key`.
 
     Raises:
         ValueError: If it is not; the text says what is wrong.

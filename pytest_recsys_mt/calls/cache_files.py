@@ -1,7 +1,7 @@
-"""Answers as lines of JSON: from a cache into a file, and back into the same or another cache.
+"""Answers as lines of JSON: exported from a cache, and imported into the same or another cache.
 
-A line holds one answer with its call and a checksum, lines stand in the order of their keys, and
-nothing in them tells when, where or in which run the answer was made. So equal answers give equal
+A line holds one answer with its call and a checksum, and lines stand in the order of their keys. A
+line does not say when, where or in which run the answer was made. So equal answers give equal
 files, and a new answer is one new line in a diff.
 """
 
@@ -24,13 +24,13 @@ _UNKNOWN = "?"
 
 @dataclass(slots=True)
 class Imported:
-    """What became of the lines of a file.
+    """The result for the lines of a file.
 
     Attributes:
-        added: Answers that were new.
-        known: Answers that the cache held already, word for word.
-        differing: Answers other than the one that the cache holds for the same call.
-        refused: Why lines were not taken, as ``FILE:LINE: reason``.
+        added: New answers.
+        known: Answers that the cache already held in the same words.
+        differing: Answers that differ from the one in the cache for the same call.
+        refused: Why lines were refused, as ``FILE:LINE: reason``.
     """
 
     added: int = 0
@@ -41,13 +41,13 @@ class Imported:
 
 @dataclass(slots=True)
 class Share:
-    """What a cache holds of one model.
+    """The answers of one model in a cache.
 
     Attributes:
-        answers: How many.
+        answers: Number of answers.
         size: Characters of their rows.
-        prompt_tokens: That they took, where their endpoint told.
-        completion_tokens: Likewise.
+        prompt_tokens: Tokens of their prompts, if their endpoint reported them.
+        completion_tokens: Tokens of the answers, likewise.
     """
 
     answers: int = 0
@@ -68,27 +68,27 @@ def model_of(call: Mapping[str, Any]) -> str:
 
 
 def host_of(call: Mapping[str, Any]) -> str:
-    """The address that a call went to; empty for what runs on this machine."""
+    """The host that a call went to; empty for models on this machine."""
     identity = call.get("model")
     host = identity.get("host") if isinstance(identity, Mapping) else None
     return host if isinstance(host, str) else ""
 
 
 def matches(kept: Kept, model: str | None) -> bool:
-    """Whether an answer is of a model whose name fits the pattern `model`; None fits all."""
+    """Whether the name of an answer's model matches the pattern `model`; None matches all."""
     return model is None or fnmatch.fnmatchcase(model_of(kept.call), model)
 
 
 def write_answers(cache: AnswerCache, path: Path, model: str | None = None) -> int:
-    """Write the answers of `cache` to `path`, whole or not at all.
+    """Write the answers of `cache` to `path`, completely or not at all.
 
     Args:
-        cache: What to write of.
-        path: A file of JSON lines, replaced if it is there.
-        model: A pattern (``gpt-4o*``) for the names of models; None takes all.
+        cache: The cache to read.
+        path: A file of JSON lines; an existing file is replaced.
+        model: A pattern (``gpt-4o*``) for the names of models; None matches all.
 
     Returns:
-        How many were written; refused rows are left out.
+        The number of written answers; refused rows are left out.
 
     Raises:
         CacheError: If the cache cannot be read or the file cannot be written.
@@ -110,7 +110,7 @@ def read_answers(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """The lines of a file by their number, from 1: each a row with its key, or why it is refused.
 
     Raises:
-        CacheError: If there is no such file, or it cannot be read.
+        CacheError: If the file does not exist or cannot be read.
     """
     try:
         with path.open("rb") as stream:
@@ -122,18 +122,18 @@ def read_answers(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
 
 
 def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> Imported:
-    """Take the answers of a file into `cache`.
+    """Copy the answers of a file into `cache`.
 
-    Each line stands for itself: one that is damaged is refused, the others are taken. They become
-    visible together, at the end.
+    A damaged line is refused, the others are imported. They become visible together, at the end.
 
     Args:
-        cache: Where they go.
-        path: As `write_answers` wrote it.
-        replace: Take an answer also where the cache holds another one for the same call.
+        cache: The cache that receives the answers.
+        path: A file that `write_answers` wrote.
+        replace: Whether an answer replaces another one in the cache for the same call.
 
     Raises:
-        CacheError: If the file cannot be read, or the cache not written; then nothing is taken.
+        CacheError: If the file cannot be read, or the cache cannot be written; then nothing is
+            imported.
     """
     imported = Imported()
     with cache.together():
@@ -153,11 +153,11 @@ def take(
     *,
     replace: bool,
 ) -> None:
-    """Take one answer into `cache`, and count it.
+    """Copy one answer into `cache`, and count it.
 
     Args:
-        cache: Where it goes.
-        imported: Counts it.
+        cache: The cache that receives it.
+        imported: The counts.
         row: The key, the call and the answer.
         replace: Whether it replaces another answer to the call.
     """
@@ -189,7 +189,7 @@ def keys_in(path: Path) -> set[str]:
 
 
 def shares(cache: AnswerCache) -> tuple[dict[tuple[str, str], Share], int]:
-    """What `cache` holds by model and host, and how many rows of it are refused.
+    """The content of `cache` by model and host, and the number of its refused rows.
 
     Raises:
         CacheError: If the cache cannot be read.

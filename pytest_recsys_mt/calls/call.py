@@ -1,4 +1,4 @@
-"""One call to a recommender, and the key under which its answer is kept."""
+"""One call to a recommender, and the key under which its answer is stored."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pytest_recsys_mt.requests import Edit, Item, Prompt, Request
 SCHEMA = "recsys-mt-call/1"
 
 AGAIN = 2**20
-"""Replicates from this number on are asked to see whether answers changed; see `Call.again`."""
+"""Replicates from this number on check whether answers changed; see `Call.again`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question as it will be put.
+    """One question as it is sent.
 
     Attributes:
         key: SHA-256 of `content`, in hexadecimal.
-        content: All that the answer may depend on, as plain JSON data: the model, its parameters,
-            the question, the seed and the number of the replicate.
-        request: What is asked, with its replicate number; None for a prompt of a test's own.
+        content: Everything that the answer may depend on, as plain JSON data: the model, its
+            parameters, the question, the seed and the number of the replicate.
+        request: The request, with its replicate number; None for a test's own prompt.
         prompt: What a text model reads; None for other recommenders.
     """
 
@@ -37,23 +37,23 @@ class Call:
 
     @property
     def again(self) -> bool:
-        """Whether the question was asked before, and is asked to see whether answers changed."""
+        """Whether the question was asked before, and is repeated to check for changed answers."""
         return int(self.content["replicate"]) >= AGAIN
 
     def sent(self, **how: str) -> Call:
-        """The same question, asked in a way of its own, which its answer may depend on."""
+        """The same question, sent in a different way that the answer may depend on."""
         content = {**self.content, **how}
         return replace(self, key=key_of(content), content=content)
 
     @property
     def label(self) -> str:
-        """Whose question it is, for messages."""
+        """The user of the question, for messages."""
         user = "a prompt" if self.request is None else f"user {self.request.user!r}"
         return f"{user}, replicate {self.content['replicate']}"
 
     @property
     def summary(self) -> str:
-        """The question in short, for whoever looks for what is wrong with it."""
+        """The question in short, for debugging."""
         if self.request is None:
             return self.label
         offered = self.request.candidates
@@ -80,7 +80,7 @@ def plain_request(request: Request) -> dict[str, Any]:
     """`request` as plain JSON data.
 
     Raises:
-        RelationError: If an edit is no dataclass, so that its fields cannot be told.
+        RelationError: If an edit is not a dataclass, so that its fields are unknown.
     """
     return {
         "user": request.user,
@@ -112,7 +112,7 @@ def _plain_mapping(mapping: Mapping[str, Any]) -> dict[str, Any]:
 def _plain_edit(edit: Edit) -> dict[str, Any]:
     if not dataclasses.is_dataclass(edit) or isinstance(edit, type):
         raise RelationError(
-            f"the prompt edit {edit!r} is no dataclass, so its answers cannot be told from those "
+            f"the prompt edit {edit!r} is not a dataclass, so its answers cannot be distinguished from those "
             f"of other edits; make it a frozen dataclass with plain fields"
         )
     return {"edit": type(edit).__qualname__, **dataclasses.asdict(edit)}

@@ -1,4 +1,4 @@
-"""What the methods of users' objects return, and what to say of anything else."""
+"""The return values of the methods of users' objects, and the errors for anything else."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _SHORT.maxother = 80
 
 
 def shown(found: object) -> str:
-    """A short text that an object is known again by."""
+    """A short text that identifies an object."""
     return redact(_SHORT.repr(found))
 
 
 @dataclass(frozen=True)
 class Contract:
-    """What a method returns for what it is given.
+    """The return value that a method owes for its input.
 
     Attributes:
         call: The method as it is called.
-        kind: Of each answer.
-        one: What each answer is for.
-        wrap: How to make an answer of what people return in its place, by the type of that.
+        kind: Type of each answer.
+        one: The input that each answer is for.
+        wrap: How to fix a wrong return value, by its type.
     """
 
     call: str
@@ -43,10 +43,10 @@ class Contract:
         )
 
     def held(self, found: Any, asked: int) -> Sequence[Any]:
-        """What the method returned, if it is as many answers as were asked for.
+        """The return value of the method, if it has as many answers as inputs.
 
         Raises:
-            RecommenderError: If it is not.
+            RecommenderError: If it has not.
         """
         if isinstance(found, str | bytes | Mapping) or not hasattr(type(found), "__getitem__"):
             raise RecommenderError(
@@ -61,11 +61,11 @@ class Contract:
         return found  # type: ignore[no-any-return]
 
     def wrong(self, answer: object) -> str:
-        """What to say of an answer that is of another kind."""
+        """The error text for an answer of another type."""
         return f"{self.call} returned {shown(answer)} as an answer; {self}{self._step(answer)}"
 
     def _step(self, found: object) -> str:
-        """What to write in place of `found`, where that is a likely slip."""
+        """What to write instead of `found`, if it is a common mistake."""
         if isinstance(found, self.kind):
             return ""
         if hasattr(found, "__next__"):

@@ -1,7 +1,7 @@
-"""The database of answers: diskcache writes it, without anything that could be executed.
+"""The database of answers: diskcache writes it, without anything that can be executed.
 
-What can only be read, be it by choice, by permissions or because the disk is full, is read without diskcache, which
-writes whenever it opens a database.
+A database that can only be read (by choice, by permissions or because the disk is full) is read
+without diskcache, which writes whenever it opens a database.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from diskcache.core import MODE_RAW
 from pytest_recsys_mt.errors import CacheError
 
 FAULTS = (sqlite3.Error, OSError, UnicodeError)
-"""What a database raises that is damaged or cannot be read; SQLite's own message may be damaged text too."""
+"""Errors of a damaged or unreadable database; SQLite's own message may be damaged text too."""
 
 
 class RefusedError(Exception):
@@ -25,11 +25,11 @@ class RefusedError(Exception):
 
 
 class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
-    """A diskcache `Disk` for text keys and text values inside the database, and nothing else."""
+    """A diskcache `Disk` only for text keys and text values inside the database."""
 
-    # diskcache is not typed; what pyright infers of its methods is what they happen to return.
+    # diskcache is not typed: pyright infers the types of its methods from their code.
     def put(self, key: Any) -> tuple[str, bool]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Check a key on its way in.
+        """Check a key before it is written.
 
         Raises:
             CacheError: If it is not text.
@@ -39,13 +39,13 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
         return key, True
 
     def get(self, key: Any, raw: bool) -> str:
-        """Check a key on its way out; a pickled one is refused unread."""
+        """Check a key after it is read; a pickled key is refused unread."""
         return sound_key(key, raw)
 
     def store(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, value: Any, read: bool, key: Any = None
     ) -> tuple[int, int, None, str]:
-        """Check a value on its way in; it stays inside the database, however long.
+        """Check a value before it is written; any length stays inside the database.
 
         Raises:
             CacheError: If it is not text.
@@ -55,15 +55,15 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
         return 0, MODE_RAW, None, value
 
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> str:
-        """Check a value on its way out; pickles and files are refused unread."""
+        """Check a value after it is read; pickles and files are refused unread."""
         return sound_value(mode, filename, value)
 
     def remove(self, file_path: str) -> None:
-        """Do nothing: we own no files, and a path in a row may have been planted."""
+        """Do nothing: the cache owns no files, and a path in a row may have been planted."""
 
 
 class Database(diskcache.Cache):  # type: ignore[misc]
-    """A diskcache `Cache` that damaged text does not stop."""
+    """A diskcache `Cache` that continues after damaged text."""
 
     @property
     def _con(self) -> sqlite3.Connection:
@@ -74,7 +74,7 @@ def sound_key(key: Any, raw: Any) -> str:
     """A key of a row.
 
     Raises:
-        RefusedError: If it is none of ours.
+        RefusedError: If the key is foreign.
     """
     if not raw or type(key) is not str:
         raise RefusedError("its key is not text")
@@ -85,7 +85,7 @@ def sound_value(mode: Any, filename: Any, value: Any) -> str:
     """The value of a row.
 
     Raises:
-        RefusedError: If it is none of ours.
+        RefusedError: If the value is foreign.
     """
     if mode != MODE_RAW or filename is not None or type(value) is not str:
         raise RefusedError("its value is not JSON text")
@@ -93,10 +93,10 @@ def sound_value(mode: Any, filename: Any, value: Any) -> str:
 
 
 class Reader:
-    """Reads a database, and leaves its folder as it is.
+    """Reads a database without changing its folder.
 
     Args:
-        path: Of the database; it may come later.
+        path: Path of the database; the file may appear later.
     """
 
     def __init__(self, path: Path) -> None:
@@ -107,10 +107,10 @@ class Reader:
         self._opened: tuple[object, ...] = ()
 
     def find(self, key: str) -> str | None:
-        """The value of a key; None where there is none.
+        """The value of a key; None if there is no such key.
 
         Raises:
-            RefusedError: If the row is none of ours.
+            RefusedError: If the row is foreign.
             Exception: One of `FAULTS`, if the database cannot be read.
         """
         query = "SELECT mode, filename, value FROM Cache WHERE key = ? AND raw = 1"
@@ -126,7 +126,7 @@ class Reader:
 
     def connect(self) -> sqlite3.Connection:
         """A connection that writes nothing."""
-        # Without a log nobody writes, and SQLite needs no files of its own beside the database.
+        # Without a log there is no writer, and SQLite needs no files beside the database.
         query = "mode=ro" if self._is_logged() else "mode=ro&immutable=1"
         uri = f"{self._path.resolve().as_uri()}?{query}"
         return as_read(sqlite3.connect(uri, uri=True, timeout=60, check_same_thread=False))
@@ -142,7 +142,7 @@ class Reader:
         self._open = None
 
     def _state(self) -> tuple[object, ...]:
-        """What the database is known by; empty where there is none."""
+        """What identifies the state of the database; empty if there is no database."""
         try:
             status = self._path.stat()
         except FileNotFoundError:
@@ -152,14 +152,14 @@ class Reader:
         return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _is_logged(self) -> bool:
-        """Whether what was written last stands beside the database: a run writes now, or was killed."""
+        """Whether a log with the last writes stands beside the database: a run writes, or died."""
         return self._log.exists() and self._log.stat().st_size > 0
 
 
 def as_read(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """A connection that damaged text does not stop.
+    """A connection that continues after damaged text.
 
-    Text that is not UTF-8 comes with lone surrogates, for its readers to refuse.
+    Text that is not UTF-8 gets lone surrogates; its readers refuse it.
     """
     connection.text_factory = _text
     return connection

@@ -1,4 +1,4 @@
-"""Execute: put each distinct call once, keep each answer as it arrives, count what was done."""
+"""Sends each distinct call once, keeps each answer as it arrives, and counts the calls."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from pytest_recsys_mt.errors import CacheError, MissingAnswerError
 from pytest_recsys_mt.requests import is_cut_off
 
 Mode = Literal["auto", "replay", "refresh"]
-"""What a call whose answer is missing does: be sent, be an error, or be sent in any case."""
+"""What happens to a call without a cached answer: it is sent, or is an error; or all are sent."""
 
 State = Literal["made", "cached", "failed"]
 
 Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
-"""How calls are put: yields positions in the calls and their answers, as they arrive."""
+"""How calls are sent: yields positions in the calls and their answers, as they arrive."""
 
 _UNREADABLE = "no answer came that could be read"
 
 RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
-"""Where workers differ on a call, the state of the highest rank is what happened in the run."""
+"""If workers disagree on the state of a call, the state of the highest rank counts for the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallFact:
-    """What became of one call in this run, or of one attempt at it.
+    """The result of one call in this run, or of one attempt at it.
 
     Attributes:
         state: See `State`.
-        prompt_tokens: Of the prompt, as the answer reports them.
-        completion_tokens: Of the answer, likewise.
-        usd: What it cost in this run; None where that is not known.
-        cut_off: Whether the answer was ended by something else than its model.
-        again: As of `Call.again`.
-        at_most: What it may have cost, in USD; None where there is no saying.
+        prompt_tokens: Tokens of the prompt, as the answer reports them.
+        completion_tokens: Tokens of the answer, likewise.
+        usd: What it cost in this run; None if unknown.
+        cut_off: Whether something other than the model ended the answer.
+        again: See `Call.again`.
+        at_most: The most it may have cost, in USD; None if there is no upper bound.
     """
 
     state: State
@@ -60,10 +60,10 @@ class CallFact:
 
 
 def of_one_call(facts: Sequence[Sequence[Any]]) -> list[CallFact]:
-    """What counts of all that was said of one call, the last being what became of it.
+    """The facts that count among all facts on one call; the last fact is its result.
 
-    Attempts that failed were made by whoever tells of them, and each counts. An answer is one, also
-    where several workers tell of it.
+    Every failed attempt counts: the worker that reports it made it. An answer counts once, even if
+    several workers report it.
     """
     known = sorted((CallFact(*fact) for fact in facts), key=lambda fact: RANK[fact.state])
     final = max(known, key=lambda fact: (RANK[fact.state], fact.usd is None, fact.prompt_tokens))
@@ -72,21 +72,21 @@ def of_one_call(facts: Sequence[Sequence[Any]]) -> list[CallFact]:
 
 
 class Executor:
-    """Puts calls, at most once each in a run, and those that fail once more.
+    """Sends each call at most once in a run; a failed call is sent once more.
 
     Args:
-        cache: Where answers are kept beyond the run.
+        cache: Stores answers beyond the run.
         mode: ``auto`` takes an answer from the cache, else asks; ``replay`` never asks;
             ``refresh`` always asks.
         run: Name of this run, shared by its workers: an answer made in it is fresh for all.
-        ask: How calls are put; without it, the subject asks its recommender in this process.
-        prices: What tokens cost.
-        budget: What the run may spend; without it, anything.
-        progress: Shown while calls are put.
+        ask: How calls are sent; without it, the subject asks its recommender in this process.
+        prices: The prices of tokens.
+        budget: What the run may spend; without it, there is no limit.
+        progress: Shown while calls are sent.
 
     Attributes:
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
-        failures: What users' code raised.
+        failures: The errors that users' code raised.
     """
 
     def __init__(
@@ -121,8 +121,9 @@ class Executor:
 
     @property
     def replayable(self) -> bool:
-        """Whether answers were kept on disk, and every one of them that could be: then the same
-        tests find all they ask for there.
+        """Whether there are answers on disk, including every answer that can be stored.
+
+        The same tests then find all their answers there.
         """
         return self._kept == {True}
 
@@ -139,19 +140,19 @@ class Executor:
         anew: bool = False,
         ask: Ask | None = None,
     ) -> list[Answer]:
-        """The answers to `calls`, in their order; equal calls are sent once,
-        failed ones once more.
+        """The answers to `calls`, in their order.
 
-        A call that was not put because a limit of the run is reached has the answer
-        ``{"unasked": reason}``; so has one that was not put because its answer could not be
-        written to disk. Calls are sent in the order given, and all answers of one batch
-        carry the time at which it began, ``asked``: those of one time were asked together.
+        Equal calls are sent once, failed ones once more. A call that was not sent because a limit
+        of the run is reached has the answer ``{"unasked": reason}``. So has a call that was not
+        sent because its answer could not be written to disk. Calls are sent in the given order. All
+        answers of one batch carry the time at which it began, ``asked``: answers with the same time
+        were asked together.
 
         Args:
-            subject: Whom to ask.
-            calls: What to ask.
-            anew: Whether answers of earlier runs do not count.
-            ask: How these are sent, where not as all others.
+            subject: The subject to ask.
+            calls: The calls.
+            anew: Whether to ignore answers of earlier runs.
+            ask: How these calls are sent, if not as all others.
 
         Raises:
             MissingAnswerError: In replay mode, if an answer is not in the cache.
@@ -171,14 +172,14 @@ class Executor:
                     self.latest[subject.name] = time.time()
                 unasked = self._put(subject, list(waiting.values()), ask)
                 again = [c for c in waiting.values() if "error" in self._answers.get(c.key, {})]
-                # Where all failed it is the endpoint or the object, and asking again is no help.
+                # If all failed, the endpoint or the object is at fault: a repeat does not help.
                 if len(again) < len(waiting):
                     unasked = self._put(subject, again, ask) or unasked
         self._kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
     def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:
-        """Whether the limits of the run let all of `calls` be put, should none be cached."""
+        """Whether the limits of the run allow all of `calls`, even if none is cached."""
         if self._budget is None or not calls:
             return True
         with self._cache.lock("spent"):
@@ -187,7 +188,7 @@ class Executor:
 
     @contextlib.contextmanager
     def _alone(self, subject: Subject) -> Iterator[None]:
-        """Keep other workers from putting the same calls, or from spending the same money."""
+        """Prevent other workers from sending the same calls or spending the same money."""
         if self._budget is None:
             if not subject.durable:
                 yield
@@ -203,7 +204,7 @@ class Executor:
                 self._budget.close()
 
     def drain(self) -> dict[str, list[Any]]:
-        """What became of the calls since the last drain, by key: facts as plain data."""
+        """The results of the calls since the last drain, by key: facts as plain data."""
         facts, self._facts = self._facts, {}
         return {key: [list(astuple(fact)) for fact in each] for key, each in facts.items()}
 
@@ -225,7 +226,7 @@ class Executor:
             self._progress.found()
 
     def _put(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> str:
-        """Put the calls, as far as the limits of the run allow; says which limit ended it."""
+        """Send the calls until a limit of the run is reached; returns that limit."""
         if not calls:
             return ""
         with self._progress.batch(subject.name, len(calls)):
@@ -251,12 +252,12 @@ class Executor:
             for arrived in arrivals:
                 self._take(subject, [(calls[position], answer) for position, answer in arrived])
                 if self._ended(subject) and not ends:
-                    # What is in flight is paid for, so it is waited for where that can be done.
+                    # Calls in flight are paid for, so wait for them if the subject can.
                     ends = self._here and getattr(subject, "wind_down", lambda: False)()
                     if not ends:
                         return
         finally:
-            close = getattr(arrivals, "close", None)  # what is in flight is cancelled
+            close = getattr(arrivals, "close", None)  # cancels the calls in flight
             if close is not None:
                 close()
         for call in calls:
@@ -264,9 +265,9 @@ class Executor:
                 self._take(subject, [(call, {"error": f"{subject.name} gave no answer"})])
 
     def _take(self, subject: Subject, arrived: Sequence[tuple[Call, Answer]]) -> None:
-        """Keep the answers that arrived together: on disk first, then here.
+        """Store the answers that arrived together: on disk first, then here.
 
-        Where the disk takes them no more they are kept here all the same: they are paid for.
+        If the disk takes no more, they are stored here all the same: they are paid for.
         """
         told = {"run": self._run, "asked": self.latest[subject.name]}
         answers = [
@@ -294,7 +295,7 @@ class Executor:
             warnings.warn(unkept, stacklevel=2)
 
     def _write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
-        """Write to disk what counts as an answer; says which could not be written, and why."""
+        """Write the answers to disk; returns which could not be written, and why."""
         keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
         self._kept.update(keep)
         left = list(compress(answers, keep))
@@ -307,14 +308,14 @@ class Executor:
             reason = str(error)
         self._kept.add(False)
         with contextlib.suppress(CacheError):
-            while left:  # one by one, as many as there is space for
+            while left:  # one by one, until the disk is full
                 call, answer = left[0]
                 self._cache.put(call.key, call.content, answer)
                 del left[0]
         return f"{len(left)} answers of {subject.name} are kept for this run only: {reason}"
 
     def _note(self, subject: Subject, call: Call, answer: Answer, state: State) -> CallFact:
-        """Remember what became of a call, or of an attempt at it, that this run pays for."""
+        """Record the result of a call, or of an attempt at it, that this run pays for."""
         price, usage = self._price(subject, call), answer.get("usage")
         usd = at_most = None
         if price is not None and price.is_free:
@@ -324,29 +325,29 @@ class Executor:
         elif price is not None:
             prompt, output, known = tokens.most(subject, call, answer)
             at_most = price.usd(prompt, output) if known else None
-        elif usage == [0, 0]:  # nothing costs nothing, whatever the price
+        elif usage == [0, 0]:  # no tokens cost nothing, whatever the price
             usd = at_most = 0.0
         fact = _fact(call, answer, state, usd, at_most)
         self._facts.setdefault(call.key, []).append(fact)
         return fact
 
     def _unkeepable(self, subject: Subject) -> str:
-        """Why no answer of `subject` could be written to disk, so that none is paid for any more."""
+        """Why no answer of `subject` can be written to disk: no further answer is paid for."""
         reason = self._cache.unwritable
         return f"answers cannot be kept: {reason}" if subject.durable and reason else ""
 
     def _ended(self, subject: Subject) -> str:
-        """Why no more calls are put to `subject`; empty while they are."""
+        """Why no more calls are sent to `subject`; empty while calls are sent."""
         return self._unkeepable(subject) or ("" if self._budget is None else self._budget.reached)
 
     def _end(self, subject: Subject) -> str:
-        """As `_ended`, with what most calls failed of, once those in flight have ended."""
+        """As `_ended`, with the most common failure, once the calls in flight have ended."""
         ended, outcomes = self._ended(subject), self._outcomes.get(subject.name, [])
         failed = list(filter(None, outcomes))
         if ended and 2 * len(failed) > len(outcomes):
             said = next((reason for reason in failed if reason != _UNREADABLE), _UNREADABLE)
             ended += f", mostly by calls that failed ({said})"
-        # One reason for all that are not asked.
+        # All calls that are not sent share one reason.
         return ended and self._ends.setdefault(subject.name, ended)
 
     def _price(self, subject: Subject, call: Call) -> Price | None:
@@ -357,16 +358,16 @@ class Executor:
     def _spent(
         self, subject: Subject, call: Call, answer: Answer | None = None
     ) -> tuple[int, float]:
-        """The tokens and the USD of a call: as its answer says, else the most that it can take."""
+        """The tokens and the USD of a call: as its answer reports, else the most it can take."""
         price, usage = self._price(subject, call), (answer or {}).get("usage")
         prompt, output = usage or tokens.most(subject, call, answer)[:2]
         return prompt + output, 0.0 if price is None else price.usd(prompt, output)
 
     def _expect(self, subject: Subject, call: Call) -> tuple[float, float]:
-        """The tokens and the USD that a call may take: as planned, and as the largest one so far."""
+        """The tokens and the USD that a call may take: the planned or the largest, if larger."""
         price, largest = self._price(subject, call), self._largest.get(subject.name)
         if call.prompt is None and largest is None and not (price and price.is_free):
-            return math.inf, math.inf  # nothing is known of it, so one is put alone
+            return math.inf, math.inf  # the cost is unknown, so the call is sent alone
         if call.key not in self._expected:
             self._expected[call.key] = self._spent(subject, call)
         planned = self._expected[call.key]

@@ -1,4 +1,4 @@
-"""What users' code raised in a run, each traceback once, however many calls failed so."""
+"""The errors that users' code raised in a run, each traceback once for all calls that raised it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_recsys_mt.calls.subject import FAILURES, failure
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, RecsysError
 
 Told = dict[str, str]
-"""A failure as a test report carries it: ``key``, ``model``, ``error``, ``asked``, ``traceback``."""
+"""A failure in a test report: ``key``, ``model``, ``error``, ``asked``, ``traceback``."""
 
 
 @dataclass
@@ -21,12 +21,12 @@ class Failure:
 
     Attributes:
         key: The same for the same lines and recommender, on every worker.
-        model: Whose code it is.
-        error: Of the first call, in one line.
-        asked: What the first call asked.
-        traceback: Of the first call.
-        calls: How many failed so.
-        users: Whose they were.
+        model: The recommender whose code failed.
+        error: The error of the first call, in one line.
+        asked: The question of the first call.
+        traceback: The traceback of the first call.
+        calls: Number of calls that failed there.
+        users: The users of these calls.
     """
 
     key: str
@@ -52,19 +52,19 @@ class Failure:
 
 
 class Failures:
-    """Knows each failure by its one-line error, which is what tests tell of it."""
+    """Finds each failure by its one-line error, which is what tests report."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, Failure] = {}
         self._by_error: dict[tuple[str, str], Failure] = {}
 
     def add(self, model: str, answer: Mapping[str, str], call: Call | None = None) -> None:
-        """Take note of a failed answer, if it has a traceback.
+        """Record a failed answer, if it has a traceback.
 
         Args:
-            model: Whose answer it is.
-            answer: With its ``error`` and ``traceback``.
-            call: What was asked; None for what is no call.
+            model: The recommender that answered.
+            answer: The answer, with its ``error`` and ``traceback``.
+            call: The call; None for code that ran outside a call.
         """
         error, traceback = answer["error"], answer.get("traceback")
         if not traceback:
@@ -82,14 +82,14 @@ class Failures:
 
     @contextlib.contextmanager
     def outside_calls(self, model: str, what: str) -> Iterator[None]:
-        """Take note of what users' code raises inside, where it answers no call.
+        """Record errors that users' code raises inside, outside of any call.
 
         Args:
-            model: Whose code it is.
-            what: That is run, for the message.
+            model: The recommender whose code runs.
+            what: The code, for the message.
 
         Raises:
-            OwnCodeError: If it raises.
+            OwnCodeError: If the code raises.
         """
         try:
             yield
@@ -101,12 +101,12 @@ class Failures:
             raise OwnCodeError(f"{what} raised {told['error']}") from error
 
     def named_in(self, text: str, model: str) -> list[Told]:
-        """The failures whose error stands in what a test says, each once.
+        """The failures whose error occurs in the text of a test, each once.
 
         Args:
-            text: What the test says.
-            model: Whom it tests. Where others failed with the same words, theirs are left out, unless
-                the text names them.
+            text: The text of the test.
+            model: The recommender under test. Equal errors of other recommenders are left out,
+                unless the text names these recommenders.
         """
         found = {id(each): each for (_, error), each in self._by_error.items() if error in text}
         known = [each for each in found.values() if each.model == model or each.model in text]

@@ -1,4 +1,4 @@
-"""The limits of a run, and what it has spent: one account for all its workers."""
+"""The limits of a run and its spending: one account for all its workers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pytest_recsys_mt.files import require_own, written_whole
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may spend; None is no limit.
+    """What a run may spend; None stands for no limit.
 
     Attributes:
-        calls: Calls put, failed ones among them.
-        tokens: Of prompts and answers.
+        calls: Calls sent, including failed ones.
+        tokens: Tokens of prompts and answers.
         usd: Their cost.
     """
 
@@ -33,12 +33,12 @@ class Limits:
 class Budget:
     """What a run has spent of its limits.
 
-    The account is a small file that all workers of a run share; whoever holds the lock of the calls
-    opens it, spends, and closes it. Answers from the cache cost nothing.
+    The account is a small file that all workers of a run share. The worker that holds the lock of
+    the calls opens it, spends, and closes it. Answers from the cache cost nothing.
 
     Args:
-        limits: Of the run.
-        path: Of the account; the run's own.
+        limits: The limits of the run.
+        path: Path of the run's own account.
     """
 
     def __init__(self, limits: Limits, path: Path) -> None:
@@ -53,7 +53,7 @@ class Budget:
         """Read what the other workers have spent.
 
         Raises:
-            CacheError: If it cannot be read, or is not ours.
+            CacheError: If it cannot be read or is foreign.
         """
         require_own(self._path)
         try:
@@ -68,7 +68,7 @@ class Budget:
             ) from error
 
     def close(self) -> None:
-        """Tell the other workers what was spent; where that cannot be written, no more is spent here."""
+        """Write the spending for the other workers; if this fails, this worker spends no more."""
         try:
             with written_whole(self._path) as stream:
                 json.dump([self.calls, self.tokens, self.usd], stream)
@@ -79,14 +79,14 @@ class Budget:
             )
 
     def spend(self, tokens: int, usd: float, calls: int = 1) -> None:
-        """Enter what a call took, or one more attempt at it (no `calls`)."""
+        """Add the cost of a call, or of one more attempt at it (no `calls`)."""
         self.calls += calls
         self.tokens += tokens
         self.usd += usd
 
     @property
     def reached(self) -> str:
-        """The limit that is reached, as the option says it; empty if there is none."""
+        """The limit that is reached, in the words of its option; empty if none is reached."""
         if self._untold:
             return self._untold
         limits = self.limits
@@ -100,13 +100,13 @@ class Budget:
         return ""
 
     def room(self, expected: Iterable[tuple[float, float]]) -> int:
-        """How many of the next calls may be put at once; at least 1 while no limit is reached.
+        """How many of the next calls may be sent at once; at least 1 while no limit is reached.
 
-        Calls are put in batches, so that tokens and cost do not run far beyond their limits before
-        anyone looks: all calls of a batch together take no more than what is left.
+        Calls are sent in batches whose calls together take at most what is left. So tokens and cost
+        cannot run far beyond their limits before the next check.
 
         Args:
-            expected: Of each call in turn, the tokens and the USD that it may take.
+            expected: The tokens and the USD that each call in turn may take.
         """
         if self.reached:
             return 0
@@ -124,5 +124,5 @@ class Budget:
 
 
 def account(cache: Path, run: str) -> Path:
-    """Where the account of a run is kept."""
+    """The path of a run's account."""
     return cache / f"spent-{hashlib.sha256(run.encode()).hexdigest()[:16]}.json"

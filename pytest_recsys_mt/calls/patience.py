@@ -1,4 +1,4 @@
-"""How long users' own code may take for one call, before it is left behind."""
+"""Limits the time of one call of users' own code."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from typing import Any, ParamSpec, TypeVar
 from pytest_recsys_mt.errors import RecommenderError
 
 HANGS = 3
-"""Calls in a row that gave no answer in time, after which a recommender is asked no more."""
+"""After this many calls in a row without an answer in time, a recommender is asked no more."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class NoAnswerError(RecommenderError):
-    """A call gave no answer in time; its traceback is where the call was then."""
+    """A call gave no answer in time; its traceback shows where the call was then."""
 
 
 class Patience:
-    """Makes calls, each for so long at the most.
+    """Makes calls, each with a time limit.
 
-    Python cannot end a thread. So a call that hangs is left behind in its own, which ends at the next
-    line of Python that it comes to, or with the process. One that holds the interpreter's lock, as
-    compiled code can, cannot be given up.
+    Python cannot end a thread. So a call that hangs is abandoned in its own thread. The thread ends
+    at the next line of Python that it reaches, or with the process. A call that holds the
+    interpreter's lock, as compiled code can, cannot be abandoned.
 
     Args:
-        seconds: That a call may take; None makes each call in the thread of its caller, without limit.
+        seconds: Most seconds of a call; None makes each call in its caller's thread, without limit.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -47,7 +47,7 @@ class Patience:
         """What `function` returns.
 
         Raises:
-            NoAnswerError: If it takes too long, or others took too long before it.
+            NoAnswerError: If it takes too long, or if earlier calls took too long.
         """
         if self._seconds is None:
             return function(*args, **kwargs)
@@ -67,11 +67,11 @@ class Patience:
 
 
 class _Left(BaseException):
-    """Ends a call that nobody waits for."""
+    """Ends an abandoned call."""
 
 
 class _Calls:
-    """A thread that makes one call after another, so that what belongs to a thread stays in one."""
+    """A thread that makes one call after another, so that thread-local data stay in one thread."""
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -80,7 +80,7 @@ class _Calls:
         weakref.finalize(self, self._waiting.put, None)
 
     def begin(self, call: Callable[[], T]) -> Future[T]:
-        """Make a call once those before it are done."""
+        """Make a call after those before it."""
         answer: Future[T] = Future()
 
         def make() -> None:
@@ -93,7 +93,7 @@ class _Calls:
         return answer
 
     def leave(self) -> TracebackType | None:
-        """Leave the thread behind, and say where it is."""
+        """Abandon the thread, and return where it is."""
         ident = self._thread.ident or 0
         frame, where = sys._current_frames().get(ident), None
         while frame is not None:

@@ -1,4 +1,4 @@
-"""What tokens cost. A price that is not known is unknown, not zero."""
+"""Prices of tokens. A missing price is unknown, not zero."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from urllib.parse import urlsplit
 from pytest_recsys_mt.errors import PriceError
 
 HOST = "api.openai.com"
-"""The host whose prices come with this package; a model of the same name elsewhere has others."""
+"""The host whose prices come with this package; other hosts have other prices for a model."""
 
 _TOKENS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model's tokens cost.
+    """The price of a model's tokens.
 
     Attributes:
         input: USD for a million prompt tokens.
         output: USD for a million tokens of answers.
-        date: When that was so.
-        source: Who says so.
+        date: The date of the price.
+        source: The source of the price.
     """
 
     input: float
@@ -36,23 +36,24 @@ class Price:
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing is paid, however many tokens there are."""
+        """Whether any number of tokens costs nothing."""
         return not self.input and not self.output
 
     def usd(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """The cost of so many tokens."""
+        """The cost of these tokens."""
         return (prompt_tokens * self.input + completion_tokens * self.output) / _TOKENS
 
 
 FREE = Price(0.0, 0.0)
-"""Of what runs on the user's own machine."""
+"""The price of models on the user's own machine."""
 
 
 class Prices:
     """Prices by model.
 
     Args:
-        own: The user's, by the spec of a recommender or the name of a model; they go first.
+        own: The user's prices, by the spec of a recommender or the name of a model; they take
+            precedence.
     """
 
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
@@ -65,7 +66,7 @@ class Prices:
         """The prices that come with this package, and those of a file of the user's.
 
         Raises:
-            PriceError: If the file cannot be read, or a table in it is no price.
+            PriceError: If the file cannot be read, or a table in it is not a price.
         """
         if path is None:
             return cls()
@@ -77,14 +78,14 @@ class Prices:
         return cls(_read(text, str(path)))
 
     def of(self, spec: str, identity: Mapping[str, Any]) -> Price | None:
-        """The price of a recommender, or None where it is not known.
+        """The price of a recommender, or None if it is unknown.
 
         The user's prices are looked up by the spec, by the spec without its parameters, and by the
-        name of the model. What runs in this process is free: built-in recommenders and ``hf:``.
+        name of the model. Models in this process are free: built-in recommenders and ``hf:``.
 
         Args:
-            spec: Of the recommender, as given on the command line.
-            identity: What its calls say of the model (`calls.Call.content`).
+            spec: The spec of the recommender, as given on the command line.
+            identity: The model in its calls (`calls.Call.content`).
         """
         model, host = identity.get("model"), identity.get("host")
         for name in (spec, spec.partition("?")[0], model):
@@ -107,7 +108,7 @@ def _read(text: str, where: str) -> dict[str, Price]:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PriceError(f"the price file {where!r} is no TOML: {error}") from error
+        raise PriceError(f"the price file {where!r} is not TOML: {error}") from error
     return {name: _price(table, name, where) for name, table in tables.items()}
 
 
@@ -120,7 +121,7 @@ def _price(table: Any, name: str, where: str) -> Price:
     )
     if not sound or not set(table) <= allowed:
         raise PriceError(
-            f"{where!r}: the price of {name!r} is no table of input and output, both in USD for a "
+            f"{where!r}: the price of {name!r} is not a table of input and output, both in USD for a "
             f'million tokens (with a date and a source, if you like): ["{name}"] input = 2.5, '
             f"output = 10; got {table!r}"
         )

@@ -1,4 +1,4 @@
-"""How far the calls are, on the terminal and nowhere else."""
+"""Shows the progress of the calls on the terminal."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 STANDARD_ERROR = 2
 SHOWN_AFTER = 1.0
-"""Seconds before a batch of calls shows how far it is; shorter ones need not."""
+"""Seconds before a batch of calls shows its progress; shorter batches show none."""
 
 SHOWN_EVERY = 0.2
 
 
 def terminal(descriptor: int = STANDARD_ERROR) -> TextIO | None:
-    """A stream of its own to the terminal behind a file descriptor; None where there is none.
+    """A separate stream to the terminal behind a file descriptor; None if it is no terminal.
 
-    pytest puts files in the place of standard error while tests run. What is written to a copy of
-    the descriptor, made while it is still the terminal's, is captured by nobody.
+    pytest replaces standard error by files while tests run. A copy of the descriptor, made before,
+    still writes to the terminal and is not captured.
     """
     try:
         if not os.isatty(descriptor):
@@ -33,12 +33,12 @@ def terminal(descriptor: int = STANDARD_ERROR) -> TextIO | None:
 
 
 class Progress:
-    """Counts the calls of a run, and shows each batch of them while it is put.
+    """Counts the calls of a run, and shows each batch of them while it is sent.
 
     Args:
-        stream: Of a terminal; None shows nothing.
+        stream: Stream to a terminal; None shows nothing.
         after: Seconds before a batch is shown.
-        every: Seconds from one picture of it to the next.
+        every: Seconds between two updates.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class Progress:
         self._usd: float | None = 0.0
 
     def line(self) -> TextIO | None:
-        """A stream to the terminal that begins on a line of its own; None shows nothing."""
+        """A stream to the terminal that begins on a new line; None shows nothing."""
         return None if self._stream is None else cast("TextIO", _OwnLine(self._stream))
 
     @contextlib.contextmanager
     def batch(self, name: str, calls: int) -> Iterator[None]:
-        """Show so many calls to a recommender while they are put inside."""
+        """Show the progress of `calls` calls to a recommender while they are sent inside."""
         if self._stream is None:
             yield
             return
@@ -84,7 +84,7 @@ class Progress:
 
     @contextlib.contextmanager
     def _ticking(self, bar: tqdm[Any]) -> Iterator[None]:
-        """Show the time that passes, also while a recommender is at all calls at once."""
+        """Show the elapsed time, even while a recommender works on all calls at once."""
         done = threading.Event()
 
         def tick() -> None:
@@ -122,14 +122,14 @@ class Progress:
         return ", ".join(parts)
 
     def close(self) -> None:
-        """Let go of the terminal."""
+        """Release the terminal."""
         if self._stream is not None:
             self._stream.close()
             self._stream = None
 
 
 class _OwnLine:
-    """A stream that begins on a line of its own: pytest's line of dots is left as it is."""
+    """A stream that begins on a new line, so that pytest's line of dots stays intact."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""A recommender under test, whatever its protocol: what it is asked, how, and what it said."""
+"""A recommender under test with any protocol: its questions, how they are sent, its answers."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from pytest_recsys_mt.requests import (
 from pytest_recsys_mt.sanitize import one_line, sanitize
 
 Answer = dict[str, Any]
-"""An answer as plain JSON data, as the cache keeps it; ``{"error": reason}`` is a failed call, with
-the ``traceback`` of users' code that raised, ``{"not_applicable": reason}`` a request that the
-recommender cannot serve. Its ``usage`` are the tokens of the prompt and of the answer; None, which no
-failed call needs to say, is unknown."""
+"""An answer as plain JSON data, as the cache stores it. ``{"error": reason}`` is a failed call,
+with the ``traceback`` if users' code raised. ``{"not_applicable": reason}`` is a request that the
+recommender cannot serve. ``usage`` holds the tokens of the prompt and of the answer; None, or no
+``usage`` in a failed call, stands for unknown."""
 
 LOST: Answer = {"lost": True}
-"""An attempt that gave no answer and may have been paid for. The call is perhaps attempted again: what
-follows says nothing of this attempt."""
+"""An attempt that gave no answer and may have been paid for. The call may be attempted again; later
+answers do not include this attempt."""
 
 FAILURES = (Exception, SystemExit, BaseExceptionGroup)
-"""What users' code may raise and only its call fails: not a Ctrl-C, nor what pytest itself raises to skip
-or to end."""
+"""Errors of users' code that fail only its call: not a Ctrl-C, nor the exceptions by which pytest
+skips or ends."""
 
 REASON_LENGTH = 300
 """Characters of an error that are kept."""
@@ -49,21 +49,22 @@ Asked = TypeVar("Asked")
 
 
 Wavers = Literal["", "seen", "told"]
-"""Whether answers to one request were seen to differ, and whether a verdict is about just that."""
+"""Whether answers to one request differed, and whether a verdict is about this difference."""
 
 
 class Subject(Protocol):
     """A recommender under test.
 
     Attributes:
-        name: As reports and the record know it.
-        deterministic: Whether it declares that it always answers alike.
+        name: Its name in reports and in the record.
+        deterministic: Whether it declares that it always gives the same answer.
         reads_text: Whether instructions and prompt edits reach it.
-        durable: Whether its answers may be kept beyond this run.
+        durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
-        fingerprint: Digest of what tells one version of it from another; None where it says nothing of that.
-        wavers: Whether two answers to one request differed in an earlier test, whatever it declares; see `Wavers`.
-        wavered: The same, of this test: it counts from the next one on.
+        fingerprint: Digest that distinguishes its versions; None if it gives none.
+        wavers: Whether two answers to one request differed in an earlier test, whatever it
+            declares; see `Wavers`.
+        wavered: The same for this test: it counts from the next test on.
     """
 
     name: str
@@ -76,11 +77,11 @@ class Subject(Protocol):
     wavered: Wavers
 
     def fit(self, training: Dataset, seed: int) -> None:
-        """Train, where it needs to; called once, before the first call."""
+        """Train, if needed; called once, before the first call."""
         ...
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether the recommender can see no difference between two requests."""
+        """Whether two requests look the same to the recommender."""
         ...
 
     def call(self, request: Request, repeat: bool) -> Call:
@@ -92,14 +93,14 @@ class Subject(Protocol):
         ...
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Put the calls; yields (position, answer), those that arrived together in one list.
+        """Send the calls; yields (position, answer), those that arrived together in one list.
 
         Before the answer of a call, `LOST` may come for it any number of times.
         """
         ...
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
-        """The answer, in our vocabulary.
+        """The answer as a `Recommendation`.
 
         Raises:
             NotApplicable: If the recommender cannot serve the request.
@@ -114,14 +115,15 @@ def subject(
     fixture: str = "",
     timeout: float | None = None,
 ) -> Subject:
-    """Wrap anything that has either protocol.
+    """Wrap an object that has either protocol.
 
     Args:
         recommender: An object with `recommend` or `complete`.
-        name: As reports and the record know it.
+        name: Its name in reports and in the record.
         prompt: The template for text models.
-        fixture: What gave it, where several fixtures may give objects of one name; else empty.
-        timeout: Seconds that one call of a method may take; None for any time.
+        fixture: The fixture that gave it, if several fixtures may give objects of one name; else
+            empty.
+        timeout: Most seconds for one call of a method; None for no limit.
 
     Raises:
         RecommenderError: If it has neither protocol.
@@ -133,22 +135,22 @@ def subject(
     if isinstance(recommender, TextModel):
         return TextSubject(LLMRecommender(recommender, prompt), name, fixture, timeout)
     raise RecommenderError(
-        f"{name}: {recommender!r} is no recommender; it needs a method recommend(requests) that "
+        f"{name}: {recommender!r} is not a recommender; it needs a method recommend(requests) that "
         f"returns a Recommendation for each request, or complete(prompts) that returns a "
         f"Completion for each prompt"
     )
 
 
 def identity_of(asked: object, name: str, fixture: str) -> dict[str, Any]:
-    """What the answers of `asked` depend on, as far as it can tell: no two share an answer.
+    """What the answers of `asked` depend on, as far as known, so that no two share an answer.
 
     Args:
         asked: A recommender, or the text model of one.
-        name: As reports know it.
-        fixture: What gave it; empty for a spec.
+        name: Its name in reports.
+        fixture: The fixture that gave it; empty for a spec.
     """
     identity = getattr(asked, "identity", None)
-    if isinstance(identity, Mapping):  # which parts of its spec answers do not depend on
+    if isinstance(identity, Mapping):  # omits parts of its spec that do not affect answers
         return dict(identity)
     own = {"fixture": fixture} if fixture else {}
     return {"recommender": name, "fingerprint": getattr(asked, "fingerprint", None), **own}
@@ -174,7 +176,7 @@ class RecommenderSubject:
         self._identity: dict[str, Any] = {}
 
     def fit(self, training: Dataset, seed: int) -> None:
-        """Train it, where it has a `fit`; a fingerprint may be known only then."""
+        """Train it, if it has a `fit`; it may know its fingerprint only then."""
         fit = getattr(self._recommender, "fit", None)
         if fit is not None:
             fit(training, seed)
@@ -187,7 +189,7 @@ class RecommenderSubject:
             self._identity["training"] = training.digest
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether the two requests are one, as the recommender sees them if it can say."""
+        """Whether the two requests look the same to the recommender, if it can say so."""
         same = getattr(self._recommender, "same_question", None)
         return one == other or (same is not None and bool(same(one, other)))
 
@@ -203,13 +205,13 @@ class RecommenderSubject:
         return Call(key_of(content), content, request)
 
     def prompt_tokens(self, call: Call) -> int | None:
-        """None: it reads no prompt."""
+        """None: the recommender reads no prompt."""
         return None
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Put the calls as one batch; if that fails, one by one, so that each answers for itself.
+        """Send the calls as one batch; if that fails, one by one, so that each fails alone.
 
-        A recommender with a `recommend_each` sees to both itself, and tells answers as they arrive.
+        A recommender with a `recommend_each` does both itself, and yields answers as they arrive.
         """
         requests = [call.request for call in calls if call.request is not None]
         each = getattr(self._recommender, "recommend_each", None)
@@ -231,7 +233,7 @@ class RecommenderSubject:
             yield [(position, failure(error)) for position in sorted(waiting)]
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
-        """The answer, in our vocabulary."""
+        """The answer as a `Recommendation`."""
         if "error" in answer:
             return Recommendation((), error=answer["error"])
         if "not_applicable" in answer:
@@ -241,7 +243,7 @@ class RecommenderSubject:
         return Recommendation(
             items=tuple(answer["items"]),
             entries=tuple(
-                # It may have classified its entries by what the request shows alone.
+                # The recommender may have classified its entries only by what the request shows.
                 Entry(text, "history" if kind == "candidate" and item in seen else kind, item)
                 for text, kind, item in answer["entries"]
             ),
@@ -255,7 +257,7 @@ class RecommenderSubject:
 
 
 class TextSubject:
-    """A text model, asked through a prompt and understood through a parser."""
+    """A text model: a prompt asks it, and a parser reads its answers."""
 
     def __init__(
         self,
@@ -285,7 +287,7 @@ class TextSubject:
         self._recommender.fit(training, seed)
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether the two requests are one prompt: a template need not show all of a request."""
+        """Whether the two requests give one prompt: a template need not show all of a request."""
         if one == other:
             return True
         rendered = [self._recommender.render(each, self._seed).messages for each in (one, other)]
@@ -298,7 +300,7 @@ class TextSubject:
         return Call(key_of(content), content, request, prompt)
 
     def prompt_call(self, prompt: Prompt, replicate: int) -> Call:
-        """The call for a prompt of a test's own; its seed follows from the run's and the call."""
+        """The call for a test's own prompt; its seed follows from the run's seed and the call."""
         seeded = replace(prompt, seed=call_seed(self._seed, prompt.messages, replicate))
         content = self._content(seeded, replicate, repeat=False)
         return Call(key_of(content), content, None, seeded)
@@ -310,12 +312,12 @@ class TextSubject:
 
     @property
     def takes_schema(self) -> bool:
-        """Whether answers of the model can be held to the schema of a prompt."""
+        """Whether the model can be forced to answer in the schema of a prompt."""
         return bool(getattr(self._recommender.model, "takes_schema", False))
 
     @property
     def reads_images(self) -> bool:
-        """Whether the model looks at the images of a message."""
+        """Whether the model sees the images of a message."""
         return bool(getattr(self._recommender.model, "reads_images", False))
 
     def _content(self, prompt: Prompt, replicate: int, repeat: bool) -> dict[str, Any]:
@@ -332,27 +334,27 @@ class TextSubject:
         }
 
     def prompt_tokens(self, call: Call) -> int | None:
-        """The tokens of a call's prompt, where the model can count them."""
+        """The tokens of a call's prompt, if the model can count them."""
         count = getattr(self._recommender.model, "prompt_tokens", None)
         if count is None or call.prompt is None:
             return None
         return int(count(call.prompt))
 
     def request_body(self, call: Call) -> dict[str, Any] | None:
-        """What a Chat Completions endpoint is sent for a call; None for a model without one."""
+        """The request body for a Chat Completions endpoint; None for a model without one."""
         body = getattr(self._recommender.model, "body", None)
         return None if body is None or call.prompt is None else dict(body(call.prompt))
 
     def wind_down(self) -> bool:
-        """Begin no further call of those that are asked now.
+        """Start no further call of the current batch.
 
         Returns:
-            Whether the model can: those in flight are then still answered.
+            Whether the model supports this: calls in flight are then still answered.
         """
         return bool(getattr(self._recommender.model, "wind_down", lambda: False)())
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Put the calls, and yield each completion as it arrives where the model can tell."""
+        """Send the calls, and yield each completion as it arrives if the model supports this."""
         prompts = [call.prompt for call in calls if call.prompt is not None]
         each = getattr(self._recommender.model, "complete_each", None)
         if each is None:
@@ -386,7 +388,7 @@ class TextSubject:
 
 
 def _plain_message(message: Message) -> list[str]:
-    """Role, content and the SHA-256 of each image, which would be long and say no more."""
+    """Role, content and the SHA-256 of each image; the image itself would be long."""
     images = [hashlib.sha256(image.encode()).hexdigest() for image in message.images]
     return [message.role, message.content, *images]
 
@@ -402,7 +404,7 @@ def failure(error: BaseException) -> Answer:
 def _together_or_apart(
     ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
 ) -> Iterator[list[tuple[int, Answer]]]:
-    """Ask all as one batch; if that fails, one by one, so that each answers for itself."""
+    """Ask all as one batch; if that fails, one by one, so that each fails alone."""
     answers = _attempt(ask, asked)
     if isinstance(answers, list):
         yield list(enumerate(answers))
@@ -429,16 +431,16 @@ def _plain_or_failure(answer: Recommendation | NotApplicable) -> Answer:
 
 
 def describe_failure(error: BaseException) -> str:
-    """One line that says what went wrong, short enough for a report, without keys."""
+    """One line that describes the failure, short enough for a report, without keys."""
     try:
         message = one_line(str(error)) or "no message"
     except Exception as second:  # noqa: BLE001 - users' code as well
-        message = f"its message cannot be had, as str() of it raised {type(second).__name__}"
+        message = f"its message is unavailable, as its str() raised {type(second).__name__}"
     return shortened(f"{type(error).__name__}: {message}", REASON_LENGTH)
 
 
 def _without_keys(text: str) -> str:
-    """`text` as it is; sanitized too where only that shows a key."""
+    """`text` without keys: as it is, or sanitized if only the sanitized text shows a key."""
     clean = redact(text)
     plain = sanitize(clean)
     shown = redact(plain)
@@ -483,7 +485,7 @@ def _plain_recommendation(recommendation: Recommendation) -> Answer:
 
 
 def completion_of(answer: Answer) -> Completion:
-    """The completion that `plain_completion` made plain."""
+    """The completion in an answer of `plain_completion`."""
     usage = answer.get("usage")
     return Completion(
         text=answer.get("text"),

@@ -1,4 +1,4 @@
-"""A text model as a test asks it: with prompts of the test's own."""
+"""A text model for a test's own prompts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pytest_recsys_mt.requests import Completion, Prompt
 
 
 class Texts:
-    """Puts prompts to a text model through the cache, the limits and the counts of the run.
+    """Sends prompts to a text model through the cache, the limits and the counts of the run.
 
     Args:
         subject: The model, fitted.
-        executor: Puts the calls.
+        executor: Sends the calls.
 
     Raises:
-        NotApplicable: If it reads no text.
+        NotApplicable: If the model reads no text.
     """
 
     def __init__(self, subject: Subject, executor: Executor) -> None:
@@ -27,45 +27,45 @@ class Texts:
 
     @property
     def name(self) -> str:
-        """As reports and the record know it."""
+        """The model's name in reports and in the record."""
         return self._subject.name
 
     @property
     def deterministic(self) -> bool:
-        """Whether it declares that it always answers alike."""
+        """Whether the model declares that it always gives the same answer."""
         return self._subject.deterministic
 
     @property
     def scores_choices(self) -> bool:
-        """Whether it answers a prompt with choices by scoring them, rather than by writing."""
+        """Whether the model answers a prompt with choices by scoring them instead of writing."""
         return self._subject.scores_choices
 
     @property
     def takes_schema(self) -> bool:
-        """Whether its answers can be held to the `schema` of a prompt, as far as its endpoint does."""
+        """Whether the model answers in the `schema` of a prompt, as far as its endpoint does."""
         return self._subject.takes_schema
 
     @property
     def reads_images(self) -> bool:
-        """Whether it looks at the images of a message."""
+        """Whether the model sees the images of a message."""
         return self._subject.reads_images
 
     def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
-        """The completions, one a prompt, in their order; all prompts are put as one batch.
+        """The completions, one per prompt, in their order; all prompts are sent as one batch.
 
-        A seed is drawn for each call from the run's seed, the messages and the replicate, in place
-        of the prompt's own; equal prompts of one replicate are put once.
+        Each call gets a seed from the run's seed, the messages and the replicate, instead of the
+        prompt's own seed. Equal prompts of one replicate are sent once.
 
         Args:
-            *prompts: To put.
+            *prompts: The prompts.
             replicate: Number of the call: the same prompts with another number are asked anew.
 
         Returns:
-            Those whose call failed have an `error` and no text.
+            The completions; a failed call has an `error` and no text.
 
         Raises:
-            NotApplicable: If a message has images and the model does not look at them.
-            LimitReachedError: If a prompt was not put because a limit of the run is reached.
+            NotApplicable: If a message has images and the model does not see them.
+            LimitReachedError: If a prompt was not sent because a limit of the run is reached.
         """
         if not self.reads_images and any(m.images for prompt in prompts for m in prompt.messages):
             raise NotApplicable(f"needs a model that reads images, and {self.name} reads none")

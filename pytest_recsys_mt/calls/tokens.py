@@ -1,4 +1,4 @@
-"""How many tokens a call will take: counted where its tokenizer is known, else estimated."""
+"""The tokens of a call: counted if its tokenizer is known, else estimated."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.calls.subject import Answer, Subject
 
 CHARACTERS = 4
-"""Characters of English in a token, by the rule of thumb of OpenAI's help pages; titles in other
-scripts take fewer."""
+"""Characters of English per token, by the rule of thumb of OpenAI's help pages; titles in other
+scripts have fewer."""
 
 PER_MESSAGE = 4
-"""Tokens that a chat format puts around each message, about."""
+"""Approximate number of tokens that a chat format adds to each message."""
 
 PER_IMAGE = 765
-"""Tokens of an image, about: what OpenAI's documentation counts for one of 1024 x 1024 pixels shown to
-GPT-4o in high detail; other models and sizes differ several times over."""
+"""Approximate number of tokens of an image: the count in OpenAI's documentation for an image of
+1024 x 1024 pixels shown to GPT-4o in high detail. Other models and sizes differ several times over.
+"""
 
 
 def estimated(prompt: Prompt) -> int:
-    """The tokens of `prompt`, by its characters and images."""
+    """The tokens of `prompt`, estimated from its characters and images."""
     return sum(
         PER_MESSAGE + math.ceil(len(message.content) / CHARACTERS) + PER_IMAGE * len(message.images)
         for message in prompt.messages
@@ -43,7 +44,7 @@ def prompt_tokens(subject: Subject, call: Call) -> tuple[int, bool]:
 
 
 def most_output(call: Call) -> int | None:
-    """The most tokens that the answer to a call may have; None where its model names no limit."""
+    """The most tokens that the answer to a call may have; None if its model names no limit."""
     if call.prompt is None:
         return 0
     sampling = call.content["model"].get("sampling")
@@ -52,12 +53,12 @@ def most_output(call: Call) -> int | None:
 
 
 def most(subject: Subject, call: Call, answer: Answer | None = None) -> tuple[int, int, bool]:
-    """The tokens of a call's prompt, the most of its answer, and whether that is a limit at all.
+    """The tokens of a call's prompt, the most of its answer, and whether the model sets that limit.
 
     Args:
-        subject: Whom it is put to.
-        call: With a prompt, or its tokens cannot be known.
-        answer: To it, which may be longer than the limit says.
+        subject: The subject that receives the call.
+        call: The call; without a prompt, its tokens are unknown.
+        answer: The answer to it, which may exceed the limit.
     """
     prompt, _ = prompt_tokens(subject, call)
     limit, text = most_output(call), (answer or {}).get("text")

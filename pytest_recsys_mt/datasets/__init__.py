@@ -12,7 +12,7 @@ __all__ = ["NAMES", "Dataset", "load", "load_mini", "obtained", "unknown"]
 
 
 def __getattr__(name: str) -> Any:
-    # Their modules import pandas, which those that only need the names do not pay for.
+    # Their modules import pandas, which callers that only need the names should not pay for.
     if name == "Dataset":
         from pytest_recsys_mt.datasets.dataset import Dataset
 

@@ -4,17 +4,18 @@ Files, one record a line, plain or as ``.gz``; a folder may hold several categor
 
 * Reviews, ``reviews_Beauty_5.json`` (2014, https://jmcauley.ucsd.edu/data/amazon/) or
   ``All_Beauty_5.json`` (2018, https://cseweb.ucsd.edu/~jmcauley/datasets/amazon_v2/): JSON with
-  ``reviewerID``, ``asin``, ``overall`` and ``unixReviewTime``.  Who reviewed a product several times,
-  as in the set of 2018, counts once, with the latest review.
-* Metadata, ``meta_Beauty.json``: of 2014 as Python literals, which are parsed as such and never run,
-  with ``title``, ``brand``, ``categories`` (a list of paths from the root, of which the first counts),
+  ``reviewerID``, ``asin``, ``overall`` and ``unixReviewTime``.  If a user reviewed a product
+  several times, as in the set of 2018, only the latest review counts.
+* Metadata, ``meta_Beauty.json``: of 2014 as Python literals, which are parsed and never run, with
+  ``title``, ``brand``, ``categories`` (a list of paths from the root, of which the first counts),
   ``description`` and ``imUrl``; of 2018 as JSON, with ``category`` (one path), ``description`` and
   ``feature`` (lists) and ``imageURL`` or ``image``.
 
-The catalogue is the products that were reviewed.  Their attributes are ``brand``, ``categories`` (root
-to leaf), ``description``, ``features``, ``image_url``, and ``colour``: the one that most reviews of 2018
-name in their ``style``.  Where the folder also holds the Amazon Berkeley Objects, they fill in what is
-missing and give ``image``, the path of the picture; see `berkeley`, and `pictures` for others.
+The catalogue is the reviewed products.  Their attributes are ``brand``, ``categories`` (root to
+leaf), ``description``, ``features``, ``image_url``, and ``colour``: the one that most reviews of
+2018 name in their ``style``.  If the folder also holds the Amazon Berkeley Objects, they fill in
+missing attributes and add ``image``, the path of the picture; see `berkeley`, and `pictures` for
+others.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def load(folder: Path, name: str) -> Dataset:
     """Read a folder of this format.
 
     Args:
-        folder: Holds the files above.
-        name: Of the dataset.
+        folder: The folder of the files above.
+        name: Name of the dataset.
 
     Raises:
         DataError: If a file is missing or wrong; the text names the file and the line.
@@ -60,7 +61,7 @@ def load(folder: Path, name: str) -> Dataset:
     items = dict.fromkeys(sorted(wanted), Item(""))
     for path in _files(folder, "meta_*.json"):
         for key, record in _metadata(path, wanted):
-            if not items[key].id:  # a product that several categories list is the same in all
+            if not items[key].id:  # a product in several categories is the same in all
                 items[key] = _item(key, record)
     items = {key: item if item.id else Item(key) for key, item in items.items()}
     items = with_pictures(berkeley.joined(items, folder), folder)
@@ -73,7 +74,7 @@ def _files(folder: Path, pattern: str) -> list[Path]:
 
 
 def _reviews(folder: Path) -> tuple[Rows, dict[str, str]]:
-    """One row a user and product, and the colour that most reviews of a product name."""
+    """One row per user and product, and the colour that most reviews of a product name."""
     rows: list[tuple[str, str, float, int]] = []
     places: list[tuple[Path, int]] = []
     colours: dict[str, Counter[str]] = {}
@@ -128,7 +129,7 @@ def _metadata(path: Path, wanted: AbstractSet[str]) -> Iterator[tuple[str, dict[
 
 
 def literal(line: str) -> Any:
-    """A record as JSON, or as a Python literal; nothing in it is run.
+    """A record as JSON, or as a Python literal, which is never run.
 
     Raises:
         ValueError: If it is neither.
@@ -147,7 +148,7 @@ def literal(line: str) -> Any:
 
 def _item(key: str, record: Mapping[str, Any]) -> Item:
     title = _text(record.get("title"))
-    if "getTime" in title:  # pages of which the crawler kept a script in place of the title
+    if "getTime" in title:  # pages of which the crawler stored a script instead of the title
         title = ""
     paths = record.get("categories") or [record.get("category") or ()]
     images = record.get("imageURL") or record.get("image") or record.get("imUrl") or ()
@@ -168,7 +169,7 @@ def _coloured(item: Item, colour: str | None) -> Item:
 
 
 def _texts(value: Any, *, plain: bool = False) -> tuple[str, ...]:
-    """Texts of a list, or of a single text; `plain` leaves out those that hold markup."""
+    """Texts of a list, or of a single text; `plain` leaves out those that contain markup."""
     many = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else ()
     return tuple(
         text
@@ -178,7 +179,7 @@ def _texts(value: Any, *, plain: bool = False) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    """A text without markup and with single spaces; empty where there is none."""
+    """A text without markup and with single spaces; empty if there is none."""
     if not isinstance(value, str):
         return ""
     return " ".join(_MARKUP.sub(" ", html.unescape(value)).split())

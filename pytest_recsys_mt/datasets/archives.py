@@ -1,8 +1,8 @@
-"""Unpacking zip and tar.gz archives that nobody vouches for.
+"""Unpacks untrusted zip and tar.gz archives.
 
-A member is refused, by name, if its path leaves the target, if it is anything but a plain file or a
-folder, if it is encrypted, or if it, or all together, unpack to more than the limits.  Both what an
-archive declares and what comes out of it count.
+A member is refused by name if its path leaves the target, if it is not a plain file or a folder, or
+if it is encrypted. It is also refused if it, or all members together, unpack to more than the
+limits. Both the declared and the actual sizes count.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Limits:
 
     Attributes:
         total: Bytes of all members together. The largest official set has about 3 GB.
-        ratio: Unpacked bytes by packed byte, of a zip member and of a whole archive, whose members may
-            share what they unpack from. Ratings as text come to about 5.
-        grace: Bytes that no ratio is asked of: tiny files of repeated text pack very well.
-        members: Their number.
+        ratio: Unpacked bytes per packed byte, of a zip member and of a whole archive, whose members
+            may share packed data. Ratings as text have about 5.
+        grace: Bytes below which no ratio applies: tiny files of repeated text pack very well.
+        members: Number of members.
     """
 
     total: int = 8 << 30
@@ -48,7 +48,7 @@ LIMITS = Limits()
 
 @dataclass
 class _Budget:
-    """What is left of the limits of one archive."""
+    """The remaining limits of one archive."""
 
     archive: Path
     limits: Limits
@@ -108,13 +108,13 @@ def extract(archive: Path, target: Path, limits: Limits = LIMITS) -> None:
     """Unpack an archive into a folder.
 
     Args:
-        archive: A zip or tar.gz file, told apart by its content.
+        archive: A zip or tar.gz file; its content decides which.
         target: An empty folder.
         limits: What it may unpack to.
 
     Raises:
-        DataError: If the archive is unsafe, encrypted, truncated or neither format; the text names
-            the member. What was unpacked until then is left in `target`.
+        DataError: If the archive is unsafe, encrypted, truncated or of another format; the text
+            names the member. Members unpacked before stay in `target`.
     """
     budget = _Budget(archive, limits)
     with archive.open("rb") as stream:
@@ -132,7 +132,7 @@ def extract(archive: Path, target: Path, limits: Limits = LIMITS) -> None:
 
 @contextmanager
 def _damage_named(archive: Path, member: list[str]) -> Iterator[None]:
-    """Turn what the libraries raise for damaged archives into a DataError of the last member."""
+    """Turn the libraries' errors for damaged archives into a DataError of the last member."""
     try:
         yield
     except (
@@ -175,7 +175,7 @@ def _extract_zip(archive: Path, target: Path, budget: _Budget) -> None:
 
 
 def _extract_tar(archive: Path, target: Path, budget: _Budget) -> None:
-    # Headers and padding come on top of the members.
+    # Headers and padding come in addition to the members.
     most = budget.limits.grace + budget.most
     names: list[str] = []
     with (
@@ -198,9 +198,9 @@ def _extract_tar(archive: Path, target: Path, budget: _Budget) -> None:
 
 
 class _Capped(io.RawIOBase):
-    """What a gzip file unpacks to, and an error once that is more than `most` bytes.
+    """The unpacked content of a gzip file, with an error after more than `most` bytes.
 
-    Headers unpack as well as members do, so that a tar file has to be capped as a whole.
+    Headers unpack like members, so the limit applies to a tar file as a whole.
     """
 
     def __init__(self, stream: gzip.GzipFile, most: int, budget: _Budget, names: list[str]) -> None:

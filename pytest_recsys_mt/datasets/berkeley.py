@@ -1,7 +1,7 @@
 """Amazon Berkeley Objects: pictures and colours of products.
 
-Files, as https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes them, where their two
-archives unpack to in the folder of the reviews:
+Files, as https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes them, unpacked from
+the two archives in the folder of the reviews:
 
 * ``listings/metadata/listings_0.json.gz`` and so on: JSON with ``item_id`` (the ASIN), ``item_name``,
   ``brand`` and ``color`` (lists of values with their languages), ``node`` (places in a store's tree)
@@ -9,8 +9,8 @@ archives unpack to in the folder of the reviews:
 * ``images/metadata/images.csv.gz``: image_id, height, width, path; the path is below
   ``images/original`` or ``images/small``.
 
-Of the languages of a value English counts first, then whichever stands first; a product that several
-stores list is what the first of them says, with what it lacks from the others.
+Of the languages of a value English counts first, then the first one. For a product that several
+stores list, the first listing counts, and the others fill in what it lacks.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _ID = re.compile(r'"item_id"\s*:\s*"([^"]+)"')
 
 
 def joined(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
-    """A catalogue with what the Berkeley objects know of its products.
+    """A catalogue with the facts of the Berkeley objects.
 
     Args:
         items: By ASIN.
-        folder: Holds the files above, or none of them.
+        folder: The folder of the files above, which may be missing.
 
     Returns:
         The same items in the same order. Those with a listing gain ``colour`` and ``image`` (the
-        path of a file that is there), and where they had none a title, ``brand`` and ``categories``.
+        path of an existing file), and, where missing, a title, ``brand`` and ``categories``.
 
     Raises:
         DataError: If a file is wrong; the text names the file and the line.
@@ -100,7 +100,7 @@ def _with(item: Item, facts: Mapping[str, Any], pictures: Mapping[str, Path]) ->
 
 
 def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
-    """The files of some pictures, those that are there."""
+    """The existing files of some pictures."""
     table = folder / "metadata" / "images.csv.gz"
     if not wanted or not table.is_file():
         return {}

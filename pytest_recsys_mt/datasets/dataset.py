@@ -24,19 +24,20 @@ class Dataset:
     """Interactions with a catalogue.
 
     Attributes:
-        name: As given to ``--recsys-data``.
+        name: The value of ``--recsys-data``.
         items: The catalogue by item id.
-        interactions: One row an interaction, columns `COLUMNS` (str, str, float64, int64 Unix
+        interactions: One row per interaction, columns `COLUMNS` (str, str, float64, int64 Unix
             seconds), sorted by user, timestamp and item; no user rates an item twice.
-        scale: Of the ratings.
-        users: Attributes of users (age, occupation), where the data have them.
-        offered: What each user could choose from, in its order, by user, where the data say so;
+        scale: The scale of the ratings.
+        users: Attributes of users (age, occupation), if the data have them.
+        offered: What each user could choose from, in its order, by user, if the data contain it;
             otherwise candidates are drawn.
-        family: Whose format it was in: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else empty.
+        family: The family of its format: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else
+            empty.
 
     Raises:
-        DataError: If an interaction names no item of the catalogue, a rating is off the scale, a
-            user rates an item twice, or there is no interaction at all.
+        DataError: If an interaction names an item outside the catalogue, a rating is off the scale,
+            a user rates an item twice, or there is no interaction at all.
     """
 
     name: str
@@ -95,7 +96,7 @@ class Dataset:
     def _ranks(self, column: str) -> tuple[npt.NDArray[np.int64], pd.Index[Any]]:
         """The ids of a column: their sorted names, and every row's position among these.
 
-        Millions of rows name few ids, so that rows are compared by number, never by text.
+        Millions of rows contain few ids, so rows are compared by number, never by text.
         """
         series = self.interactions[column]
         codes, uniques = pd.factorize(series)
@@ -112,7 +113,7 @@ class Dataset:
 
     @cached_property
     def popularity(self) -> Mapping[str, int]:
-        """Interactions by item id; items without any have 0."""
+        """Interactions by item id; items without interactions have 0."""
         counts = self.interactions["item"].value_counts()
         return {item: int(counts.get(item, 0)) for item in self.items}
 
@@ -144,10 +145,10 @@ class Dataset:
         return {user: tuple(ratings) for user, ratings in rows.items()}
 
     def latest(self, number: int) -> Dataset:
-        """This dataset with the latest interactions of each user only.
+        """This dataset with only the latest interactions of each user.
 
         Args:
-            number: How many of each, at least 1.
+            number: Interactions per user, at least 1.
         """
         kept = self.interactions.groupby("user", sort=False).tail(number)
         return Dataset(
@@ -157,11 +158,11 @@ class Dataset:
     def core(self, least: int) -> Dataset:
         """This dataset without rare users and items: the k-core of its interactions.
 
-        Leaving out the one makes others rare, so both are left out until all are frequent. Items
-        that are left out leave the catalogue too.
+        Removing rare users makes items rare, and the reverse, so both are removed until all are
+        frequent. Removed items leave the catalogue too.
 
         Args:
-            least: Interactions of every user and every item that stay.
+            least: Least interactions of every user and every item that stay.
 
         Raises:
             DataError: If nothing stays.
@@ -182,10 +183,10 @@ class Dataset:
         return Dataset(self.name, items, frame, self.scale, self.users, self.offered, self.family)
 
     def without(self, held_out: Mapping[str, Collection[str]]) -> Dataset:
-        """This dataset less some interactions.
+        """This dataset without some interactions.
 
         Args:
-            held_out: The items to take out, by user.
+            held_out: The items to remove, by user.
         """
         frame = self.interactions
         pairs = [(user, item) for user, items in held_out.items() for item in items]
@@ -197,10 +198,10 @@ class Dataset:
 
 
 def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Positions of the rows in the order of the keys, the first one counting most.
+    """Positions of the rows in the order of the keys, the first key counting most.
 
-    The rows of a dataset made from another are in order already; to see that costs a tenth of
-    sorting them.
+    The rows of a dataset made from another are sorted already; to check that takes a tenth of the
+    time of sorting.
     """
     later = np.zeros(len(keys[0]) - 1, dtype=np.bool_)
     for key in reversed(keys):

@@ -1,14 +1,13 @@
-"""Official sources of the named datasets, and getting them from there.
+"""Official sources of the named datasets, and their download.
 
 What is verified:
 
 * ``ml-100k``, ``ml-1m``, ``ml-10m``, ``ml-25m``: the MD5 that GroupLens publishes beside each archive
-  (``ml-1m.zip.md5``), written down here, so that the archive cannot change unseen.
+  (``ml-1m.zip.md5``). It is stored here, so that a changed archive is detected.
 * ``ml-latest-small``, ``ml-latest``: GroupLens replaces these archives from time to time, so the MD5
-  is fetched from beside the archive at download.  It finds a damaged download, not a false server.
-  A copy of these that was put in place by hand is taken as it is.
-* ``lastfm``: GroupLens publishes no digest that we know of; the SHA-256 here is the one on which
-  independent public copies agree.
+  is downloaded from beside the archive.  It detects a damaged download, not a false server.  A copy
+  that was put in place by hand is not verified.
+* ``lastfm``: no digest of GroupLens is known; independent public copies agree on the SHA-256 here.
 """
 
 from __future__ import annotations
@@ -38,20 +37,20 @@ from pytest_recsys_mt.files import cache_folder
 
 BASE_URL = "https://files.grouplens.org/datasets/"
 TIMEOUT = 30.0
-"""Seconds without a byte until a download is given up."""
+"""Seconds without a byte after which a download is given up."""
 _CHUNK = 1 << 18
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a named dataset comes from.
+    """The source of a named dataset.
 
     Attributes:
-        path: Of the archive, below `BASE_URL`.
-        digest: ``md5:...`` or ``sha256:...`` of the archive, or None where the MD5 stands in a file
-            beside it.
-        most: Bytes that the archive may have: about twice what it has, more where it is replaced
-            from time to time.
+        path: Path of the archive, below `BASE_URL`.
+        digest: ``md5:...`` or ``sha256:...`` of the archive, or None if a file beside it holds the
+            MD5.
+        most: Most bytes of the archive: about twice its size, more if it is replaced from time to
+            time.
     """
 
     path: str
@@ -89,17 +88,17 @@ def obtain(
     source: Source | None = None,
     base_url: str = BASE_URL,
 ) -> Path:
-    """The folder of a named dataset, downloaded and unpacked where it is not there yet.
+    """The folder of a named dataset, downloaded and unpacked if it is missing.
 
-    Looked for in this order: the folder ``directory/NAME``; the archive in `directory` under its
+    The order of the search: the folder ``directory/NAME``; the archive in `directory` under its
     official name, which may have been put there by hand; the official address.  Processes that ask
-    at the same time wait for one another.
+    at the same time wait for each other.
 
     Args:
-        name: Of the dataset.
-        directory: Where datasets are kept; made if missing.
-        source: The one in `SOURCES` by default.
-        base_url: What the source's path is appended to.
+        name: Name of the dataset.
+        directory: The folder of the datasets; created if missing.
+        source: By default the one in `SOURCES`.
+        base_url: The source's path is appended to it.
 
     Raises:
         DataError: If there is no network, the archive is not the published one, or it is unsafe.
@@ -143,17 +142,17 @@ def _install(source: Source, folder: Path, base_url: str) -> None:
 
 
 def download(url: str, target: Path, digest: str | None, most: int) -> None:
-    """Get one file, check it, and only then put it in place.
+    """Download one file, check it, and only then put it in place.
 
     Args:
         url: Its address.
-        target: Where it shall be. Nothing is there until the whole file is there and right.
+        target: The path of the file. It appears only when it is complete and verified.
         digest: ``md5:...`` or ``sha256:...``; None takes the MD5 from the file ``URL.md5``.
-        most: Bytes that it may have.
+        most: Most bytes of the file.
 
     Raises:
-        DataError: If the address cannot be reached, the file is cut off or too long, or its digest is
-            another.
+        DataError: If the address cannot be reached, the file is cut off or too long, or its digest
+            differs.
     """
     help_text = f"get it by other means and put it at {str(target)!r}"
     if digest is None:
@@ -203,11 +202,11 @@ def _open(url: str, help_text: str) -> HTTPResponse:
 
 
 def _length(response: HTTPResponse, url: str, help_text: str) -> int:
-    """Bytes to come, 0 where the server does not say."""
+    """Number of bytes to come, 0 if the server does not say."""
     said = response.headers.get("Content-Length", "0").strip()
     if not re.fullmatch(r"[0-9]{1,18}", said):
         raise DataError(
-            f"{url} is said to have a Content-Length of {said[:80]!r}, which is no number of bytes: the "
+            f"{url} is said to have a Content-Length of {said[:80]!r}, which is not a number of bytes: the "
             f"server, or a proxy before it, is broken; try again later, or {help_text}"
         )
     return int(said)
@@ -235,12 +234,12 @@ def _verify(found: str, expected: str, what: str) -> None:
 
 
 class Progress:
-    """A line on standard error that says how far a download is, where that is a terminal.
+    """A line on standard error with the progress of a download, if that is a terminal.
 
     Args:
-        name: Of the file.
-        length: Bytes to come, 0 where that is not known.
-        stream: Standard error by default.
+        name: Name of the file.
+        length: Number of bytes to come, 0 if unknown.
+        stream: By default standard error.
     """
 
     def __init__(self, name: str, length: int, stream: TextIO | None = None) -> None:
@@ -263,7 +262,7 @@ class Progress:
             self._stream.write("\n")
 
     def show(self, done: int) -> None:
-        """Write the line anew, ten times a second at most, and when all is done."""
+        """Rewrite the line, at most ten times a second, and at the end."""
         now = time.monotonic()
         if not self._visible or (now < self._next and done != self._length):
             return

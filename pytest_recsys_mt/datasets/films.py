@@ -1,4 +1,4 @@
-"""Titles, genres and tags as MovieLens writes them."""
+"""Titles, genres and tags in MovieLens's notation."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pandas as pd
 _YEAR = re.compile(r"\s*\((\d{4})(?:[-\N{EN DASH}]\d{0,4})?\)\s*$")
 _NO_GENRES = frozenset({"", "(no genres listed)", "unknown"})
 MAX_TAGS = 10
-"""Tags kept for an item, those given most often."""
+"""Number of tags kept for an item, the most frequent ones."""
 
 
 def split_title(text: str) -> tuple[str, int | None]:
     """A title and its year: ``"Matrix, The (1999)"`` is ``("Matrix, The", 1999)``.
 
-    The article stays where the file has it. A span of years ("(1983-1987)") counts as its first.
+    The article stays at its place in the file. Of a span of years ("(1983-1987)"), the first counts.
     """
     found = _YEAR.search(text)
     if found is None or not text[: found.start()].strip():
@@ -33,7 +33,7 @@ def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     """The `MAX_TAGS` tags given most often to each item, equally frequent ones by name.
 
     Args:
-        tags: One row a tag a user gave, with the columns item and tag.
+        tags: One row per tag that a user gave, with the columns item and tag.
 
     Returns:
         Tags in lower case, by item id as text.

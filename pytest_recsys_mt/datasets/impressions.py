@@ -1,4 +1,4 @@
-"""Impressions: what was shown to a user at one moment, and which of it the user clicked."""
+"""Impressions: the items shown to a user at one moment, and which of them the user clicked."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Impression:
     """Items shown together, with their labels.
 
     Attributes:
-        id: Of the impression, as its file has it.
-        user: Whom it was shown to.
-        timestamp: When, in Unix seconds.
-        history: What the user had clicked before, oldest first; may be empty.
+        id: Id of the impression in its file.
+        user: The user who saw it.
+        timestamp: Time in Unix seconds.
+        history: The user's earlier clicks, oldest first; may be empty.
         shown: The items, in the order of the file.
         clicked: Whether each of them was clicked.
     """
@@ -43,10 +43,10 @@ class Impression:
         )
 
     def request(self, k: int | None = None) -> Request:
-        """The question that this impression answers: rank what was shown.
+        """The request that this impression answers: rank the shown items.
 
         Args:
-            k: How many items to ask for; by default all that was shown, as an AUC needs.
+            k: Number of items to ask for; by default all shown items, as an AUC needs.
         """
         history = tuple(Rating(item, CLICKS.high) for item in self.history)
         return Request(self.user, history, CLICKS, self.shown, k or len(self.shown))
@@ -65,21 +65,21 @@ class Lists:
     starts: npt.NDArray[np.int64]
 
     def part(self, place: int) -> slice:
-        """Where the list at `place` stands in `columns`."""
+        """The slice of `columns` that holds the list at `place`."""
         return slice(int(self.starts[place]), int(self.starts[place + 1]))
 
 
 @dataclass(frozen=True)
 class Impressions(Sequence[Impression]):
-    """All impressions of a dataset, in the order of its file; held as columns, as there are millions.
+    """All impressions of a dataset, in the order of its file; stored as columns to save memory.
 
     Attributes:
-        items: The catalogue that `history` and `shown` point into.
-        ids: Of the impressions, shape (n,).
+        items: The catalogue that `history` and `shown` refer to.
+        ids: Ids of the impressions, shape (n,).
         users: By impression.
         timestamps: Unix seconds, shape (n,).
         history: Clicks before each impression.
-        shown: What each impression showed.
+        shown: The shown items of each impression.
         clicked: The label of each entry of `shown`.
     """
 

@@ -1,4 +1,4 @@
-"""The checks that the interactions of every format pass, each error naming file and line."""
+"""The checks for interactions of every format; each error names file and line."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pytest_recsys_mt.requests import Scale
 
 
 def checked(rows: Rows, items: Container[str], scale: Scale) -> pd.DataFrame:
-    """The interactions of a file, fit for a `Dataset`.
+    """The checked interactions of a file, ready for a `Dataset`.
 
     Args:
         rows: With the columns user, item, rating and timestamp.
         items: The ids of the catalogue.
-        scale: Of the ratings.
+        scale: The scale of the ratings.
 
     Returns:
         The same rows; users and items are categoricals of their ids as text.
 
     Raises:
-        DataError: For the first row that names an item outside the catalogue, gives a rating off
-            the scale, or repeats a user and an item; the text names the file and the line.
+        DataError: For the first row that names an item outside the catalogue, has a rating off the
+            scale, or repeats a user and an item; the text names the file and the line.
     """
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):

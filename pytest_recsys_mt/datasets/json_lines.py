@@ -1,4 +1,4 @@
-"""Files of one record a line, read a line at a time."""
+"""Files with one record a line, read line by line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO, Any
 from pytest_recsys_mt.errors import DataError
 
 LONGEST = 4 << 20
-"""Characters of a record. The longest of the published ones have some hundred thousand."""
+"""Most characters of a record. The longest published ones have some hundred thousand."""
 
 
 def records(
@@ -20,12 +20,13 @@ def records(
     """The records of a file, with the numbers of their lines.
 
     Args:
-        path: With one record a line; gzip where its name says so.
-        parse: Of a line; raises ValueError for one that is none.
-        skip: Lines that need not be parsed.
+        path: A file with one record a line; gzip if its name says so.
+        parse: Parses a line; raises ValueError for an invalid one.
+        skip: Returns whether a line need not be parsed.
 
     Raises:
-        DataError: If the file is damaged, or a line is too long or no record; the text names both.
+        DataError: If the file is damaged, or a line is too long or not a record; the text names the
+            file and the line.
     """
     number = 0
     try:
@@ -42,10 +43,10 @@ def records(
                     record = parse(line)
                 except ValueError as problem:
                     raise DataError(
-                        f"{str(path)!r}, line {number}: {line[:80]!r} is no record ({problem})"
+                        f"{str(path)!r}, line {number}: {line[:80]!r} is not a record ({problem})"
                     ) from problem
                 if not isinstance(record, dict):
-                    raise DataError(f"{str(path)!r}, line {number}: {line[:80]!r} is no record")
+                    raise DataError(f"{str(path)!r}, line {number}: {line[:80]!r} is not a record")
                 yield number, record
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as problem:
         raise DataError(

@@ -3,17 +3,17 @@
 Files, as https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-readme.txt describes them,
 tab separated with a header: ``artists.dat`` (id, name, url, pictureURL), ``user_artists.dat``
 (userID, artistID, weight), ``user_taggedartists-timestamps.dat`` (userID, artistID, tagID, timestamp
-in milliseconds) and, where it is there, ``tags.dat`` (tagID, tagValue, in Latin-1), whose most
-frequent tags become the artists' attribute ``tags``, and the one given most often their ``genres``.
+in milliseconds) and, optionally, ``tags.dat`` (tagID, tagValue, in Latin-1).  The most frequent
+tags become the artists' attribute ``tags``, and the most frequent one their ``genres``.
 
-**From counts to ratings.**  Listening counts span five orders of magnitude and each user has an own
-level, so a count says little by itself.  The rating is the user's own fifth it falls into: with ``r``
-of the user's ``n`` artists heard at most as often as this one (ties together), it is
-``ceil(5 r / n)``, a whole number on the scale 1 to 5.
+**From counts to ratings.**  Listening counts span five orders of magnitude and each user has a
+different level, so a count alone says little.  The rating is the user's own fifth that it falls
+into: if ``r`` of the user's ``n`` artists were heard at most as often as this one (ties together),
+it is ``ceil(5 r / n)``, a whole number on the scale 1 to 5.
 
-**Time.**  Listening has no time in these data.  An interaction carries the time of the user's latest
-tag for that artist, where there is one from after Last.fm's start in 2002 (a few in the file are
-from decades before); the other artists carry 0, and stand first in a history.
+**Time.**  These data have no listening times.  An interaction has the time of the user's latest tag
+for that artist, if there is one after Last.fm's start in 2002 (a few in the file are decades
+older). The other artists have 0, and come first in a history.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pytest_recsys_mt.requests import Item, Scale
 
 SCALE = Scale(1.0, 5.0)
 EARLIEST = 1_009_843_200
-"""2002-01-01 in Unix seconds: tags from before Last.fm's start carry no time."""
+"""2002-01-01 in Unix seconds: tags before Last.fm's start have no time."""
 
 
 def _layout(*columns: Column, encoding: str = "utf-8", ragged: bool = False) -> Layout:
@@ -43,7 +43,7 @@ _ARTIST = Column("item", "integer", ("artistid",))
 _TAG = Column("tag", "integer", ("tagid",))
 _COUNTS = _layout(_USER, _ARTIST, Column("count", "integer", ("weight",)))
 _TAGGED = _layout(_USER, _ARTIST, _TAG, Column("timestamp", "integer"))
-# Some artists have no picture, and no tab where it would stand.
+# Some artists have no picture, and no tab for it.
 _ARTISTS = _layout(Column("item", "integer", ("id",)), Column("name", "text"), ragged=True)
 _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
 
@@ -52,8 +52,8 @@ def load(folder: Path, name: str) -> Dataset:
     """Read a folder of this format.
 
     Args:
-        folder: Holds the files above, with or without ``tags.dat``.
-        name: Of the dataset.
+        folder: The folder of the files above, with or without ``tags.dat``.
+        name: Name of the dataset.
 
     Raises:
         DataError: If a file is missing or wrong; the text names the file and the line.
@@ -82,10 +82,10 @@ def load(folder: Path, name: str) -> Dataset:
 
 
 def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
-    """Ratings 1 to 5 from listening counts, as the module says.
+    """Ratings 1 to 5 from listening counts, see the module.
 
     Args:
-        counts: One row a user and artist, with the columns user and count.
+        counts: One row per user and artist, with the columns user and count.
     """
     groups = counts.groupby("user")["count"]
     rank = groups.rank(method="max").astype("int64")
@@ -94,7 +94,7 @@ def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
 
 
 def _times(counts: pd.DataFrame, tagged: pd.DataFrame) -> pd.Series[int]:
-    """The time of each interaction in Unix seconds, 0 where it is not known."""
+    """The time of each interaction in Unix seconds, 0 if unknown."""
     seconds = tagged.assign(timestamp=tagged["timestamp"] // 1000)
     seconds = seconds[seconds["timestamp"] >= EARLIEST]
     latest = seconds.groupby(["user", "item"], as_index=False)["timestamp"].max()

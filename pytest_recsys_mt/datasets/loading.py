@@ -1,10 +1,9 @@
 """`load`: a dataset by name or by path.
 
-A name (`NAMES`) is looked for in the data directory and downloaded where it is not there; see
-`pytest_recsys_mt.datasets.download`.  A path is a folder in one of the known formats, told by its
-files, recorded answers (``.jsonl``; see `pytest_recsys_mt.datasets.recordings`), or a table; see
-`pytest_recsys_mt.datasets.table`.  Where a folder is called like a dataset,
-write ``./ml-1m`` for the folder.
+A name (`NAMES`) is looked up in the data directory, and downloaded if it is missing; see
+`pytest_recsys_mt.datasets.download`.  A path is a folder in one of the known formats, recognised by
+its files; recorded answers (``.jsonl``; see `pytest_recsys_mt.datasets.recordings`); or a table; see
+`pytest_recsys_mt.datasets.table`.  For a folder with the name of a dataset, write ``./ml-1m``.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ NAMES = (
     "netflix",
     "amazon",
 )
-"""What `load` takes beside paths."""
+"""The names that `load` takes, besides paths."""
 
 BY_HAND = {
     "netflix": "https://www.kaggle.com/datasets/netflix-inc/netflix-prize-data",
     "amazon": "https://cseweb.ucsd.edu/~jmcauley/datasets/amazon_v2/",
 }
-"""Names that nothing is downloaded for, and where their files are to be had."""
+"""Names that are not downloaded, and the sources of their files."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,10 @@ class Format:
     """A folder format.
 
     Attributes:
-        name: As errors call it.
-        files: What every folder of this format holds: names, glob patterns, and alternatives of
+        name: Its name in errors.
+        files: The files of every folder of this format: names, glob patterns, and alternatives of
             them between ``|``.
-        module: Where its loader is, below `pytest_recsys_mt.datasets`.
+        module: The module of its loader, below `pytest_recsys_mt.datasets`.
         loader: The function ``(folder, name) -> Dataset``.
     """
 
@@ -106,7 +105,7 @@ def load(source: str | Path, *, cache_dir: Path | None = None) -> Dataset:
 
     Args:
         source: One of `NAMES`, or a path to a folder or a table. A `Path` is never a name.
-        cache_dir: Where named datasets are kept; by default the environment variable
+        cache_dir: The folder of named datasets; by default the environment variable
             ``RECSYS_MT_DATA``, or ``pytest-recsys-mt/data`` in the platform's cache directory.
 
     Raises:
@@ -137,14 +136,14 @@ def _named(name: str, cache_dir: Path | None) -> Dataset:
 
 
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
-    """The folder of a dataset of `NAMES`, downloaded where it is not there; None for the embedded one.
+    """The folder of a dataset of `NAMES`, downloaded if missing; None for the embedded one.
 
     Args:
-        name: Of the dataset.
-        cache_dir: As of `load`.
+        name: Name of the dataset.
+        cache_dir: As in `load`.
 
     Raises:
-        DataError: If it cannot be downloaded, or is to be had by hand only.
+        DataError: If it cannot be downloaded, or must be obtained by hand.
     """
     if name == "mini":
         return None
@@ -181,14 +180,14 @@ def _folder(folder: Path, name: str) -> Dataset:
 
 
 def _has(folder: Path, file: str) -> bool:
-    """Whether a folder holds a file, by its name, a pattern, or alternatives of them."""
+    """Whether a folder contains a file, by its name, a pattern, or alternatives of them."""
     return any(
         path.is_file() for pattern in file.split("|") for path in islice(folder.glob(pattern), 1)
     )
 
 
 def unknown(source: str | Path) -> str:
-    """What to say where `source` is neither a name nor a path."""
+    """The error text if `source` is neither a name nor a path."""
     if isinstance(source, Path) or "/" in source or "\\" in source or Path(source).suffix:
         return f"no file or folder {str(source)!r}; give a path or one of {', '.join(NAMES)}"
     nearest = difflib.get_close_matches(source.lower(), NAMES, n=1)

@@ -1,9 +1,10 @@
 """Facts about films, joined by IMDb number: directors, cast and genres.
 
 They come from ``movies.db`` in ``bokeh_sampledata`` (CC0, from Wikidata; 17,472 films from 1940 to
-2014), the optional extra ``metadata``: ``pip install 'pytest-recsys-mt[metadata]'``.  A MovieLens
-folder with ``links.csv`` is joined wherever that package is installed, and read without it elsewhere.
-The facts become attributes of the items, so that `Dataset.digest` differs between the two.
+2014), the optional extra ``metadata``: ``pip install 'pytest-recsys-mt[metadata]'``.  If that
+package is installed, a MovieLens folder with ``links.csv`` is joined with the facts; otherwise it
+is read without them. The facts become attributes of the items, so `Dataset.digest` differs between
+the two.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
 
 _DISAMBIGUATED = re.compile(r"\s\((?:\d{4} )?film\)$")
-"""What Wikidata puts behind a title to tell it from a book: ``Faust (2011 film)``."""
+"""Wikidata's addition to a title that distinguishes it from a book: ``Faust (2011 film)``."""
 
 _ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")
-"""A title in lower case as MovieLens writes it."""
+"""A title in lower case in MovieLens's notation."""
 
 
 def imdb_id(number: int) -> str:
-    """An IMDb identifier from its number, as ``links.csv`` has it: ``tt0114709``."""
+    """An IMDb identifier from its number in ``links.csv``: ``tt0114709``."""
     return f"tt{number:07d}"
 
 
 def database() -> Path | None:
-    """The file of film facts, or None where the extra is not installed."""
+    """The file of film facts, or None if the extra is not installed."""
     try:
         from bokeh_sampledata.movies_data import movie_path
     except ImportError:
@@ -41,15 +42,15 @@ def database() -> Path | None:
 
 
 def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[str, Item]:
-    """A catalogue with what is known of its films.
+    """A catalogue with the facts about its films.
 
     Args:
         items: By item id.
         links: IMDb identifiers (``tt0114709``) by item id.
 
     Returns:
-        The same items in the same order. Those in the database gain the attributes ``directors`` and
-        ``cast`` (tuples of names, in the order of the database), and ``genres`` where they had none;
+        The same items in the same order. Those in the database gain the attributes ``directors``
+        and ``cast`` (tuples of names, in the order of the database), and ``genres`` where missing;
         without the extra nothing is added.
 
     Raises:
@@ -63,13 +64,13 @@ def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[s
 
 
 def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
-    """A catalogue with what is known of the films of the same name and year.
+    """A catalogue with the facts about the films of the same name and year.
 
     Args:
         items: By item id. Those without a year gain nothing.
 
     Returns:
-        As `with_metadata`; a name and year that several films of the database have are no match.
+        As `with_metadata`; a name and year of several films in the database do not match.
 
     Raises:
         DataError: If the database cannot be read.
@@ -90,7 +91,7 @@ def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
 
 
 def title_key(title: str) -> str:
-    """A title as titles of two sources are compared.
+    """A title in the form that compares titles of two sources.
 
     Letters and digits in lower case, an article in front: ``Matrix, The`` is ``thematrix``.
     """
@@ -99,12 +100,12 @@ def title_key(title: str) -> str:
 
 
 def item_key(item: Item) -> tuple[str, int | None]:
-    """What tells a film where nothing but its name is known."""
+    """What identifies a film if only its name is known."""
     return title_key(item.title), item.year
 
 
 def films() -> tuple[Item, ...]:
-    """All films of the database, by IMDb identifier and with their directors; none without the extra.
+    """All films of the database, by IMDb identifier, with their directors; empty without the extra.
 
     Raises:
         DataError: If the database cannot be read.
@@ -132,7 +133,7 @@ def _joined(item: Item, facts: Mapping[str, tuple[str, ...]] | None) -> Item:
 
 
 def _facts(path: Path) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Directors, cast and genres, those that are known, by IMDb identifier."""
+    """Known directors, cast and genres, by IMDb identifier."""
     query = "SELECT imdbID, Director, \"Cast\", Genre FROM omdb WHERE imdbID <> '' ORDER BY ID"
     names = ("directors", "cast", "genres")
     return {

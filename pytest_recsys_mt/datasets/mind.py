@@ -4,22 +4,22 @@ Files, as https://github.com/msnews/msnews.github.io/blob/master/assets/doc/intr
 them, tab separated without header or quotes:
 
 * ``news.tsv``: id, category, subcategory, title, abstract, URL, entities of the title, entities of
-  the abstract.  A news item has the attribute ``categories`` (category and subcategory) and, where
-  it is not empty, ``abstract``.
-* ``behaviors.tsv``: impression id, user, time (``11/15/2019 8:55:22 AM``; it carries no zone and is
-  taken for UTC), the news the user had clicked before, and the news shown with their labels
+  the abstract.  A news item has the attribute ``categories`` (category and subcategory) and, if it
+  is not empty, ``abstract``.
+* ``behaviors.tsv``: impression id, user, time (``11/15/2019 8:55:22 AM``; it has no zone and counts
+  as UTC), the news the user had clicked before, and the news shown with their labels
   (``N129416-0 N26703-1``).  A history may be empty.
 
-**From clicks to interactions.**  An interaction is a click, with rating 1 on the scale 0 to 1: those
-in the impressions at the time of the impression, and those in the histories, which have no time, at
-their place in the history counted from 0, so that they keep their order and stand before all others.
-An item clicked again counts once, at its last click.
+**From clicks to interactions.**  An interaction is a click, with rating 1 on the scale 0 to 1.
+Clicks in the impressions have the time of the impression. Clicks in the histories have no time;
+they get their place in the history, from 0, so that they keep their order and come before all
+others. An item clicked again counts once, at its last click.
 
-**Impressions** with what was not clicked are in `MindDataset.impressions`.
+**Impressions** with the items that were not clicked are in `MindDataset.impressions`.
 
-**Training and validation set.**  The archives unpack to ``MINDsmall_train`` and ``MINDsmall_dev`` (or
-``MINDlarge_...``).  A folder that holds both is one dataset: the news of both, and the impressions of
-the first before those of the second.  Where both describe an item, the first is taken.
+**Training and validation set.**  The archives unpack to ``MINDsmall_train`` and ``MINDsmall_dev``
+(or ``MINDlarge_...``).  A folder with both is one dataset: the news of both, and the impressions of
+the first before those of the second.  If both describe an item, the first description counts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
 
 PARTS = ("train", "dev")
-"""The published parts with labels, as their folders end."""
+"""The published parts with labels, by the endings of their folders."""
 
 TIME_FORMAT = "%m/%d/%Y %I:%M:%S %p"
 
@@ -77,7 +77,7 @@ _BEHAVIORS = Layout(
 class MindDataset(Dataset):
     """A dataset of clicks with the impressions that they come from.
 
-    `without` gives a plain `Dataset`: the impressions would tell what was held out.
+    `without` returns a plain `Dataset`: the impressions would reveal the held-out items.
 
     Attributes:
         impressions: In the order of their file, or files.
@@ -90,23 +90,23 @@ def load(folder: Path, name: str) -> MindDataset:
     """Read a folder of this format.
 
     Args:
-        folder: Holds the files above.
-        name: Of the dataset.
+        folder: The folder of the files above.
+        name: Name of the dataset.
 
     Raises:
-        DataError: If a file is missing or wrong, or the labels are missing, as in the published test
-            set; the text names the file and the line.
+        DataError: If a file is missing or wrong, or the labels are missing, as in the published
+            test set; the text names the file and the line.
     """
     return _load(folder, [folder], name)
 
 
 def load_small(folder: Path, name: str) -> MindDataset:
-    """Read a folder with both parts of MINDsmall; otherwise as `load`."""
+    """Read a folder with both parts of MINDsmall; otherwise like `load`."""
     return _load(folder, [folder / f"MINDsmall_{part}" for part in PARTS], name)
 
 
 def load_large(folder: Path, name: str) -> MindDataset:
-    """Read a folder with both parts of MIND; otherwise as `load`."""
+    """Read a folder with both parts of MIND; otherwise like `load`."""
     return _load(folder, [folder / f"MINDlarge_{part}" for part in PARTS], name)
 
 
@@ -171,7 +171,7 @@ def _lists(
 ) -> tuple[Lists, npt.NDArray[np.bool_]]:
     """The lists of news in one column of the file, and the labels of their entries.
 
-    Only distinct entries are looked at one by one: millions of entries name thousands of news.
+    Only distinct entries are parsed one by one: millions of entries name thousands of news.
     """
     entries = [text.split() for text in rows.frame[column].tolist()]
     starts = np.concatenate([[0], np.cumsum([len(entry) for entry in entries])]).astype(np.int64)
@@ -208,11 +208,11 @@ def _refusal(entry: str, column: str, columns: Mapping[str, int], labelled: bool
             f"{entry!r} has no label, as in the published test set; give the folder of the training "
             f"or the validation set"
         )
-    return f"{entry!r} is no news id with a label 0 or 1, as in 'N26703-1'"
+    return f"{entry!r} is not a news id with a label 0 or 1, as in 'N26703-1'"
 
 
 def _clicks(impressions: Impressions) -> pd.DataFrame:
-    """One row a user and clicked item, as the module says."""
+    """One row per user and clicked item, see the module."""
     users, names = pd.factorize(np.array(impressions.users, dtype=object))
     before, shown = impressions.history, impressions.shown
     lengths = np.diff(before.starts)

@@ -1,7 +1,7 @@
 """The embedded dataset ``mini``: 351 real films and 400 simulated users.
 
-The films are facts of Wikidata (CC0) with a logline each; the users come from a documented
-preference model.  ``scripts/make_mini.py`` makes the files and says how.
+The films are facts of Wikidata (CC0), each with a logline; the users come from a documented
+preference model.  ``scripts/make_mini.py`` makes the files and documents the model.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Files, as https://files.grouplens.org/datasets/movielens/ml-100k-README.txt describes them:
 ``u.data`` (user, item, rating, timestamp, tabs), ``u.item`` (id, title, release date, video date, URL
-and one flag a genre, pipes), ``u.user`` (id, age, gender, occupation, postal code, pipes).  Users have
-the attributes ``age``, ``gender`` and ``occupation``; postal codes are left out.
+and one flag per genre, pipes), ``u.user`` (id, age, gender, occupation, postal code, pipes).  Users
+have the attributes ``age``, ``gender`` and ``occupation``; postal codes are left out.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def load(folder: Path, name: str) -> Dataset:
     """Read a folder of this format.
 
     Args:
-        folder: Holds the files above.
-        name: Of the dataset.
+        folder: The folder of the files above.
+        name: Name of the dataset.
 
     Raises:
         DataError: If a file is missing or wrong; the text names the file and the line.

@@ -1,11 +1,11 @@
 """MovieLens as CSV: ml-latest-small, ml-latest, ml-20m and ml-25m.
 
 Files, as https://files.grouplens.org/datasets/movielens/ml-25m-README.html describes them:
-``ratings.csv`` (userId, movieId, rating, timestamp), ``movies.csv`` (movieId, title, genres), and,
-where they are there, ``tags.csv`` (userId, movieId, tag, timestamp), whose most frequent tags become
-the attribute ``tags``, and ``links.csv`` (movieId, imdbId, tmdbId), which joins the films to
-`metadata` where that extra is installed.  The film list of `listing` and the pictures of `pictures` are
-read where they are there, too.
+``ratings.csv`` (userId, movieId, rating, timestamp), ``movies.csv`` (movieId, title, genres), and
+two optional files.  ``tags.csv`` (userId, movieId, tag, timestamp): its most frequent tags become
+the attribute ``tags``.  ``links.csv`` (movieId, imdbId, tmdbId): it joins the films to `metadata`
+if that extra is installed.  The film list of `listing` and the pictures of `pictures` are read too,
+if they exist.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def load(folder: Path, name: str) -> Dataset:
     """Read a folder of this format.
 
     Args:
-        folder: Holds the files above, with or without ``tags.csv`` and ``links.csv``.
-        name: Of the dataset.
+        folder: The folder of the files above, with or without ``tags.csv`` and ``links.csv``.
+        name: Name of the dataset.
 
     Raises:
         DataError: If a file is missing or wrong; the text names the file and the line.

@@ -65,8 +65,8 @@ def load_1m(folder: Path, name: str) -> Dataset:
     """Read a folder of MovieLens 1M.
 
     Args:
-        folder: Holds the files.
-        name: Of the dataset.
+        folder: The folder of the files.
+        name: Name of the dataset.
 
     Raises:
         DataError: If a file is missing or wrong; the text names the file and the line.
@@ -79,8 +79,8 @@ def load_10m(folder: Path, name: str) -> Dataset:
     """Read a folder of MovieLens 10M.
 
     Args:
-        folder: Holds the files.
-        name: Of the dataset.
+        folder: The folder of the files.
+        name: Name of the dataset.
 
     Raises:
         DataError: If a file is missing or wrong; the text names the file and the line.
@@ -142,7 +142,7 @@ def _users(path: Path) -> dict[str, dict[str, str]]:
     frame = people.frame
     people.refuse(
         ~frame["age"].isin(list(AGES)).to_numpy(),
-        lambda row: f"age code {frame['age'].iloc[row]} is none of {list(AGES)}",
+        lambda row: f"age code {frame['age'].iloc[row]} is not one of {list(AGES)}",
     )
     people.refuse(
         ~frame["occupation"].between(0, len(OCCUPATIONS) - 1).to_numpy(),

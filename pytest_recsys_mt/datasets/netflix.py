@@ -2,14 +2,15 @@
 
 Files, as the README of the set describes them:
 
-* ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``, title, in
-  Latin-1; a title may hold commas.
+* ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``, title,
+in * ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``,
+  title, in Latin-1; a title may contain commas.
 * The ratings as ``mv_0000001.txt`` and so on, in the folder or in its folder ``training_set``, one
-  file a film, or as ``combined_data_1.txt`` to ``_4.txt``: below a line with the film and a colon,
-  lines of customer, rating and day (``1488844,3,2005-09-06``).
+  file per film, or as ``combined_data_1.txt`` to ``_4.txt``: below a line with the film and a
+  colon, lines of customer, rating and day (``1488844,3,2005-09-06``).
 
-Facts about the films are joined by name and year: those of `listing` where its file is there, and what
-it lacks from `metadata`.  Pictures are read as `pictures` says.
+Facts about the films are joined by name and year: those of `listing` if its file exists, then those
+of `metadata` where missing.  `pictures` describes how pictures are read.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from pytest_recsys_mt.requests import Item, Scale
 
 SCALE = Scale(1.0, 5.0)
 _BLOCK = 64 << 20
-"""Bytes of ratings that are parsed at a time."""
+"""Bytes of ratings to parse at a time."""
 _FILM = re.compile(rb"^(\d+):[ \t]*\r?$", re.MULTILINE)
 _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
 
@@ -43,8 +44,8 @@ def load(folder: Path, name: str) -> Dataset:
     """Read a folder of this format.
 
     Args:
-        folder: Holds the files above.
-        name: Of the dataset.
+        folder: The folder of the files above.
+        name: Name of the dataset.
 
     Raises:
         DataError: If a file is missing or wrong; the text names the file and the line.
@@ -73,14 +74,14 @@ def _catalogue(path: Path) -> dict[str, Item]:
                 f"its title, as in '1,2003,Dinosaur Planet'"
             )
         if key in items:
-            raise DataError(f"{str(path)!r}, line {number}: film {key!r} stands there already")
+            raise DataError(f"{str(path)!r}, line {number}: film {key!r} is there already")
         items[key] = Item(key, rest[1].strip(), None if rest[0] == "NULL" else int(rest[0]))
     return items
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Ratings of one film: the bytes below its line, as they stand in a file."""
+    """Ratings of one film: the bytes below its line in a file."""
 
     path: Path
     film: int
@@ -103,7 +104,7 @@ def _ratings(folder: Path) -> Rows:
 
 
 def _blocks(files: list[Path]) -> Iterator[list[_Part]]:
-    """The parts of all files, so many at a time that parsing is worth while."""
+    """The parts of all files, in blocks large enough to parse efficiently."""
     block: list[_Part] = []
     size = 0
     for path in files:
@@ -161,7 +162,7 @@ def _parsed(block: list[_Part]) -> pd.DataFrame:
 
 
 def _wrong(block: list[_Part]) -> DataError:
-    """The error for the first line of a block that is no rating."""
+    """The error for the first line of a block that is not a rating."""
     for path in dict.fromkeys(part.path for part in block):
         for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), 1):
             if re.fullmatch(r"\d+:\s*", line):
@@ -176,7 +177,7 @@ def _wrong(block: list[_Part]) -> DataError:
 
 
 def _place(files: list[Path], row: int) -> str:
-    """Where the rating of some number stands."""
+    """The place of a rating by its number."""
     for path in files:
         for part in _parts(path):
             if row < part.rows:

@@ -1,4 +1,4 @@
-"""Reading Parquet tables, whose cells have types and whose rows have no lines."""
+"""Reads Parquet tables, whose cells have types and whose rows have no lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def header(path: Path) -> list[str]:
     """The names of the columns.
 
     Raises:
-        DataError: If the file is no Parquet file, or pyarrow is not installed.
+        DataError: If the file is not a Parquet file, or pyarrow is not installed.
     """
     try:
         from pyarrow import ArrowException  # type: ignore[import-untyped]
@@ -39,11 +39,11 @@ def read(path: Path, columns: tuple[Column, ...]) -> Rows:
 
     Args:
         path: The file.
-        columns: What is looked for; other columns are not read.
+        columns: The columns to read; others are ignored.
 
     Raises:
-        DataError: If the file cannot be read, lacks a column, or has a cell that is not what its
-            column holds; places are rows, from 1.
+        DataError: If the file cannot be read, lacks a column, or has a cell of a wrong kind; places
+            are rows, from 1.
     """
     names = header(path)
     found = match(names, columns, f"{str(path)!r}")

@@ -1,8 +1,9 @@
-"""Pictures of items, and what a multimodal model says of them.
+"""Pictures of items, and their descriptions by a multimodal model.
 
-They stand beside the official files of a dataset: pictures in a folder ``posters``, named by item
-(``17.jpg``), become the attribute ``image``, the path; and a file ``image_descriptions.jsonl`` with one
-record an item, ``{"item": "17", "description": "A red square."}``, the attribute ``image_description``.
+They stand beside the official files of a dataset.  Pictures in a folder ``posters``, named by item
+(``17.jpg``), become the attribute ``image``, the path.  A file ``image_descriptions.jsonl`` with
+one record per item, ``{"item": "17", "description": "A red square."}``, becomes the attribute
+``image_description``.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ def with_pictures(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
 
     Args:
         items: By item id.
-        folder: Holds the folder and the file above, or neither.
+        folder: The folder with the folder and the file above, or with neither.
 
     Returns:
-        The same items in the same order, with the attributes that were found.
+        The same items in the same order, with the attributes found.
 
     Raises:
         DataError: If a record has no item or no description; the text names the file and the line.

@@ -1,19 +1,19 @@
-"""Questions to a language model with the answers it gave: JSON, one object a line.
+"""Questions to a language model with its answers: JSON, one object a line.
 
 =================== ===============================================================================
 key                 what it holds
 =================== ===============================================================================
-``user``            whose question it was
+``user``            the user of the question
 ``history``         titles, oldest first
 ``candidates``      titles, in the order of the prompt
 ``target``          the title that the user chose next, which the answer should rank high
-``text``            the answer as the model wrote it
-``finish_reason``   ``"length"`` or ``"content_filter"`` where it was cut off (may be left out)
+``text``            the text of the model's answer
+``finish_reason``   ``"length"`` or ``"content_filter"`` if it was cut off (may be left out)
 =================== ===============================================================================
 
-Other keys, such as the prompt, are left out. Lines with the same question are replicates, in their
-order. A title is its item's id; where a list names one twice, the second is an item of its own. Nobody
-rated anything here, so every rating is 1 on a scale from 0 to 1.
+Other keys, such as the prompt, are ignored. Lines with the same question are replicates, in their
+order. A title is its item's id; if a list names one twice, the second is a separate item. There are
+no ratings, so every rating is 1 on a scale from 0 to 1.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SUFFIX = ".jsonl"
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer as it was given."""
+    """One recorded answer."""
 
     text: str
     cut_off: bool = False
@@ -77,8 +77,8 @@ def read(path: Path) -> dict[str, Recording]:
         known = found.setdefault(request.user, Recording(request, target, ()))
         if (known.request, known.target) != (request, target):
             raise DataError(
-                f"{where}: user {request.user!r} has another question in a line before; give each "
-                f"question a user of its own"
+                f"{where}: user {request.user!r} has another question in an earlier line; give each "
+                f"question its own user"
             )
         found[request.user] = Recording(request, target, (*known.replies, reply))
     if not found:
@@ -134,7 +134,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise DataError(f"{str(path)!r}, line {number}: this is no JSON: {error}") from error
+            raise DataError(f"{str(path)!r}, line {number}: this is not JSON: {error}") from error
         if not isinstance(row, dict):
             raise DataError(f"{str(path)!r}, line {number}: an object is needed, got {row!r:.60}")
         yield number, row

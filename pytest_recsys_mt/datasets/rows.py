@@ -1,7 +1,7 @@
-"""Reading delimited files: pandas reads, and a file that pandas refuses is walked for the line.
+"""Reads delimited files: pandas reads, and if pandas refuses a file, a second pass finds the line.
 
-`read` never loops over rows.  Only where a file turns out to be wrong is it gone through once more,
-a row at a time, so that the error can name the line.
+`read` never loops over rows.  Only a faulty file is read once more, row by row, so that the error
+can name the line.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import pandas as pd
 from pytest_recsys_mt.errors import DataError
 
 Kind = Literal["id", "integer", "number", "text", "time", "date"]
-"""What a column holds: ids and text stay as written (an id is never empty), integers fit 64 bits,
-numbers are finite, dates are ISO 8601 (UTC where no zone is given) and are read as Unix seconds.  A
+"""The content of a column: ids and text stay as written (an id is never empty), integers fit 64
+bits, numbers are finite, dates are ISO 8601 (UTC without a zone) and are read as Unix seconds.  A
 time is an integer or a date, whichever the first row has."""
 
 _DTYPES: Mapping[Kind, str] = {
@@ -40,11 +40,11 @@ _WANTED: Mapping[Kind, str] = {
     "date": "an ISO 8601 date (2001-01-31T12:00:00), as the first row has",
 }
 COLUMNS = 10_000
-"""The most that a file may have."""
+"""Most columns of a file."""
 LINE = 1 << 24
-"""Bytes after which a line must have ended; longer ones would be read into memory whole, many times over."""
+"""Most bytes of a line; a longer one would be read into memory completely, many times over."""
 _STAND_IN = "\x1f"
-"""The ASCII unit separator stands for `::`, as pandas' fast engine takes one character only."""
+"""The ASCII unit separator replaces `::`, as pandas' fast engine takes only one character."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Column:
     """One column of a file.
 
     Attributes:
-        name: Of the column in what `read` returns.
-        kind: What it holds.
-        aliases: Headers that mean this column, as `normal` gives them; empty means the name alone.
+        name: Its name in the result of `read`.
+        kind: Its content.
+        aliases: Headers for this column, in the form of `normal`; empty means only the name.
         required: Whether a file without it is refused.
     """
 
@@ -66,13 +66,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a delimited file is written.
+    """The format of a delimited file.
 
     Attributes:
-        columns: In the order of the file where it has no header; by header otherwise.
+        columns: In the order of the file if it has no header; by header otherwise.
         separator: Between fields; one character, or ``::``.
         header: Whether the first line names the columns.
-        encoding: ``utf-8``, or ``latin-1``, which takes a copy that was re-encoded to UTF-8 too.
+        encoding: ``utf-8``, or ``latin-1``, which also accepts a copy re-encoded to UTF-8.
         quoted: Whether fields may stand in double quotes.
         ragged: Whether fields at the end of a line may be missing.
     """
@@ -86,23 +86,23 @@ class Layout:
 
     @property
     def delimiter(self) -> str:
-        """The one character that stands between fields once the file is open."""
+        """The character between fields once the file is open."""
         return self.separator if len(self.separator) == 1 else _STAND_IN
 
     @property
     def quoting(self) -> Literal[0, 3]:
-        """The same for pandas and `csv`."""
+        """`quoted` for pandas and `csv`."""
         return csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one file, and where each of them stands.
+    """The rows of one file with their places.
 
     Attributes:
         path: The file.
         frame: Its rows, numbered from 0.
-        place: The place of a row, by its number, as errors name it: ``line 7``.
+        place: Returns the place of a row by its number, for errors: ``line 7``.
     """
 
     path: Path
@@ -115,7 +115,7 @@ class Rows:
         return value.item() if isinstance(value, np.generic) else value
 
     def refuse(self, wrong: npt.NDArray[np.bool_], why: Callable[[int], str]) -> None:
-        """Raise for the first row that `wrong`, shape (rows,), marks; `why` gets its number.
+        """Raise for the first row that `wrong`, shape (rows,), marks; `why` receives its number.
 
         Raises:
             DataError: With the file, the place and the reason.
@@ -125,7 +125,7 @@ class Rows:
             raise DataError(f"{str(self.path)!r}, {self.place(row)}: {why(row)}")
 
     def refuse_repeats(self, column: str) -> None:
-        """Raise where a column that identifies rows repeats.
+        """Raise if a column that identifies rows repeats.
 
         Raises:
             DataError: With the file, both places and the value.
@@ -140,7 +140,7 @@ class Rows:
 
 
 def normal(header: str) -> str:
-    """A header as headers are compared: lower case, without spaces, hyphens and underscores."""
+    """A header for comparison: lower case, without spaces, hyphens and underscores."""
     return "".join(c for c in header.casefold() if c not in " -_\t")
 
 
@@ -149,11 +149,11 @@ def read(path: Path, layout: Layout) -> Rows:
 
     Args:
         path: The file.
-        layout: How it is written. Columns that the layout does not name are left out.
+        layout: Its format. Columns that the layout does not name are left out.
 
     Raises:
         DataError: If the file is missing, empty, in another encoding, lacks a column, or has a row
-            with a wrong number of fields or with a field that is not what its column holds.
+            with a wrong number of fields or with a field of a wrong kind.
     """
     width, columns = _positions(path, layout)
     encoding = _encoding(path, layout)
@@ -174,7 +174,7 @@ def read(path: Path, layout: Layout) -> Rows:
             )
     except (ValueError, OverflowError) as problem:
         _explain(path, layout, encoding, width, columns, problem)
-    # pandas takes surplus fields of the first row for row labels, and fills missing ones up.
+    # pandas uses surplus fields of the first row as row labels, and fills in missing ones.
     sound = isinstance(frame.index, pd.RangeIndex)
     if sound and not layout.ragged and columns.get(width - 1, _TEXT).kind == "text":
         sound = all(len(row) == width for _, row in _walk(path, layout, encoding))
@@ -222,7 +222,7 @@ def _open(path: Path, layout: Layout) -> IO[bytes]:
 
 
 def _encoding(path: Path, layout: Layout) -> str:
-    """The encoding to read with: latin-1 fits all bytes, so a UTF-8 copy has to be looked for."""
+    """The encoding to read with: latin-1 accepts all bytes, so check for a UTF-8 copy."""
     if layout.encoding != "latin-1":
         return layout.encoding
     try:
@@ -233,7 +233,7 @@ def _encoding(path: Path, layout: Layout) -> str:
 
 
 def _walk(path: Path, layout: Layout, encoding: str) -> Iterator[tuple[int, list[str]]]:
-    """Every row of the file, the header too: the number of its first line, and its fields."""
+    """Every row of the file, including the header: the number of its first line, and its fields."""
     decoder = "utf-8-sig" if encoding == "utf-8" else encoding
     with (
         _open(path, layout) as stream,
@@ -267,10 +267,10 @@ def _undecodable(path: Path, encoding: str) -> DataError:
 
 
 def _require_lines(path: Path) -> None:
-    """See that a file is made of lines, without keeping any of it.
+    """Check that a file consists of lines, without storing any of it.
 
     Raises:
-        DataError: If a line is longer than any table has.
+        DataError: If a line is longer than in any table.
     """
     with path.open("rb") as stream:
         for start in count(0, LINE):
@@ -285,7 +285,7 @@ def _require_lines(path: Path) -> None:
 
 
 def head(path: Path, layout: Layout) -> tuple[list[str], list[str]]:
-    """The header of a file and the fields of its first row (empty where there is none).
+    """The header of a file and the fields of its first row (empty if there is none).
 
     Raises:
         DataError: If the file is missing or empty, or its start is in another encoding.
@@ -321,11 +321,11 @@ def _positions(path: Path, layout: Layout) -> tuple[int, dict[int, Column]]:
 
 
 def match(header: list[str], columns: tuple[Column, ...], where: str) -> dict[int, Column]:
-    """Where in a header each column stands.
+    """The position of each column in a header.
 
     Args:
         header: The names in the file.
-        columns: What is looked for.
+        columns: The columns to find.
         where: The start of error texts.
 
     Returns:
@@ -360,7 +360,7 @@ def _explain(
     columns: Mapping[int, Column],
     cause: Exception | None,
 ) -> NoReturn:
-    """Raise for the first row that is not as the layout says."""
+    """Raise for the first row that violates the layout."""
     rows = _walk(path, layout, encoding)
     if layout.header:
         next(rows, None)
@@ -381,7 +381,7 @@ def _explain(
 
 
 def _fits(field: str, kind: Kind) -> bool:
-    if kind in ("text", "date"):  # a date is looked at once pandas has parsed it
+    if kind in ("text", "date"):  # dates are checked after pandas has parsed them
         return True
     if kind == "id":
         return field != ""

@@ -1,10 +1,10 @@
 """Any table of interactions: CSV, TSV or Parquet, and a catalogue beside it.
 
-**Interactions.**  One row each.  Headers are compared without case, spaces, hyphens and underscores
-(``userId`` is ``user_id``); other columns are left out.
+**Interactions.**  One per row.  Headers are compared without case, spaces, hyphens and underscores
+(``userId`` is ``user_id``); other columns are ignored.
 
 ========== ======================================================= ==============================
-column     also called                                             where it is missing
+column     also called                                             if it is missing
 ========== ======================================================= ==============================
 user       userid, uid, customerid, reviewerid                     refused
 item       itemid, iid, movieid, movie, productid, artistid, asin  refused
@@ -13,17 +13,17 @@ timestamp  time, date, datetime, unixtime, unixreviewtime          the order of 
 ========== ======================================================= ==============================
 
 Timestamps are whole Unix seconds or ISO 8601 dates (``2001-01-31``, ``2001-01-31T12:00:00+02:00``;
-UTC where no zone is given), one of the two in a file.
+UTC without a zone); a file uses one of the two.
 
 **The scale** is the first of `SCALES` that holds all the ratings.
 
 **The catalogue** of ``shop.csv`` is the first of these files in the same folder: ``shop.items``,
 ``items``, ``catalogue``, ``catalog``, each with ``.csv``, ``.tsv`` or ``.parquet``.  Its columns are
-the item's id (``id``, or as above), and, where they are there, ``title`` (or ``name``), ``year``
-(without that column, a year in brackets behind the title), and anything else, which becomes an
-attribute of that name: `LISTS` a tuple of what stands between bars, the others text (`SPELLED` says
-which other headers mean a known attribute; an ``image`` is a path from the catalogue's folder, or a data
-URL).  Without a catalogue the items are those of the interactions, and their ids are their titles.
+the item's id (``id``, or as above), and, optionally, ``title`` (or ``name``), ``year`` (without
+that column, a year in brackets after the title), and others.  Any other column becomes an attribute
+of that name: those in `LISTS` a tuple of the parts between bars, the others text.  `SPELLED` lists
+other headers for known attributes; an ``image`` is a path from the catalogue's folder, or a data
+URL. Without a catalogue the items are those of the interactions, and their ids are their titles.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SCALES = (
     Scale(0, 10),
     Scale(0, 100),
 )
-"""The usual rating scales, in the order in which they are tried."""
+"""The usual rating scales, in the order of trial."""
 LISTS = ("genres", "directors", "cast", "tags", "categories")
 """Attributes that hold several values, between bars: ``Comedy|Drama``."""
 SPELLED = {
@@ -60,7 +60,7 @@ SPELLED = {
     "color": "colour",
     "imagedescription": "image_description",
 }
-"""Attributes by what headers, without spaces, hyphens and underscores, may call them."""
+"""Attributes by their possible headers, without spaces, hyphens and underscores."""
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 _USERS = ("user", "userid", "uid", "customerid", "reviewerid")
@@ -83,11 +83,11 @@ def load(path: Path, name: str) -> Dataset:
     """Read a table, and the catalogue beside it.
 
     Args:
-        path: Of the interactions.
-        name: Of the dataset.
+        path: Path of the interactions.
+        name: Name of the dataset.
 
     Raises:
-        DataError: If a file is wrong; the text names the file and the line (of Parquet, the row).
+        DataError: If a file is wrong; the text names the file and the line (for Parquet, the row).
     """
     rows = _read(path, _INTERACTIONS)
     frame = rows.frame

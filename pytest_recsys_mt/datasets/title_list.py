@@ -1,8 +1,8 @@
 """A list of titles: directors, cast, genres and loglines, joined by name and year.
 
 ``netflix_titles.csv`` is the catalogue "Netflix Movies and TV Shows" on Kaggle
-(https://www.kaggle.com/datasets/shivamb/netflix-shows), which the metadata of LRWorld come from: title,
-director, cast, release_year, listed_in (genres), description (one sentence), and further columns.
+(https://www.kaggle.com/datasets/shivamb/netflix-shows), the source of LRWorld's metadata. Columns:
+title, director, cast, release_year, listed_in (genres), description (one sentence), and others.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _LISTED = Layout(
 
 
 def with_listing(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
-    """A catalogue with what the list says of films of the same name and year.
+    """A catalogue with the list's facts about films of the same name and year.
 
     Args:
         items: By item id.
-        folder: Holds the list, or not.
+        folder: The folder of the list, which may be missing.
 
     Returns:
         The same items in the same order; those in the list gain ``directors``, ``cast``, ``genres``
-        and ``logline``, what of them they had not. Two entries of one name and year are no match.
+        and ``logline``, where missing. Two entries of one name and year do not match.
 
     Raises:
         DataError: If the list is wrong; the text names the file and the line.

@@ -1,1 +1,1 @@
-"""From data and transformations to answers of both sides, and the state of a run."""
+"""Turns data and transformations into answers of both sides, and holds the state of a run."""

@@ -1,4 +1,4 @@
-"""The other end of `elsewhere`: what a new process does to answer requests."""
+"""The new process that `elsewhere` starts, which answers its requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def main(out: int) -> None:
 
 
 def _answers(order: Order) -> list[Answer]:
-    # Which users are drawn is settled; only what is trained on is made again.
+    # The users are already drawn; only the training data is made again.
     session = Session(replace(order.settings, sampler=None, executor="local"), run="elsewhere")
     design = order.design
     fit = Fit(design.training_history, design.initialisation)

@@ -1,4 +1,4 @@
-"""From a dataset to requests: who is asked what, and what is held out."""
+"""Turns a dataset into requests: which users are asked what, and which items are held out."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Recall = Callable[[Sequence[Request]], Sequence[Sequence[Sequence[str]]]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One user's request, and what is known of the user beyond it.
+    """One user's request, and further facts about the user.
 
     Attributes:
-        request: As a recommender is asked.
-        held_out: Ids of the items held out for them, which no recommender sees.
+        request: The request as a recommender receives it.
+        held_out: Ids of the items held out for the user, which no recommender sees.
         past: Ids of all items that the user has in the training data, oldest first.
     """
 
@@ -36,10 +36,10 @@ class Case:
     past: tuple[str, ...] = ()
 
     def knowing(self, request: Request) -> Request:
-        """A request of this user that says what of their past its history does not show.
+        """A request of this user that lists the past items that its history does not show.
 
-        With candidates it says nothing: those are never what the user has. Whatever became of the
-        history on the way, the user has what they have, and so the same items may be recommended.
+        With candidates it lists nothing: no candidate is a past item. A changed history does not
+        change the user's past, so the same items may be recommended.
         """
         seen: tuple[str, ...] = ()
         if request.candidates is None:
@@ -53,11 +53,11 @@ class Split:
     """Leave-one-out: every user's latest interaction is held out, the rest is for training.
 
     Attributes:
-        dataset: All of it.
+        dataset: The whole dataset.
         seed: Root of the sampling of users and candidates.
-        draw: Number of the sample of users, where an earlier one was not like all users.
-        recall: Gives every request's top lists, one a recommender, best first; for designs whose
-            candidates come from them.
+        draw: Number of the sample of users; above 0 if an earlier sample was not like all users.
+        recall: Returns the top lists of every request, one per recommender, best first; for designs
+            whose candidates come from them.
     """
 
     dataset: Dataset
@@ -98,7 +98,7 @@ class Split:
         return frame if design.rated_above is None else frame[frame["rating"] > design.rated_above]
 
     def cases(self, design: Design) -> tuple[Case, ...]:
-        """The requests of a design; more users only add to those of fewer.
+        """The requests of a design; more users only add requests.
 
         Raises:
             DataError: If fewer than two users have a history, or the catalogue is too small.
@@ -137,7 +137,7 @@ class Split:
     def _recalled(self, cases: tuple[Case, ...], design: Design) -> tuple[Case, ...]:
         """The cases with candidates from the top lists of other recommenders."""
         if self.recall is None:
-            raise DataError("nothing is known to take candidates from; a Split needs recall")
+            raise DataError("candidates have no source; a Split needs recall")
         requests = [case.request.replace(k=design.candidates) for case in cases]
         return tuple(
             replace(case, request=case.knowing(case.request.replace(candidates=dealt)))
@@ -148,7 +148,7 @@ class Split:
         )
 
     def _dealt(self, case: Case, lists: Sequence[Sequence[str]], most: int) -> tuple[Item, ...]:
-        """Candidates in turn from top lists; what is none for this user is passed over."""
+        """Candidates in turn from top lists; skips items that are no candidates for this user."""
         items, known = self.dataset.items, case.request.known
         fit = [[item for item in each if item in items and item not in known] for each in lists]
         return tuple(items[item] for item in in_turn(fit, most))
@@ -208,13 +208,15 @@ def in_turn(lists: Sequence[Sequence[str]], most: int) -> tuple[str, ...]:
 class ShareSplit(Split):
     """A share of the interactions of some users is held out at random, the rest is for training.
 
-    The users are dealt into folds; those of one fold are asked, all others are for training alone.
+    The users are split into folds. The users of one fold are asked; all others are for training
+    only.
 
     Attributes:
-        fold: Whose users are asked, from 0.
-        folds: How many there are.
-        share: Of each user's interactions, in (0, 1); at least one, and at most all but one.
-        most: Users of one fold at most.
+        fold: Number of the fold whose users are asked, from 0.
+        folds: Number of folds.
+        share: Share of each user's interactions to hold out, in (0, 1); at least one interaction is
+            held out, and at least one stays.
+        most: Largest number of users of one fold.
     """
 
     fold: int = 0

@@ -1,9 +1,9 @@
 """The smallest request that still shows a violation.
 
-A violated verdict is about all users; a person wants to see one of them, and no more of that user's
-request than it takes. So the test's own body is run again on the worst user alone, with less and
-less of the history and of the candidates, for as long as its oracle still sees that user's effect
-beyond the margin. What the oracle is does not matter here.
+A violated verdict is about all users; a person wants to see one user and the smallest request. So
+the test's own body runs again on the worst user alone, with less and less of the history and of the
+candidates, while its oracle still sees that user's effect beyond the margin. This works for any
+oracle.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Counterexample:
-    """One user's request, as small as it could be made, that still shows a violation.
+    """One user's smallest request found that still shows a violation.
 
     Attributes:
         source: The request.
-        followup: The transformed one; None where the oracle judges the source alone.
+        followup: The transformed request; None if the oracle judges the source alone.
         example: Both answers, and how far they agree.
-        effect: Of this user on this request, in the unit of the margin.
-        whole: The user's request as it was.
-        calls: Distinct calls that the search took.
-        minimal: Whether nothing more can be left out; False where the calls ran out.
+        effect: The effect for this user on this request, in the unit of the margin.
+        whole: The user's original request.
+        calls: Distinct calls that the search made.
+        minimal: Whether nothing more can be left out; False if the calls ran out.
     """
 
     source: Request
@@ -61,37 +61,37 @@ def smallest(
     body: Callable[[Recsys], object],
     limit: int,
 ) -> Counterexample | None:
-    """Minimise the request of the user that speaks loudest for a violated verdict.
+    """Minimise the request of the user with the largest effect of a violated verdict.
 
-    The history is reduced first, then the candidates (and `k` with them), in turn until neither
-    gives way; one item of each is kept at least. Calls are numbered as in the test, so a stochastic
-    recommender is asked the same replicates, and with a cache in front every search ends alike.
+    The search reduces the history first, then the candidates (and `k` with them), in turn until
+    neither shrinks further; it keeps at least one item of each. Calls are numbered as in the test,
+    so a stochastic recommender gets the same replicates, and with a cache every search ends alike.
 
     Args:
-        recsys: The runner that the test was given.
+        recsys: The runner that the test received.
         verdicts: All verdicts of the test, in their order.
-        wanted: The status that the test wanted of each.
-        place: Which of them to shrink, violated.
+        wanted: The status that the test wanted of each verdict.
+        place: Position of the violated verdict to shrink.
         body: Runs the test's own code on another runner.
-        limit: How many distinct calls may be put, or looked up, beyond those of the test.
+        limit: How many distinct calls may be sent, or looked up, beyond those of the test.
 
     Returns:
-        The smallest found within the limit; None where the user alone does not show the violation,
-        such as in a test that asks under another design.
+        The smallest request found within the limit; None if the user alone does not show the
+        violation, as in a test that asks under another design.
     """
     search = _Search(recsys, verdicts, wanted, place, body)
     return search.run(limit)
 
 
-class _Spent(RecsysError):  # noqa: N818 - the end of the search, no failure
-    """The calls have run out."""
+class _Spent(RecsysError):  # noqa: N818 - it ends the search and is not a failure
+    """No calls are left."""
 
 
 class _Rationed:
-    """A subject that lets through so many distinct calls, and no more.
+    """A subject that sends a limited number of distinct calls.
 
     Attributes:
-        origin: The subject that it wraps, by which an executor knows its recommender.
+        origin: The wrapped subject, by which an executor knows its recommender.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -102,23 +102,23 @@ class _Rationed:
         self.fingerprint = subject.fingerprint
         self.wavers: Wavers = subject.wavers
         self.wavered: Wavers = ""
-        self.live = False  # a search looks at one user, and asks nothing again
+        self.live = False  # a search looks at one user, and repeats no calls
         self.limit: int | None = None
         self.asked: set[str] = set()
         self.origin = subject
 
     def fit(self, training: Dataset, seed: int) -> None:
-        """Nothing: the subject is fitted."""
+        """Does nothing: the subject is already fitted."""
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """As of the subject."""
+        """As the subject does."""
         return self.origin.same_question(one, other)
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`.
 
         Raises:
-            _Spent: If it is a new one, and the calls have run out.
+            _Spent: If it is a new call, and no calls are left.
         """
         call = self.origin.call(request, repeat)
         if call.key not in self.asked:
@@ -128,35 +128,35 @@ class _Rationed:
         return call
 
     def prompt_tokens(self, call: Call) -> int | None:
-        """As of the subject."""
+        """As the subject does."""
         return self.origin.prompt_tokens(call)
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """As of the subject."""
+        """As the subject does."""
         return self.origin.ask(calls)
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
-        """As of the subject."""
+        """As the subject does."""
         return self.origin.read(request, answer)
 
 
 class _OneUser(Runner):
-    """A runner of one user, and of a request of our making in place of theirs.
+    """A runner of one user, with a given request instead of the user's own.
 
-    There are two copies of the user, because no oracle judges one user alone. Their calls are one,
-    and the mean effect of the two is the user's own.
+    It holds two copies of the user, because oracles need at least two. The copies share their
+    calls, and their mean effect is the user's own.
     """
 
     def __init__(self, whole: Runner, subject: Subject, case: Case) -> None:
         super().__init__(subject, whole._split, whole.design, whole.settings, whole._executor)
         self.cases = (case, case)
-        self.world = whole.world  # of the whole run: transformations draw as they did in it
+        self.world = whole.world  # of the whole run: transformations then draw as in the run
         self.requests: dict[str, Request] = {}
 
     def transformed(
         self, case: Case, transformations: Sequence[AnyTransformation]
     ) -> Request | NotApplicable:
-        """As of any runner; the request is kept by the names of its transformations."""
+        """As in `Runner`; stores the request under the names of its transformations."""
         request = super().transformed(case, transformations)
         if isinstance(request, Request):
             self.requests[", ".join(map(name_of, transformations))] = request
@@ -164,7 +164,7 @@ class _OneUser(Runner):
 
 
 class _Search:
-    """The search for the smallest request, with what is known so far."""
+    """The search for the smallest request, with its results so far."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class _Search:
         case = self._worst()
         if case is None or not self._shows(case, case.request):
             return None
-        # The test has asked these; only what the search adds is counted.
+        # The test has made these calls; only the additional calls of the search are counted.
         known = len(self._subject.asked)
         self._subject.limit = known + limit
         minimal = self._reduce(case)
@@ -205,7 +205,7 @@ class _Search:
         return cases.get(examples[0].user)
 
     def _reduce(self, case: Case) -> bool:
-        """Reduce until nothing gives way; False if the calls ran out before."""
+        """Reduce until nothing shrinks further; False if the calls ran out before."""
         request = case.request
         while True:
             before = request
@@ -236,7 +236,7 @@ class _Search:
         made: list[Verdict] = []
 
         def report(verdict: Verdict) -> Verdict:
-            # What the test gets back is what it wants, so that no assertion ends its body early.
+            # Return what the test wants, so that no assertion ends its body early.
             made.append(verdict)
             known = len(made) <= len(self._wanted)
             return replace(verdict, status=self._wanted[len(made) - 1]) if known else verdict
@@ -252,7 +252,7 @@ class _Search:
             self._ended = True
             return False
         except (Exception, pytest.fail.Exception, pytest.skip.Exception):  # noqa: BLE001
-            # The test's own code need not be made for requests this small: they show nothing.
+            # The test's own code may not handle requests this small: such an error is no violation.
             return False
         if len(made) <= self._place:
             return False

@@ -1,6 +1,6 @@
-"""Whether a recommender's answers changed while it was asked: some users are asked again at the end.
+"""Checks whether a recommender's answers changed during the run: asks some users again at the end.
 
-Relations are guarded by themselves (`oracles.together`); this tells of a change under its own name.
+Relations have their own guard (`oracles.together`); this module reports such a change as drift.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.seeds import generator
 
 USERS = 20
-"""Users asked again, each as often as before."""
+"""Users to ask again, each with as many replicates as before."""
 
 MARGIN = 0.05
-"""A change of the mean user's list that is smaller than this misleads no shipped relation."""
+"""A smaller change of the mean user's list affects no shipped relation."""
 
 ALPHA = 0.01
-"""How often a run may say that answers changed where they did not."""
+"""How often a run may report changed answers although none changed."""
 
 Drift = dict[str, Any]
-"""What was found of one recommender, as plain data: ``model``, ``users`` asked again, how many of
+"""The result for one recommender, as plain data: ``model``, ``users`` asked again, how many of
 them are ``changed`` (None for a stochastic recommender), the mean ``effect`` beyond its own noise,
-``seconds`` between first and last, whether answers ``drifted``, and then the ``reason`` of a gate
-that fails."""
+``seconds`` between first and last answer, whether answers ``drifted``, and then the ``reason`` why
+the gate fails."""
 
 
 def asked_again(runner: Runner) -> Drift | None:
-    """Ask some users' unchanged requests once more, and compare.
+    """Send some users' unchanged requests once more, and compare the answers.
 
     Args:
-        runner: Of one recommender.
+        runner: The runner of one recommender.
 
     Returns:
-        What was found; None where nothing was asked apart from the source answers, or where too few
-        users answered again.
+        The result; None if no calls were sent separately from the source's, or if too few users
+        answered again.
     """
     latest = runner.latest
     if latest is None or not runner.asked_apart:
@@ -93,7 +93,7 @@ def asked_again(runner: Runner) -> Drift | None:
 
 
 def merged(found: Iterable[Drift]) -> list[Drift]:
-    """What all workers found, one entry a recommender: the largest change, by model."""
+    """The results of all workers, one entry per recommender: the largest change, by model."""
     largest: dict[str, Drift] = {}
     for drift in found:
         known = largest.setdefault(drift["model"], drift)
@@ -119,5 +119,5 @@ def _reason(drift: Drift) -> str:
 
 
 def _known(times: Iterable[float | None]) -> list[float]:
-    """Times, the unknown ones as long ago."""
+    """The times; unknown ones count as long ago."""
     return [0.0 if time is None else time for time in times]

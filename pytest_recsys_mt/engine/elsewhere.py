@@ -1,4 +1,4 @@
-"""Ways to send calls that an answer must not depend on: each by itself, or by another process."""
+"""Ways to send calls that must not change an answer: one by one, or from another process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.requests import Request
 
-# What the recommender prints must not meet the answers: they go through a copy of standard output.
+# The recommender's own output must not mix with the answers, which use a copy of standard output.
 _PROGRAM = """
 import os, sys
 answers = os.dup(1)
@@ -37,13 +37,13 @@ def alone(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, A
 
 @dataclass(frozen=True)
 class Order:
-    """What another process is to do. It crosses as a pickle, from parent to child alone.
+    """The task of another process. Only the parent sends it to the child, as a pickle.
 
     Attributes:
-        settings: Of the run.
-        spec: Of the recommender.
-        design: Says what it is fitted to, and its prompt.
-        requests: To answer, each with its replicate number, and whether it is a repeat.
+        settings: The settings of the run.
+        spec: The spec of the recommender.
+        design: Decides what the recommender is fitted to, and its prompt.
+        requests: The requests to answer, each with its replicate number and whether it is a repeat.
     """
 
     settings: Settings
@@ -56,13 +56,13 @@ class Order:
 class Elsewhere:
     """Sends calls to a new process, which makes the recommender anew from its spec.
 
-    Its hashes of text are others than here, and so are its addresses of objects: what follows from
-    either differs there.
+    The new process has other hashes of text and other addresses of objects. Anything that depends
+    on them differs there.
 
     Attributes:
-        settings: Of the run.
-        spec: Of the recommender.
-        design: Of the requests.
+        settings: The settings of the run.
+        spec: The spec of the recommender.
+        design: The design of the requests.
     """
 
     settings: Settings
@@ -104,8 +104,9 @@ class Elsewhere:
 
 
 def _home(spec: str) -> list[str]:
-    """The folder in which the module of ``package.module:name`` was found, if it was: entries of
-    `sys.path` may be relative, and tests go from folder to folder.
+    """The folder in which the module of ``package.module:name`` was found, if any.
+
+    Entries of `sys.path` may be relative, and tests change the current folder.
     """
     top = sys.modules.get(spec.partition(":")[0].partition(".")[0])
     file = getattr(top, "__file__", None)

@@ -1,4 +1,4 @@
-"""What gives a test its recommender, before any fixture is set up."""
+"""The source of a test's recommender, known before any fixture is set up."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Given:
-    """What gives a test its recommender: the same for tests of one recommender, on every worker.
+    """The source of a test's recommender: the same for tests of one recommender, on every worker.
 
     Attributes:
         where: The fixture, by its place and function.
-        parameters: Of the fixture and of those that it depends on, in the order of their names.
-        during: For what part of the run it gives one object: the id of a test, class or module.
+        parameters: Those of the fixture and of the fixtures it depends on, in the order of their
+            names.
+        during: Where it gives one object: the id of a test, class or module.
     """
 
     where: str
@@ -20,10 +21,11 @@ class Given:
     during: str
 
     def place(self, fingerprint: object) -> str:
-        """What tells a recommender from others of its name.
+        """What distinguishes a recommender from others of its name.
 
         Args:
-            fingerprint: Of the recommender; one that has it is the same wherever it is given.
+            fingerprint: That of the recommender. Recommenders with one fingerprint are the same,
+                wherever they are given.
         """
         during = f" during {self.during}" if fingerprint is None and self.during else ""
         return f"{self.where}[{','.join(self.parameters)}]{during}"

@@ -1,4 +1,4 @@
-"""Plan: which calls the selected tests take, before any of them is put."""
+"""Plans which calls the selected tests make, before any call is sent."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class PlannedTest:
     """The calls of one metamorphic test: those of its two sides, made as the test makes them.
 
     Args:
-        nodeid: Of the test.
+        nodeid: The id of the test.
         suite: Name of its folder.
-        recsys: The runner, as a test gets it.
-        transformation: Of the follow-up.
+        recsys: The runner, as the test receives it.
+        transformation: The transformation of the follow-up.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class PlannedTest:
 
     @property
     def subject(self) -> Subject:
-        """Whom the calls are put to."""
+        """The subject that receives the calls."""
         return self.runner.subject
 
     def calls(self) -> list[Call]:
@@ -47,7 +47,7 @@ class PlannedTest:
     def first_users(self) -> list[tuple[int, Call]]:
         """The calls of the first users, whom every test asks, with the positions of their cases.
 
-        None where the follow-up is not asked together with others.
+        None if the follow-up is not asked together with others.
         """
         if self._followup.asked != "together":
             return []
@@ -61,8 +61,8 @@ class UnplannedTest:
     """A test whose calls cannot be known before it runs.
 
     Attributes:
-        nodeid: Of the test.
-        reason: Why, and what bounds its calls where anything does.
+        nodeid: The id of the test.
+        reason: Why its calls are unknown, and their upper bound if there is one.
     """
 
     nodeid: str
@@ -71,19 +71,19 @@ class UnplannedTest:
 
 @dataclass
 class Count:
-    """What the tests of one suite take of one model.
+    """The calls that the tests of one suite make to one model.
 
     Attributes:
-        tests: How many there are.
-        calls: Of all of them.
-        duplicates: Calls that another test or the test itself has already.
-        cached: Calls whose answers are kept.
-        to_make: The rest.
-        prompt_tokens: Of the calls to make.
+        tests: Number of tests.
+        calls: Number of their calls.
+        duplicates: Calls that another test or the same test has already.
+        cached: Calls whose answers are in the cache.
+        to_make: The remaining calls.
+        prompt_tokens: Tokens of the calls to make.
         counted: Whether a tokenizer counted them; otherwise they are estimated.
-        calibrated: Whether the estimate is in proportion to what kept answers report.
-        output_tokens: The most that the answers may have; None where the model names no limit.
-        price: Of the model, where it is known.
+        calibrated: Whether the estimate is scaled to the counts that cached answers report.
+        output_tokens: The most tokens that the answers may have; None if the model names no limit.
+        price: The price of the model, if known.
     """
 
     tests: int = 0
@@ -99,7 +99,7 @@ class Count:
 
     @property
     def usd(self) -> float | None:
-        """The most that the calls to make may cost; None where that is not known."""
+        """The most that the calls to make may cost; None if unknown."""
         if self.price is not None and (self.price.is_free or not self.to_make):
             return 0.0
         if self.price is None or self.output_tokens is None:
@@ -111,11 +111,11 @@ class Plan:
     """The calls of the selected tests.
 
     Args:
-        session: Of the run; its cache is read, and its recommenders are asked nothing.
+        session: The session of the run; the plan reads its cache and asks no recommender.
 
     Attributes:
-        tests: Whose calls are known.
-        unplanned: Whose calls are not.
+        tests: The tests whose calls are known.
+        unplanned: The tests whose calls are not known.
     """
 
     def __init__(self, session: Session) -> None:
@@ -132,7 +132,7 @@ class Plan:
         return wanted
 
     def counts(self) -> dict[tuple[str, str], Count]:
-        """What the tests take, by suite and model; a call counts where it comes first."""
+        """The calls of the tests, by suite and model; a call counts where it comes first."""
         prices = Prices.load(self._session.settings.prices)
         counts: dict[tuple[str, str], Count] = {}
         known: dict[str, _Tally] = {}
@@ -167,7 +167,7 @@ class Plan:
         return counts
 
     def _calls(self) -> Iterator[tuple[PlannedTest, Call, bool, Answer | None]]:
-        """Each call with its test, whether it is the first of its key, and the answer kept."""
+        """Each call with its test, whether it is the first of its key, and the cached answer."""
         seen: set[str] = set()
         for test in self.tests:
             for call in test.calls():
@@ -183,7 +183,7 @@ class Plan:
 
 @dataclass
 class _Tally:
-    """Prompt tokens of kept answers, as they report them and as they would have been estimated."""
+    """Prompt tokens of cached answers: the reported number, and the estimated number."""
 
     reported: int = 0
     estimated: int = 0

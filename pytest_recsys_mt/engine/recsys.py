@@ -36,7 +36,7 @@ class Recsys:
 
     @property
     def runner(self) -> Runner:
-        """What puts the calls and keeps the answers."""
+        """The runner that sends the calls and keeps the answers."""
         return self._runner
 
     @property
@@ -46,7 +46,7 @@ class Recsys:
 
     @property
     def deterministic(self) -> bool:
-        """Whether the recommender declares that it always answers alike."""
+        """Whether the recommender declares that it always gives the same answer."""
         return self._runner.subject.deterministic
 
     @property
@@ -56,12 +56,12 @@ class Recsys:
 
     @property
     def live(self) -> bool:
-        """Whether it can be asked anything; recorded answers are to their own questions only."""
+        """Whether it answers new questions; recorded answers cover their own questions only."""
         return self._runner.subject.live
 
     @property
     def fingerprint(self) -> str | None:
-        """Digest of what tells one version of the recommender from another, where it says so."""
+        """Digest that distinguishes versions of the recommender, if the recommender gives one."""
         return self._runner.subject.fingerprint
 
     @property
@@ -72,8 +72,8 @@ class Recsys:
     def run(self, *transformations: AnyTransformation) -> RunAnswers:
         """Ask every sampled user's request, after the given transformations in their order.
 
-        Without a transformation these are the source answers, which all tests share. Nothing is
-        asked before an oracle looks.
+        Without a transformation these are the source answers, which all tests share. Calls are
+        sent only when an oracle reads the answers.
         """
         for transformation in transformations:
             name_of(transformation)
@@ -83,24 +83,24 @@ class Recsys:
         return RunAnswers(self._runner, self._context, transformations, self._runs)
 
     def ask(self, *requests: Request) -> list[Recommendation]:
-        """Ask single requests, through the cache: equal requests are put once, whoever asks.
+        """Ask single requests, through the cache: equal requests are sent once for all tests.
 
         Args:
             *requests: Of any user, from any source; the answers are those of their `replicate`.
 
         Raises:
-            RecommenderError: If a call failed; no answer is not an empty one.
+            RecommenderError: If a call failed; a missing answer is not an empty one.
         """
         return self._runner.answers(requests)
 
     @property
     def dataset(self) -> Dataset:
-        """The data of the run, held-out interactions and all: for questions of a test's own."""
+        """The data of the run with held-out interactions, for a test's own questions."""
         return self._runner.dataset
 
     @property
     def context(self) -> Context:
-        """The error rates of the run, and where verdicts of a test's own are reported."""
+        """The error rates of the run, and the receiver of a test's own verdicts."""
         return self._context
 
     @property
@@ -113,7 +113,7 @@ class Recsys:
         """The model under test, for prompts of your own: ``recsys.texts.complete(prompt)``.
 
         Raises:
-            NotApplicable: If it reads no text; outside a `try`, this skips the test.
+            NotApplicable: If the model reads no text; outside a `try`, this skips the test.
         """
         return self._runner.texts
 
@@ -124,8 +124,8 @@ class Recsys:
             **changes: Fields of `pytest_recsys_mt.design.Design`.
 
         Raises:
-            TypeError: For a field that a design has not.
-            ValueError: For a value that is not allowed.
+            TypeError: For an unknown field.
+            ValueError: For an invalid value.
         """
         label = ", ".join(f"{name}={value}" for name, value in changes.items())
         return Recsys(self._make, replace(self.design, **changes), self._report, label)

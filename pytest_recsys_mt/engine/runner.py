@@ -1,4 +1,4 @@
-"""Plan, execute, judge: from transformations to the answers that an oracle sees."""
+"""Plans, executes and reads: turns transformations into the answers that an oracle sees."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.verdict import Verdict
 
 NOWHERE = "no other process can make the recommender of a part of a run"
-"""Why nothing is asked elsewhere where nobody says how."""
+"""Why nothing is sent elsewhere unless a runner is told how."""
 
 UNCHANGED = "the transformation changes nothing that the recommender sees"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one user on one side: an `Asked`, or why there is none.
+    """The result of one user on one side: an `Asked`, or why there is no answer.
 
-    `times` says when its calls were asked, in Unix seconds; None stands for a time not known.
+    `times` says when its calls were sent, in Unix seconds; None stands for an unknown time.
     """
 
     asked: Asked | None = None
@@ -51,21 +51,21 @@ class Outcome:
 
 
 BLOCK = 20
-"""Users whose calls are sent in an order drawn at random; a limit then leaves whole users."""
+"""Users whose calls are sent in random order; a limit of the run then leaves whole users."""
 
 
 @dataclass(frozen=True)
 class Questions:
-    """Requests of one side, by position of their case, each once a replicate.
+    """Requests of one side, by position of their case, each sent once per replicate.
 
     Attributes:
         runner: Makes the calls.
-        requests: What to ask.
+        requests: The requests.
         first: Number of the first replicate.
-        repeat: Ask anew although request and replicate are the source's own.
-        replicates: How many; as many as the recommender takes now where None.
+        repeat: Whether to ask anew even if request and replicate equal the source's own.
+        replicates: Number of replicates; None stands for the recommender's current number.
         asked: How they are sent.
-        before: What is sent right before them, where anything is.
+        before: The requests sent right before them, if any.
     """
 
     runner: Runner
@@ -106,26 +106,26 @@ class Questions:
 def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
     """Calls in the order in which they are sent: users in blocks, each in a random order.
 
-    So whatever changes while they are asked meets all sides alike. Each replicate meets other
-    neighbours in its batch, so that the noise floor holds the noise of batch composition too.
+    So a change during the run affects all sides alike. Each replicate has other neighbours in its
+    batch, so the noise floor includes the noise of batch composition.
 
     Args:
-        calls: Of any sides, each with the position of its case. Keys are as good as random numbers.
+        calls: Of any sides, each with the position of its case. Their keys serve as random numbers.
     """
     return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
 
 
 def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
-    """Ask all sides, those of one recommender as one batch: each fit is a recommender of its own.
+    """Ask all sides, with one batch per recommender; each fit counts as a recommender of its own.
 
-    What is sent in another way than together is sent apart from the rest, in the order given.
+    Sides that are not sent together are sent apart from the rest, in the given order.
 
     Args:
-        *sides: What to ask.
-        anew: Whether answers of earlier runs do not count.
+        *sides: The questions.
+        anew: Whether to ignore answers of earlier runs.
 
     Returns:
-        What became of each request, by position, for each side.
+        The result of each request, by position, for each side.
     """
     groups: dict[tuple[int, How], list[Questions]] = {}
     for each in sides:
@@ -152,13 +152,14 @@ class Runner:
         subject: The recommender under test, fitted.
         split: The data.
         design: How requests are made.
-        settings: Of the run.
-        executor: Puts the calls.
-        elsewhere: Sends calls to another process that makes the recommender anew; or why nothing can.
+        settings: The settings of the run.
+        executor: Sends the calls.
+        elsewhere: Sends calls to another process that makes the recommender anew; or the reason why
+            this is impossible.
 
     Attributes:
-        asked_apart: Whether anything was compared with source answers of another time, or had to
-            be asked again.
+        asked_apart: Whether answers were compared with source answers of another time, or had to be
+            asked again.
     """
 
     def __init__(
@@ -191,7 +192,7 @@ class Runner:
 
     @cached_property
     def world(self) -> World:
-        """What transformations may know."""
+        """The facts that transformations may use."""
         return self._split.world(self.cases)
 
     @cached_property
@@ -200,39 +201,39 @@ class Runner:
 
     @property
     def latest(self) -> float | None:
-        """When the latest batch of the recommender began in this run; None where none did."""
+        """When the latest batch of the recommender began in this run; None if none began."""
         return self._executor.latest.get(self.subject.name)
 
     @property
     def deterministic(self) -> bool:
-        """Whether the recommender declares that it always answers alike, and was not seen otherwise."""
+        """Whether the recommender declares that it always answers alike, and no answer differed."""
         return self.subject.deterministic and not self.subject.wavers
 
     @property
     def replicates(self) -> int:
-        """Calls a side: one for a deterministic recommender."""
+        """Calls per side: one for a deterministic recommender."""
         return 1 if self.deterministic else self.design.replicates
 
     @property
     def source_outcomes(self) -> dict[int, Outcome]:
-        """What became of the unchanged requests, by position of their case.
+        """The results of the unchanged requests, by position of their case.
 
-        Each answer is read once, however many tests compare theirs with it. What is found out to be
-        not deterministic is asked more than once from then on, so its outcomes begin anew.
+        Each answer is read once, however many tests compare theirs with it. A recommender found not
+        deterministic is asked more than once from then on, so its outcomes begin anew.
         """
         return self._source_outcomes.setdefault(self.replicates, {})
 
     @property
     def first_outcomes(self) -> Mapping[int, Outcome]:
-        """`source_outcomes`; those of the time before where what was seen then may be drift."""
+        """`source_outcomes`; the earlier ones if a difference was seen that may be drift."""
         once = self._source_outcomes.get(1)
         return once if once and self.subject.wavers == "seen" else self.source_outcomes
 
     def way(self, how: How) -> Ask | None:
-        """What sends calls so; None for the usual way.
+        """The function that sends calls as `how` says; None for the usual way.
 
         Raises:
-            NotApplicable: If nothing can.
+            NotApplicable: If there is no such function.
         """
         if how == "together":
             return None
@@ -245,16 +246,16 @@ class Runner:
         return self._elsewhere
 
     def answered_twice(self, first: Outcome, second: Outcome, *, told: bool = False) -> None:
-        """Take note of two answers to the same calls: whose differ is not deterministic.
+        """Record two answers to the same calls; different ones are not deterministic.
 
-        From the next test on it is taken for what it is, so that one finding does not become that of
-        every relation: it is asked more than once, and judged by its noise. A test that is run again is
-        judged as before: it throws no second dice.
+        From the next test on it counts as stochastic: it is asked more than once, and judged by its
+        noise. Thus one finding does not repeat in every relation. A test that runs again is judged
+        as before, so that a rerun gives no second chance.
 
         Args:
-            first: What became of the calls.
-            second: What became of them when they were sent once more.
-            told: Whether a verdict is about just that.
+            first: The results of the calls.
+            second: The results of the same calls, sent once more.
+            told: Whether a verdict already reports this difference.
         """
         sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
         if any(one.items != other.items for one, other in zip(*sides, strict=False)):
@@ -263,7 +264,7 @@ class Runner:
     def pairs_with(self, other: Runner) -> bool:
         """Whether answers of both can be compared user by user.
 
-        One recommender, and one design but for what is known of the users and how it was fitted.
+        Both need one recommender and one design, except for the known past and the fit.
         """
         designs = {
             replace(each.design, history=0, training_history=None, initialisation=0)
@@ -273,7 +274,7 @@ class Runner:
 
     @property
     def dataset(self) -> Dataset:
-        """The data of the run, held-out interactions and all."""
+        """The data of the run, with the held-out interactions."""
         return self._split.dataset
 
     def context(self, report: Callable[[Verdict], Verdict]) -> Context:
@@ -293,10 +294,10 @@ class Runner:
     def transformed(
         self, case: Case, transformations: Sequence[AnyTransformation]
     ) -> Request | NotApplicable:
-        """The request of `case` after all `transformations`, or why there is none.
+        """The request of `case` after all `transformations`, or why there is no request.
 
         Raises:
-            RelationError: If a transformation returns no request.
+            RelationError: If a transformation does not return a request.
         """
         request = case.request
         for transformation in transformations:
@@ -326,7 +327,7 @@ class Runner:
 
         Raises:
             RecommenderError: If a call failed.
-            LimitReachedError: If a call was not put because a limit of the run is reached.
+            LimitReachedError: If a call was not sent because a limit of the run is reached.
         """
         calls = [self.subject.call(request, repeat=False) for request in requests]
         answers = self._executor.execute(self.subject, calls)
@@ -347,7 +348,7 @@ class Runner:
 
     @property
     def texts(self) -> Texts:
-        """The model under test, for prompts of a test's own.
+        """The model under test, for a test's own prompts.
 
         Raises:
             NotApplicable: If it reads no text.
@@ -363,7 +364,7 @@ class Runner:
     def outcomes(
         self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Answer]]
     ) -> dict[int, Outcome]:
-        """What became of `requests`, from the answers to their replicates; all by position."""
+        """The results of `requests`, from the answers to their replicates; all by position."""
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         times: dict[int, set[float | None]] = {position: set() for position in requests}
         outcomes = {}

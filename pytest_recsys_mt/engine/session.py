@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def made_from(
     spec: str, exact: bool, max_wait: float, cache: Path, verbs: Sequence[str] = RECOMMENDS
 ) -> Recommender | TextModel:
-    """What `spec` names, with what the options say of all recommenders."""
+    """The recommender that `spec` names, with the options for all recommenders."""
     made = resolve(spec, exact=exact, verbs=verbs)
     if getattr(made, "max_wait", 0) is None:
         made.max_wait = max_wait  # type: ignore[union-attr]
@@ -56,7 +56,7 @@ def made_from(
 
 @dataclass(frozen=True)
 class Fit:
-    """What a recommender is fitted to, and with which seed; see `Design`."""
+    """The data and the seed that a recommender is fitted with; see `Design`."""
 
     history: int | None = None
     initialisation: int = 0
@@ -66,12 +66,12 @@ USUAL = Fit()
 
 
 class Session:
-    """Made once a process, when the first test needs it; nothing is loaded before it is used.
+    """Made once per process, when the first test needs it; loads each part at its first use.
 
     Args:
-        settings: Of the run.
+        settings: The settings of the run.
         run: Name of the run, the same for all its workers.
-        progress: Shown while calls are put.
+        progress: Shown while calls are sent.
     """
 
     def __init__(self, settings: Settings, run: str, progress: Progress | None = None) -> None:
@@ -91,14 +91,14 @@ class Session:
         """The data of the run.
 
         Raises:
-            DataError: If they cannot be had, or cannot be read.
+            DataError: If the data are unavailable or unreadable.
         """
         dataset = load(self.settings.data)
         return dataset.core(self.settings.core) if self.settings.core else dataset
 
     @cached_property
     def split(self) -> Split:
-        """The data, with what is held out."""
+        """The data, split into training and held-out interactions."""
         split = Split(self.dataset, self.settings.seed, recall=self._recall)
         if self.settings.sampler is None:
             return split
@@ -124,7 +124,7 @@ class Session:
 
     @property
     def data_digest(self) -> str:
-        """SHA-256 of the data; empty where no test needed them, or no file tells of the run."""
+        """SHA-256 of the data; empty if no test needed them, or if the run writes no file."""
         told = (
             self.settings.json is not None
             or self.settings.html is not None
@@ -136,12 +136,12 @@ class Session:
     def cache(self) -> AnswerCache:
         """The answers of this and earlier runs."""
         settings = self.settings
-        # What a replay asks of objects that are asked anew in each run is counted in the folder.
+        # The cache counts the replays of objects that are asked anew in each run, in its folder.
         return AnswerCache(settings.cache, write=settings.mode != "replay" or bool(settings.limits))
 
     @cached_property
     def executor(self) -> Executor:
-        """Puts the calls."""
+        """Sends the calls."""
         limits = self.settings.limits
         return Executor(
             self.cache,
@@ -155,7 +155,7 @@ class Session:
 
     @cached_property
     def _ray(self) -> RayCalls | None:
-        """Puts the calls where they go to a Ray cluster; None where they stay in this process."""
+        """Sends the calls to a Ray cluster; None if they stay in this process."""
         if self.settings.executor == "local" or self.settings.mode == "replay":
             return None
         from pytest_recsys_mt.calls.remote import RayCalls
@@ -165,7 +165,7 @@ class Session:
     def _recipe(
         self, recommender: object, name: str, prompt: str, fixture: str
     ) -> tuple[Recipe, object, Needs]:
-        """How an actor makes `recommender`, and what it needs: by its spec, where it has one."""
+        """How an actor makes `recommender`, and what it needs: from its spec, if it has one."""
         from pytest_recsys_mt.calls.remote import Needs, Recipe, itself
 
         seed = self.settings.seed
@@ -178,7 +178,7 @@ class Session:
         return Recipe(name, make, prompt, seed, timeout=limit), None, Needs(**resources(name)[1])
 
     def begins(self, what: Hashable) -> bool:
-        """Whether this is the first time that anyone says that `what` begins."""
+        """True on the first call for `what`."""
         if what in self._begun:
             return False
         self._begun.add(what)
@@ -201,12 +201,12 @@ class Session:
         """The name of a recommender, and the fixture that gave it.
 
         Args:
-            recommender: Under test.
-            given: What gives a test its recommender.
+            recommender: The recommender under test.
+            given: The source of the test's recommender.
 
         Returns:
-            The spec that made it and nothing, or ``fixture:NAME`` and what tells the fixture from
-            others whose recommender has the same name.
+            The spec that made it and an empty text; or ``fixture:NAME`` and what distinguishes the
+            fixture from others whose recommender has the same name.
         """
         for spec, known in self._recommenders.items():
             if known is recommender:
@@ -229,11 +229,11 @@ class Session:
         """`recommender`, fitted and wrapped.
 
         Args:
-            recommender: Under test.
-            name: As reports know it.
-            prompt: The template for a text model where the settings name none.
+            recommender: The recommender under test.
+            name: Its name in reports.
+            prompt: The template for a text model if the settings name none.
             fit: What it is fitted to; a text model is not fitted.
-            fixture: What gave it; empty for a spec.
+            fixture: The fixture that gave it; empty for a spec.
 
         Raises:
             NotApplicable: If it cannot be fitted in that way.
@@ -276,7 +276,7 @@ class Session:
         """Another recommender like `recommender`, which is fitted already or will be.
 
         Raises:
-            NotApplicable: If there is only the one.
+            NotApplicable: If no second one can be made.
         """
         if self._ray is not None:
             raise NotApplicable("with --recsys-executor=ray a recommender is fitted once only")
@@ -293,10 +293,10 @@ class Session:
         )
 
     def _training(self, history: int | None) -> Dataset:
-        """What recommenders are fitted to.
+        """The data that recommenders are fitted to.
 
         Raises:
-            NotApplicable: If that is nothing.
+            NotApplicable: If there are no data.
         """
         if history is None:
             return self.split.training
@@ -326,18 +326,18 @@ class Session:
         return self._runners[key]
 
     def _elsewhere(self, recommender: object, name: str, design: Design) -> Ask | str:
-        """What sends calls to a recommender made anew in another process, or why nothing can."""
+        """Sends calls to a recommender made anew in another process, or says why that fails."""
         if self._recommenders.get(name) is not recommender:
             return (
                 "a fixture gives the recommender, and no other process has it; name it by a spec, "
                 "--recsys-model=package.module:name"
             )
         if name.startswith("__main__:") or not makes_anew(name):
-            return f"what answers as {name} is no part of this process, or too large for two"
+            return f"{name} does not run in this process, or is too large for two processes"
         return Elsewhere(self.settings, name, design)
 
     def texts(self, spec: str) -> Texts:
-        """The text model that `spec` names, for prompts of a test's own.
+        """The text model that `spec` names, for a test's own prompts.
 
         Raises:
             NotApplicable: If it reads no text.
@@ -345,10 +345,10 @@ class Session:
         return Texts(self.subject(self.recommender(spec), spec), self.executor)
 
     def bench(self, spec: str) -> Bench:
-        """What judges, by its spec: an object that does, or a text model that is asked to.
+        """The judge that `spec` names: a judge object, or a text model asked to judge.
 
         Raises:
-            RecommenderError: If the spec names nothing that judges.
+            RecommenderError: If the spec does not name a judge.
         """
         if spec not in self._benches:
             settings = self.settings
@@ -365,7 +365,7 @@ class Session:
         return self._benches[spec]
 
     def bench_of(self, judge: Judge | Bench) -> Bench:
-        """The bench of a judge that a fixture gave; the same for the same judge."""
+        """The bench of a judge from a fixture; the same for the same judge."""
         if isinstance(judge, Bench):
             return judge
         known = self._benches.get(id(judge))
@@ -377,12 +377,12 @@ class Session:
         return known
 
     def begin(self) -> None:
-        """Another test begins, or none: what earlier ones found out about recommenders counts now."""
+        """Begin a test, or none: from now on, use what earlier tests found about recommenders."""
         for known in self._subjects.values():
             known.wavers = "told" if known.wavered == "told" else known.wavers or known.wavered
 
     def drifts(self) -> list[Drift]:
-        """What is found of each recommender that answers some of its first requests once more."""
+        """The result for each recommender after some of its first requests are sent once more."""
         if self.settings.mode == "replay":
             return []
         self.begin()
@@ -398,11 +398,11 @@ class Session:
         return self.executor.failures.named_in(text, model) if asked else []
 
     def drain(self) -> dict[str, list[Any]]:
-        """What became of the calls that nobody has counted yet; see `Executor.drain`."""
+        """The results of the calls that are not counted yet; see `Executor.drain`."""
         return self.executor.drain() if "executor" in self.__dict__ else {}
 
     def close(self) -> None:
-        """Let go of the cache, the actors and the recommenders that hold anything."""
+        """Release the cache, the actors and the recommenders that hold resources."""
         if self.__dict__.get("_ray") is not None:
             self.__dict__["_ray"].close()
         if "cache" in self.__dict__:

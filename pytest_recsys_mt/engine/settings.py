@@ -1,4 +1,4 @@
-"""What a run is asked to do, as one frozen object."""
+"""The settings of a run, as one frozen object."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line and the ini file say, once and for all.
+    """The options of the command line and the ini file, resolved.
 
     Attributes:
         models: Specs of the recommenders under test.
         models_given: Whether the command line named them, rather than the ini file or the default.
         against: Spec of the recommender that the one under test is compared with, if any.
-        judge: Spec of what judges, if anything.
+        judge: Spec of the judge, if any.
         profiler: Spec of the language model that describes users; None is the one under test.
         recall: Specs of the recommenders that a re-ranking task takes its candidates from.
         sampler: Spec of the recommender whose accuracy a sample of users must represent, if any.
@@ -33,25 +33,25 @@ class Settings:
         alpha: Error rate of each one-sided claim.
         prompt: Name or path of the prompt template; None leaves it to the tests' designs.
         exact: Whether local models answer each prompt alone, in float32 and on one thread.
-        mode: What a missing answer does.
-        executor: Where calls are put.
+        mode: What happens if an answer is missing.
+        executor: Where calls are sent.
         cache: Folder of the answers.
         inconclusive: Whether an inconclusive verdict fails its test or skips it.
-        effort: Whether tests that take many calls run without being named.
-        max_wait: Seconds to wait for an endpoint that is busy or away.
-        timeout: Seconds that one call of an object of this process may take; None for any time.
-        shrink: Calls for the smallest counterexample of each violated relation; 0 looks for none.
+        effort: Whether tests that make many calls run without being named.
+        max_wait: Seconds to wait for an endpoint that is busy or unreachable.
+        timeout: Most seconds for one call of an object of this process; None for no limit.
+        shrink: Calls for the smallest counterexample of each violated relation; 0 for no search.
         error_limit: Largest share of users whose calls may fail.
-        family: How many tests may find something violated; known once they are collected.
+        family: How many tests may find a violation; known once they are collected.
         baseline: The record that this run is compared with, if any.
-        policy: What a release has to keep, if a file says so.
-        json: Where the record goes, if anywhere.
-        html: Where the report for people goes, if anywhere.
+        policy: What a release must keep, if a file says so.
+        json: Path of the record, if any.
+        html: Path of the HTML report, if any.
         list: Whether to list the relations and stop.
-        plan: Whether to say what the run would ask and stop.
-        batch: Where `plan` writes the calls to make as a file of OpenAI's Batch API, if anywhere.
+        plan: Whether to report the planned calls and stop.
+        batch: Path to which `plan` writes the calls as a file of OpenAI's Batch API, if any.
         limits: What the run may spend.
-        prices: A file with the user's prices, if any.
+        prices: Path of a file with the user's prices, if any.
     """
 
     models: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Delta debugging: the few parts of an input that are enough for it to fail."""
+"""Delta debugging: finds a few parts of an input that still fail."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ def ddmin(
 
     The algorithm ddmin of Zeller and Hildebrandt (2002), Simplifying and isolating failure-inducing
     input, IEEE Transactions on Software Engineering 28(2), 183-200, figure 5. The last selection
-    yielded is 1-minimal: without any one of its parts it does not fail. At most ``n**2 + 3 n``
-    selections of `n` parts are tried (proposition 11 there), and about ``2 log2(n)`` where one part
-    is to blame. The order of the parts is kept; the empty selection is never tried.
+    yielded is 1-minimal: without any one of its parts it does not fail. The search tries at most
+    ``n**2 + 3 n`` selections of `n` parts (proposition 11 there), and about ``2 log2(n)`` if one
+    part causes the failure. It keeps the order of the parts and never tries the empty selection.
 
-    Selections are yielded as they are found, so that whoever pays for the trials may stop at any
-    time, also by an exception from `fails`, and still has the best one.
+    It yields each selection when found, so the caller may stop at any time, also by an exception
+    from `fails`, and still has the best one.
 
     Args:
         parts: An input that fails.
         fails: Whether a selection fails; it must answer alike for equal selections.
 
     Yields:
-        Selections that fail, each smaller than the one before; nothing where none is smaller.
+        Selections that fail, each smaller than the one before; nothing if none is smaller.
     """
     grain = 2
     while len(parts) > 1:
@@ -57,7 +57,7 @@ def _split(parts: tuple[Part, ...], grain: int) -> list[tuple[Part, ...]]:
 
 
 def _complements(chunks: list[tuple[Part, ...]]) -> Iterator[tuple[Part, ...]]:
-    """All parts but one chunk's, for each chunk; of two chunks, each is the other's complement."""
+    """All parts except one chunk's, for each chunk; two chunks are each other's complement."""
     if len(chunks) > 2:
         for left_out in range(len(chunks)):
             kept = chunks[:left_out] + chunks[left_out + 1 :]

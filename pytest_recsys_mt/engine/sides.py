@@ -20,7 +20,7 @@ from pytest_recsys_mt.seeds import generator
 
 
 class RunAnswers:
-    """One side of a relation, lazy: requests are made and asked when an oracle looks."""
+    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
 
     def __init__(
         self,
@@ -42,9 +42,9 @@ class RunAnswers:
 
     @property
     def label(self) -> str:
-        """Names of the transformations, as reports and the record know them.
+        """Names of the transformations, as in reports and the record.
 
-        Without any, what sets the design apart from the test's own, ``history=5``.
+        Without transformations, the difference of the design from the test's own: ``history=5``.
         """
         names = ", ".join(name_of(transformation) for transformation in self._transformations)
         return names or self._label
@@ -109,7 +109,7 @@ class RunAnswers:
                 yield each.before(request, rng, self._runner.world)
 
     def applicable(self, followup: Answers | None = None, /) -> int:
-        """How many users this side can serve, and `followup` too. Asks nothing.
+        """How many users this side can serve, and `followup` too. Sends no calls.
 
         Raises:
             OracleError: If `followup` was not asked of the same recommender and users.
@@ -117,7 +117,7 @@ class RunAnswers:
         return len(self._served(None if followup is None else self._partner(followup)))
 
     def sample(self, users: int | None = None) -> Sample:
-        """The answers of the first so many users that this side can serve; of all if None."""
+        """The answers of the first `users` users that this side can serve; of all if None."""
         positions = self._served()[:users]
         self._ask(positions)
         outcomes = [self._outcomes[position] for position in positions]
@@ -130,7 +130,7 @@ class RunAnswers:
         )
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
-        """The answers of both sides, for the first so many users that both can serve.
+        """The answers of both sides, for the first `users` users that both can serve.
 
         Raises:
             OracleError: If `followup` was not asked of the same recommender and users.
@@ -143,11 +143,10 @@ class RunAnswers:
     def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:
         """Both sides of `pair` asked once more, as one batch that treats them alike.
 
-        None where the answers cannot change.
+        None if the answers cannot change.
 
-        The calls have numbers of their own, so that an earlier answer to the same request is none
-        of theirs; they follow from the two transformations, so that a resumed run asks nothing
-        twice.
+        These calls have their own numbers, so an earlier answer to the same request does not count.
+        The numbers follow from the two transformations, so a resumed run asks nothing twice.
 
         Raises:
             OracleError: If `followup` was not asked of the same recommender and users.
@@ -161,7 +160,7 @@ class RunAnswers:
         positions = self._served(partner)[:users]
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
-        # What is asked alone differs from what was asked beside as many others as before.
+        # A side asked alone now would differ from the side asked beside many others before.
         beside = list(self._outcomes) if partner._asked != self._asked else positions
         ours, theirs = ask(
             self._of(beside, first + self._first), partner._of(positions, first + partner._first)
@@ -179,9 +178,9 @@ class RunAnswers:
         ours: Mapping[int, Outcome],
         theirs: Mapping[int, Outcome],
     ) -> Pairs:
-        """What became of the users at `positions`, on both sides."""
+        """The results of the users at `positions`, on both sides."""
         both = [(ours[position], theirs[position]) for position in positions]
-        # What was answered beyond a limit is no sample: users count in the order drawn, or not at all.
+        # Answers past a limit are no sample: users count in the order drawn, or not at all.
         answered = min(_first_unasked(side) for side in zip(*both, strict=True)) if both else 0
         unasked = Counter(one.unasked or two.unasked for one, two in both[answered:])
         del unasked[""]
@@ -223,7 +222,7 @@ class RunAnswers:
     def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
         """The calls of `pair` that are not answered yet, each with the position of its case.
 
-        Asks nothing.
+        Sends no calls.
 
         Raises:
             OracleError: If `followup` was not asked of the same recommender and users.
@@ -257,7 +256,7 @@ class RunAnswers:
         return self._of(missing, self._first)
 
     def _ask(self, positions: Sequence[int], *partners: RunAnswers) -> None:
-        """Ask what is not answered yet of this side and of others, together."""
+        """Ask the unanswered questions of this side and of others, together."""
         sides = (self, *partners)
         questions = [side._questions(positions) for side in sides]
         if any(each.requests for each in questions):
@@ -269,7 +268,7 @@ def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> 
     """Seconds between the first and the last of the times at which two sides were asked.
 
     Returns:
-        0 where both have the same times, also where these are not known; infinity where one is not.
+        0 if both have the same times, even if unknown; infinity if a time is unknown.
     """
     times = {*ours, *theirs}
     if ours == theirs:
@@ -288,7 +287,7 @@ def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:
 
 
 def _how(transformations: Sequence[AnyTransformation]) -> How:
-    """How the last of the transformations that says so wants its calls sent."""
+    """How the calls are sent, by the last transformation that says so."""
     for each in reversed(transformations):
         if isinstance(each, Transformation) and each.asked != "together":
             return each.asked

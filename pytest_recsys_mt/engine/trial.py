@@ -1,4 +1,4 @@
-"""One test under way: the verdicts made in it, and what they mean for its outcome."""
+"""One running test: its verdicts, and what they mean for its outcome."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Trial:
     """The verdicts of one test.
 
     Attributes:
-        transformation: Of a metamorphic test; None for a test that uses the runner itself.
+        transformation: That of a metamorphic test; None for a test that uses the runner itself.
         skip_inconclusive: Whether an asserted inconclusive verdict skips the test.
         recsys: The runner, once the fixture made it.
         model: Name of the recommender.
         verdicts: In the order they were made.
         reason: Why the test was skipped before any verdict.
-        sides: Source and follow-up of a metamorphic test, once it got them.
-        counterexamples: The smallest request that shows a violated verdict, by its place.
+        sides: Source and follow-up of a metamorphic test, once it received them.
+        counterexamples: The smallest request that shows a violated verdict, by the verdict's place.
     """
 
     transformation: AnyTransformation | None
@@ -53,27 +53,27 @@ class Trial:
     _expected: dict[int, Status] = field(default_factory=dict)
 
     def report(self, verdict: Verdict) -> Verdict:
-        """Take note of a verdict; the one returned tells this test when it is found wanting."""
+        """Record a verdict; the returned one notifies this test when an assertion on it fails."""
         noted = replace(verdict, ledger=self)
         self.verdicts.append(noted)
         return noted
 
     def asserted(self, verdict: Verdict, where: tuple[object, int]) -> None:
-        """Note that a verdict was false at a line of some code."""
+        """Record that a verdict was false at a line of some code."""
         self._found_wanting.append((verdict, where))
 
     def expected(self, verdict: Verdict, status: Status) -> None:
-        """Note that another status than ``holds`` is wanted of a verdict."""
+        """Record that the test wants a status other than ``holds``."""
         self._expected[id(verdict)] = status
 
     def replaced(self, verdict: Verdict, other: Verdict) -> None:
-        """Keep `other` in place of a verdict, with whatever is expected of it."""
+        """Replace a verdict by `other`, and keep its expected status."""
         self.verdicts = [other if known is verdict else known for known in self.verdicts]
         if id(verdict) in self._expected:
             self._expected[id(other)] = self._expected.pop(id(verdict))
 
     def expectation(self, verdict: Verdict) -> Status:
-        """The status that is wanted of a verdict."""
+        """The status that the test wants of a verdict."""
         return self._expected.get(id(verdict), "holds")
 
     def shrink(self, body: Callable[[Recsys], object], limit: int) -> None:
@@ -94,11 +94,11 @@ class Trial:
                 found = smallest(self.recsys, verdicts, wanted, place, body, limit)
                 if found is not None:
                     self.counterexamples[place] = found
-        # What the body asked of a runner that another fixture kept is no verdict of this test.
+        # Verdicts from a runner of another fixture are not verdicts of this test.
         self.verdicts[len(verdicts) :] = []
 
     def unasked(self) -> list[str]:
-        """Keys of the calls that were planned and not asked: the verdict was clear without them."""
+        """Keys of the planned calls that were not sent: the verdict was clear without them."""
         if self.sides is None:
             return []
         source, followup = self.sides
@@ -108,7 +108,7 @@ class Trial:
             return []
 
     def require_readable_text(self) -> None:
-        """Skip a relation that edits prompt text on a recommender that reads none."""
+        """Skip a relation that edits prompt text if the recommender reads no text."""
         needs: frozenset[str] = getattr(self.transformation, "needs", frozenset())
         if "text" in needs and self.recsys is not None and not self.recsys.reads_text:
             self.reason = f"needs text, and {self.model} reads no text"
@@ -116,7 +116,7 @@ class Trial:
 
     @contextlib.contextmanager
     def held_to_verdicts(self) -> Iterator[None]:
-        """Hold the body of the test, run inside, to the verdicts it makes.
+        """Check the body of the test, which runs inside, against the verdicts it makes.
 
         Raises:
             pytest.fail.Exception: If it made no verdict, or one that does not hold.
@@ -126,7 +126,7 @@ class Trial:
         try:
             yield
         except (MissingAnswerError, CacheError) as error:
-            # Nobody's code went wrong: the text says what is missing and what to do.
+            # No code failed: the text says what is missing and what to do.
             self.reason = f"{type(error).__name__}: {redact(one_line(str(error)))}"
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         except NotApplicable as reason:
@@ -134,7 +134,7 @@ class Trial:
             self.reason = one_line(str(reason)) or "no reason given"
             pytest.skip(self.reason)
         except LimitReachedError as limit:
-            # Asked for single answers: there is nothing to judge, and nothing went wrong.
+            # The test asked for single answers: there is nothing to judge, and nothing failed.
             verdict = self.report(Verdict("inconclusive", "", reason=f"{NOT_ASKED}{limit}"))
             self._fail_for(self._with_status("violated", "error"))
             if self.skip_inconclusive:
@@ -166,7 +166,7 @@ class Trial:
         ]
 
     def _skip_where_allowed(self, error: AssertionError) -> None:
-        """Skip if the failing assert is one of a verdict that may skip, and none is violated."""
+        """Skip if the failing assert is of a verdict that may skip, and none is violated."""
         if self._with_status("violated", "error"):
             return
         trace = error.__traceback__
@@ -190,7 +190,7 @@ class Trial:
             why = (
                 "not asserted, and a metamorphic test needs every verdict to hold"
                 if wanted == "holds"
-                else f"expected to be {wanted}; if it is mended, take expect_violated() away"
+                else f"expected to be {wanted}; if it is fixed, remove expect_violated()"
             )
             lines.append(f"{verdict.summary} ({why})")
         pytest.fail("\n".join(lines), pytrace=False)

@@ -1,4 +1,4 @@
-"""A sample of users that is like all users, as far as a recommender can tell."""
+"""Draws a sample of users that a recommender cannot distinguish from all users."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ ALPHA = 0.05
 """A sample whose p-value is below this is drawn anew."""
 
 DRAWS = 20
-"""Samples to try. Each of a sound procedure is refused with probability `ALPHA` at most."""
+"""Samples to try. A sound procedure's sample is refused with probability `ALPHA` at most."""
 
 
 def accepted_draw(split: Split, everybody: Answers, design: Design) -> int:
     """The number of the first sample of users that is accepted.
 
-    A sample is accepted where the two-sample Kolmogorov-Smirnov test finds no difference between
+    A sample is accepted if the two-sample Kolmogorov-Smirnov test finds no difference between
     the nDCG of its users and that of all users, as in section 4.1 of
-    https://arxiv.org/abs/2411.00331, which states neither alpha nor what follows a refusal.
+    https://arxiv.org/abs/2411.00331. The paper states neither alpha nor what follows a refusal.
 
     Args:
         split: Draws the samples.

@@ -1,1 +1,1 @@
-"""The release gate: a policy, a comparison with an earlier record, and what they say together."""
+"""The release gate: a policy, a comparison with an earlier record, and the result of both."""

@@ -1,4 +1,4 @@
-"""An earlier record that a run is compared with: whether it is one, and whether it is of the same."""
+"""The earlier record that a run is compared with: checks that it is valid and comparable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_recsys_mt.gate.comparison import Row, addresses
 from pytest_recsys_mt.sanitize import one_line
 
 READABLE = ("recsys-mt/1", "recsys-mt/2")
-"""Schemas of records that are read."""
+"""Readable schemas of records."""
 
 MATTERS = ("users", "history", "candidates", "k", "replicates", "rated_above", "prompt", "exact")
 """Settings that the values of users depend on."""
@@ -26,26 +26,27 @@ def read(path: Path) -> Document:
     """The record in a file, if a run can be compared with it.
 
     Raises:
-        PolicyError: If it cannot be read, is no record, or is that of a partial or empty run.
+        PolicyError: If the file cannot be read, is not a record, or is the record of a partial or
+            empty run.
     """
     found = record_in(path)
     changed = [str(each["reason"]) for each in found.get("drift", []) if each["drifted"]]
     if changed:
         told = one_line("; ".join(changed))
-        raise PolicyError(f"nobody can say what it is the record of: {told}; make a new one")
+        raise PolicyError(f"it does not identify one model: {told}; make a new one")
     if incomplete := found["gate"]["incomplete"]:
         told = one_line("; ".join(map(str, incomplete)))
         raise PolicyError(
-            f"it is the record of a partial run, which is no baseline: {told}; make one of a whole run"
+            f"it is the record of a partial run, which is not a baseline: {told}; make one of a whole run"
         )
     return found
 
 
 def record_in(path: Path) -> Document:
-    """The record in a file, whole or of a partial run.
+    """The record in a file, of a whole or a partial run.
 
     Raises:
-        PolicyError: If it cannot be read, is no record or a damaged one.
+        PolicyError: If the file cannot be read, is not a record or is a damaged one.
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -63,7 +64,7 @@ def record_in(path: Path) -> Document:
             f"the version that wrote it, or a later one"
         )
     if not isinstance(found, dict) or schema not in READABLE:
-        raise PolicyError("it is no record; name a file that --recsys-json wrote")
+        raise PolicyError("it is not a record; name a file that --recsys-json wrote")
     gate, digests = found.get("gate"), found.get("digests")
     if not isinstance(gate, dict) or "incomplete" not in gate or not isinstance(digests, dict):
         raise PolicyError(
@@ -72,16 +73,16 @@ def record_in(path: Path) -> Document:
         )
     if fault := _fault(found):
         raise PolicyError(
-            f"it is a damaged record: {fault}; --recsys-json writes no such thing, so the file was changed "
+            f"it is a damaged record: {fault}; --recsys-json does not write this, so the file was changed "
             f"later or is of an older version: make a new one with --recsys-json={path!s}"
         )
     return found
 
 
 def _fault(document: Mapping[str, Any]) -> str:
-    """What a comparison needs of a record and does not find; empty where all is there.
+    """The first part of a record that a comparison needs and that is missing; empty if none is.
 
-    The file may be anybody's.
+    The file is untrusted.
     """
     for name, kind in (("models", list), ("results", list), ("settings", dict)):
         if not isinstance(document.get(name), kind):
@@ -95,9 +96,9 @@ def _fault(document: Mapping[str, Any]) -> str:
         return f"'incomplete' of the gate is {_short(document['gate']['incomplete'])}, not a list"
     for model in document["models"]:
         if not isinstance(model, str):
-            return f"'models' holds {_short(model)}, which is no text"
+            return f"'models' holds {_short(model)}, which is not a text"
     for number, row in enumerate(document["results"], 1):
-        fault = _fault_of_row(row) if isinstance(row, dict) else "it is no object"
+        fault = _fault_of_row(row) if isinstance(row, dict) else "it is not an object"
         if fault:
             named = row.get("nodeid") if isinstance(row, dict) else None
             told = f" ({one_line(named)})" if isinstance(named, str) else ""
@@ -120,7 +121,7 @@ def _fault_of_row(row: Mapping[str, Any]) -> str:
         return f"'reach' is {_short(reach)}, not two numbers"
     low, high = reach
     for user, value in values.items():
-        # Before records took care of it, a value kept to six digits could stand that little outside.
+        # Older records rounded to six digits, so a value may lie outside by that much.
         if not is_number(value) or not low - 1e-5 <= value <= high + 1e-5:
             return (
                 f"'per_user' of {one_line(user)!r} is {_short(value)}, not a number from {low:g} to {high:g}, "
@@ -130,12 +131,12 @@ def _fault_of_row(row: Mapping[str, Any]) -> str:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value of a record, which may be anybody's, is a finite number."""
+    """Whether a value of a record, which is untrusted, is a finite number."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # JSON has whole numbers of any size
+    except OverflowError:  # JSON has integers of any size
         return False
 
 
@@ -149,13 +150,13 @@ def differences(old: Document, new: Document) -> list[str]:
 
     Args:
         old: The baseline.
-        new: Of this run.
+        new: The record of this run.
     """
     found = []
     for name, was, now in (
         ("data", old.get("data_digest"), new.get("data_digest")),
         ("seed", old.get("seed"), new.get("seed")),
-        # Tests differ in what they ask of users, so that other tests have other requests.
+        # Tests ask users different things, so other tests have other requests.
         *(
             [("users", old["digests"].get("users"), new["digests"].get("users"))]
             if addresses(old["results"]) == addresses(new["results"])
@@ -188,10 +189,10 @@ def rows_of(document: Document, model: str) -> list[Row]:
 
 
 def counterpart(document: Document, model: str) -> str:
-    """The model of the baseline that one of this run is compared with.
+    """The model of the baseline that a model of this run is compared with.
 
     Raises:
-        PolicyError: If the baseline has several models, and none of this name.
+        PolicyError: If the baseline has several models, and none has this name.
     """
     models: list[str] = list(document["models"])
     if model in models:
@@ -199,7 +200,7 @@ def counterpart(document: Document, model: str) -> str:
     if len(models) == 1:
         return models[0]
     raise PolicyError(
-        f"the baseline is of {one_line(', '.join(models))}, and none of them is {model}; make one of a single "
+        f"the baseline is of {one_line(', '.join(models))}, not of {model}; make one of a single "
         f"model"
     )
 

@@ -1,12 +1,12 @@
-"""Two runs compared, test by test and user by user.
+"""Compares two runs, test by test and user by user.
 
-Every user is asked the same in both, so what counts is the difference of a user's two values. Values of
-an aggregate are its jackknife pseudo-values: the difference of two aggregates is itself a number of all
-users, whose pseudo-values are the differences of theirs. They have no bounds of their own, which is why
-a record's ``reach`` contains the values that were seen.
+Both runs ask every user the same, so the difference of a user's two values counts. Values of an
+aggregate are its jackknife pseudo-values: the difference of two aggregates is itself a number of
+all users, whose pseudo-values are the differences of theirs. They have no bounds of their own, so a
+record's ``reach`` contains the values that occurred.
 
-A claim of one comparison has the error rate of the policy; "regressed" and "improved" stand after
-Holm's correction over all comparisons that gate. The bounds shown are at the level that decides.
+A claim of one comparison has the error rate of the policy. "regressed" and "improved" hold after
+Holm's correction over all comparisons that gate. The bounds shown are at the deciding level.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from pytest_recsys_mt.sanitize import one_line
 Row = Mapping[str, Any]
 
 Change = Literal["regressed", "improved", "unchanged", "suspicious", "inconclusive", "ungated"]
-"""``regressed``: worse by more than the margin. ``improved``: better by more than the margin;
+"""``regressed``: worse by more than the margin. ``improved``: better by more than the margin.
 ``suspicious``: so much better that a leak is likelier than a better model. ``unchanged``: not worse
-by the margin or more. ``inconclusive``: none of these can be claimed. ``ungated``: not compared."""
+by the margin or more. ``inconclusive``: no other claim holds. ``ungated``: not compared."""
 
 SEVERAL_LOOKS = (
     "users were asked in several steps, and records of that version have no values of users then"
@@ -42,24 +42,24 @@ SEVERAL_LOOKS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one verdict since the baseline.
+    """The change of one verdict since the baseline.
 
     Attributes:
-        nodeid: Of the test in this run.
-        relation, oracle, metric: Of the verdict.
+        nodeid: Id of the test in this run.
+        relation, oracle, metric: Those of the verdict.
         change: See `Change`.
         worse: How much worse the mean is, in the unit of the verdict; below 0 it is better.
-        interval: One-sided bounds of that: wholly above the margin exactly if it regressed, wholly
-            below the margin exactly if it did not, wholly beyond the margin on the better side
-            exactly if it improved or is suspicious.
+        interval: One-sided bounds of `worse`: wholly above the margin exactly if it regressed,
+            wholly below the margin exactly if it did not, wholly beyond the margin on the better
+            side exactly if it improved or is suspicious.
         levels: Error rates of the lower and the upper bound; see `bounds_of`.
         margin: How much worse is still no regression.
         p_worse: P-value of the hypothesis that it is not worse by more than the margin.
         p_better: P-value of the hypothesis that it is not better by more than the margin.
         p_holm: `p_worse` after Holm's correction.
-        users: In both runs.
+        users: Number of users in both runs.
         reason: Why it is ungated, inconclusive or suspicious.
-        suspicious: How much better is still believed; None believes anything.
+        suspicious: A larger improvement than this is suspicious; None for no limit.
     """
 
     nodeid: str
@@ -80,7 +80,7 @@ class Finding:
 
 
 def address(row: Row) -> str:
-    """The id of a test without the model in it, which is another one in the other run."""
+    """The id of a test without its model, which differs in the other run."""
     test, bracket, parameters = str(row["nodeid"]).partition("[")
     if not bracket:
         return test
@@ -92,7 +92,7 @@ def address(row: Row) -> str:
 
 
 def name_of_row(row: Mapping[str, Any]) -> str:
-    """The relation, or for tests without one the test and its own parameters."""
+    """The relation; for tests without a relation, the test and its own parameters."""
     if row["relation"] and row.get("metric") is None:
         return str(row["relation"])
     test, _, parameters = row["nodeid"].rpartition("::")[2].partition("[")
@@ -102,12 +102,12 @@ def name_of_row(row: Mapping[str, Any]) -> str:
 
 
 def addresses(rows: Iterable[Row]) -> list[str]:
-    """The tests of a run, whatever their model, in order."""
+    """The tests of a run without their models, in order."""
     return sorted({address(row) for row in rows})
 
 
 def compare(old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float) -> list[Finding]:
-    """What became of every verdict.
+    """The change of every verdict.
 
     Args:
         old: Rows of one model of the baseline.
@@ -130,7 +130,7 @@ def compare(old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float
 
 
 def bounds_of(findings: Sequence[Finding], alpha: float) -> str:
-    """At which error rates the bounds of a comparison stand, in words; empty where none was needed."""
+    """The error rates of the bounds of a comparison, in words; empty if there are no bounds."""
     levels = [found.levels for found in findings if found.levels is not None]
     if not levels:
         return ""
@@ -144,8 +144,8 @@ def bounds_of(findings: Sequence[Finding], alpha: float) -> str:
 def _level(adjusted: Sequence[float], alpha: float) -> float:
     """The p-value up to which Holm's correction rejects: all claims up to it, and no others.
 
-    With r of m rejected it is ``alpha / (m - r)``: every rejected p is at most ``alpha / (m - r + 1)``,
-    and the smallest of the others is above ``alpha / (m - r)``.
+    If r of m claims are rejected, it is ``alpha / (m - r)``: every rejected p is at most
+    ``alpha / (m - r + 1)``, and the smallest other p is above ``alpha / (m - r)``.
     """
     return alpha / max(1, sum(p > alpha for p in adjusted))
 
@@ -161,10 +161,10 @@ def _keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
 
 @dataclass(frozen=True)
 class _Claim:
-    """A change that has to be inferred.
+    """A change that a test must decide.
 
     Attributes:
-        finding: What is known of it already.
+        finding: The facts so far.
         mean: How much worse the mean is, for all users.
         margin: How much worse is still no regression.
     """
@@ -184,18 +184,20 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
         reason = f"recsys.toml: {rule.reason}"
     if reason or old is None:
         return replace(named, reason=reason)
-    # In the order drawn: whoever stopped first, the users of both are a beginning of that order.
+    # In the order drawn: the users of both runs are the first ones of that order.
     users = [user for user in new["per_user"] if user in old["per_user"]]
     joint = old.get("joint", False) or new.get("joint", False)
     if joint and old["per_user"].keys() != new["per_user"].keys():
         told = f"{len(old['per_user'])} then, {len(new['per_user'])} now, {len(users)} of them the same"
-        return replace(named, reason=f"a number of all users together, who are others: {told}")
+        return replace(
+            named, reason=f"a number of all users together, and the users differ: {told}"
+        )
     if len(users) < 2:
         return replace(named, reason=f"{len(users)} users have a value in both runs")
     margin = policy.margin if rule.margin is None else rule.margin
     limit: float | None = policy.suspicious if rule.suspicious is None else rule.suspicious
     if new.get("metric") is None:
-        limit = rule.suspicious  # an effect that is gone was fixed; only a metric is too good
+        limit = rule.suspicious  # a vanished effect was fixed; only a metric can be too good
     then, now = (
         np.array([row["per_user"][user] for user in users], np.float64) for row in (old, new)
     )
@@ -217,20 +219,20 @@ def _obstacle(old: Row | None, new: Row) -> str:
         if row["status"] in ("error", "not-applicable"):
             return one_line(f"{row['status']} in {where}: {row['reason']}")[:200]
         if not row.get("per_user"):
-            # Whoever judges user by user says what the values can be; only then some were asked first.
+            # A reach without values: the oracle judges user by user, but asked in several steps.
             why = SEVERAL_LOOKS if row.get("reach") else one_line(row["reason"])
-            return f"{where} has no value a user for it{why and f': {why}'}"[:200]
+            return f"{where} has no value per user for it{why and f': {why}'}"[:200]
     if old["allowed"] != new["allowed"]:
         return f"it promised {old['allowed']!r} then and promises {new['allowed']!r} now"
     return ""
 
 
 def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: float) -> Finding:
-    """The word for a change, and the bounds that it is read off."""
+    """The word for a change, and the bounds that show it."""
     mean, margin = claim.mean, claim.margin
     worse_level, better_level = levels
     better = found.p_better is not None and found.p_better <= better_level
-    # A bound that is raised stays one: no improvement is shown that is not claimed.
+    # A raised bound is still a bound: no improvement is shown that is not claimed.
     high = mean.upper(better_level) if better else max(mean.upper(alpha), -margin)
     found = replace(
         found,
@@ -260,7 +262,7 @@ def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: 
 
 @dataclass(frozen=True)
 class _Side:
-    """The values of the users of one run, and the smallest and the largest of them there can be.
+    """The values of the users of one run, and the smallest and the largest possible value.
 
     `joint` says whether they are the pseudo-values of a number of all users together.
     """
@@ -270,7 +272,7 @@ class _Side:
     joint: bool
 
     def ends(self) -> tuple[float, float]:
-        """What its values can be; a record of anybody may hold one beyond its reach."""
+        """The range of its values; an untrusted record may hold a value beyond its reach."""
         return float(min(*self.reach, self.values.min())), float(
             max(*self.reach, self.values.max())
         )
@@ -279,10 +281,11 @@ class _Side:
 class _Farther(Mean):
     """How much farther from 0 one mean is than another, as a `Mean`.
 
-    Which side of 0 they are on is not known. Since ``|x| = max(x, -x)``, the new mean is farther out
-    by more than the margin if for one of its signs it is so against both signs of the old one: the
-    largest p-value of the two claims that must both hold (Berger 1982, Technometrics 24, 295-300),
-    and twice the smaller of the two of which one is enough (Bonferroni). The bounds invert that.
+    Near 0 the sign is uncertain, so both are tested. Since ``|x| = max(x, -x)``, the new mean is
+    farther out by more than the margin if this holds for one of its signs against both signs of the
+    old mean. Two claims that must both hold take the larger p-value (Berger 1982, Technometrics 24,
+    295-300). Two claims of which one is enough take twice the smaller one (Bonferroni). The bounds
+    invert that.
     """
 
     def __init__(self, new: _Side, old: _Side) -> None:
@@ -319,8 +322,8 @@ def _mean(sign: int, new: _Side, other: int, old: _Side) -> Mean:
             for factor, side in ((sign, new), (other, old))
         )
         return Bets(effects, after[0] - before[1], after[1] - before[0])
-    # Of an aggregate all values shift a little where one user's answer changes, and the record keeps
-    # six digits: what differs by less than those is the same shift.
+    # If one user's answer changes, all values of an aggregate shift a little, and the record keeps
+    # six digits: values that differ by less are one shift.
     digits = 2e-5 * max(abs(new.values).max(), abs(old.values).max())
     middle = np.median(effects)
     effects = np.where(abs(effects - middle) <= digits, middle, effects)

@@ -1,4 +1,4 @@
-"""What a run as a whole says: whether it passes, and why it does not, in one sentence."""
+"""The result of a run as a whole: whether it passes, and if not, why, in one sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS: Mapping[Kind, str] = MappingProxyType(
         "uncorrected": "{count} violated, but not after Holm's correction ({names})",
         "error": "{count} in error ({names})",
         "inconclusive": "{count} inconclusive ({names})",
-        "failed": "{count} failed for something else than a verdict ({names})",
+        "failed": "{count} failed for a reason other than a verdict ({names})",
         "fixed": "{count} known to be violated, now fixed ({names})",
         "expired": "{count} known beyond the last day ({names})",
         "refused": "no comparison: {names}",
@@ -38,26 +38,25 @@ KINDS: Mapping[Kind, str] = MappingProxyType(
         "partial": "the run is partial: {names}",
     }
 )
-"""Why a gate can fail, and what its sentence says of all reasons of a kind, in this order.
+"""The reasons why a gate can fail, in this order, and the text for all reasons of a kind.
 
-A reason that is new needs an entry here, and comes to `Gate.decide` in ``found``.
+A new kind of reason needs an entry here. `Gate.decide` receives it in ``found``.
 """
 
 NAMED = 3
-"""So many reasons of a kind are named in the sentence; the others are counted."""
+"""The sentence names this many reasons of a kind; the others are counted."""
 
 LONGEST = 250
-"""Characters of a reason in the sentence; `reasons` have it in full."""
+"""Most characters of a reason in the sentence; `reasons` holds it in full."""
 
 
 @dataclass(frozen=True)
 class Reason:
     """Why a gate fails.
 
-    Attributes:
-        kind: One of `KINDS`.
-        text: In full, for the list of all reasons.
-        name: For the sentence, where that is something shorter.
+    kind: One of `KINDS`.
+    text: The full text, for the list of all reasons.
+    name: A shorter text for the sentence, if there is one.
     """
 
     kind: Kind
@@ -70,12 +69,12 @@ class Gate:
     """The rules of one run.
 
     Attributes:
-        policy: What a release has to keep; the defaults where no file says otherwise.
-        asked: Whether a policy or a baseline was given: then comparisons count.
+        policy: What a release must keep; the defaults if no file says otherwise.
+        asked: Whether a policy or a baseline was given: only then comparisons count.
         alpha: Error rate of each claim.
-        inconclusive: Whether a comparison that is not clear fails the run or is passed over.
-        baseline: An earlier record, and where it is; None compares the models of the run.
-        day: On which known violations may have expired.
+        inconclusive: Whether an unclear comparison fails the run or is passed over.
+        baseline: An earlier record and its path; None compares the models of the run.
+        day: The day, which decides whether known violations have expired.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -91,15 +90,16 @@ class Gate:
         """The gate as plain data.
 
         Args:
-            document: The record, but for the gate.
-            violated: Tests whose violation stands after Holm's correction.
-            found: What else fails the run, by its kind in `KINDS`: ``partial`` for a partial one.
+            document: The record without the gate.
+            violated: Tests whose violation remains after Holm's correction.
+            found: Other reasons that fail the run, by their kind in `KINDS`: ``partial`` for a
+                partial run.
 
         Returns:
             ``status`` (``passed`` only if something was judged, nothing that gates failed, and
-            nothing is missing), ``sentence`` (the status with all that there is to say for it),
-            ``reasons`` (why it failed, one a text), ``violated``, ``inconclusive``,
-            ``incomplete``, ``ungated`` and ``comparisons``.
+            nothing is missing), ``sentence`` (the status with its reasons), ``reasons`` (why it
+            failed, one text each), ``violated``, ``inconclusive``, ``incomplete``, ``ungated`` and
+            ``comparisons``.
         """
         rows = document["results"]
         gating = [row for row in rows if self.policy.rule(row).gates]
@@ -134,7 +134,7 @@ class Gate:
         }
 
     def _unjudged(self, rows: Sequence[Mapping[str, Any]]) -> list[Reason]:
-        """That nothing was judged, with the reasons counted; nothing where something was."""
+        """A reason that nothing was judged, with the causes counted; empty if something was."""
         if not rows or any(
             row["status"] in ("holds", "violated") and self.policy.rule(row).gates for row in rows
         ):
@@ -171,19 +171,19 @@ class Gate:
             kind: Kind = status
             text = f"{status}: {label}"
             if row["expected"] == "violated" and status == "holds":
-                kind, text = "fixed", f"fixed, no longer to be expected: {label}"
+                kind, text = "fixed", f"fixed, so remove the expectation: {label}"
             elif status in ("holds", "not-applicable") or status == row["expected"]:
                 kind, text = "failed", f"failed with the verdict as expected: {label}"
             elif status == "violated" and label not in standing:
                 kind = "uncorrected"
             name = _name(row, several) + (f": {_cut(row['reason'], 80)}" if kind == "error" else "")
             before = found.get(label)
-            if before is None or before.kind == "failed":  # of several verdicts, that which failed
+            if before is None or before.kind == "failed":  # of several verdicts, the failed one
                 found[label] = Reason(kind, text, name)
         return list(found.values())
 
     def _success(self, rows: Sequence[Mapping[str, Any]]) -> str:
-        """What a run says that passes: also what it passed over."""
+        """The sentence of a run that passes, including what it passed over."""
         counts = Counter(
             "ungated"
             if not self.policy.rule(row).gates
@@ -211,7 +211,7 @@ class Gate:
             return [
                 self._compared(document, old, model, where, reasons) for model in models if model
             ]
-        # A league is a model of its own, which has no test in common with one of its members.
+        # A league is a model of its own, which shares no tests with its members.
         others = [model for model in others if own[model] & own[first]]
         return [self._compared(document, document, model, "", [], first) for model in others]
 
@@ -248,7 +248,7 @@ class Gate:
         for reason in comparison["refused"]:
             yield Reason("refused", f"the baseline cannot be used: {reason}", reason)
         model = comparison["model"]
-        # Some verdicts, as one on several models together, have no value a user by their nature.
+        # Some verdicts, such as one on several models, never have a value per user.
         wanting = any(
             row["per_user"] or row["status"] in ("error", "not-applicable")
             for row in rows
@@ -287,7 +287,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _name(row: Mapping[str, Any], several: bool) -> str:
-    """What a row is called in the sentence, with its model where there are several."""
+    """The name of a row in the sentence, with its model if there are several."""
     return name_of_row(row) + (f" of {row['model']}" if several and row["model"] else "")
 
 

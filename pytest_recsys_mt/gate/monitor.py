@@ -1,9 +1,9 @@
-"""A row of nightly records: whether a promise broke on any night, with one error rate for all of them.
+"""Monitors a row of nightly records: did a promise break on any night, with one error rate for all?
 
-Bets are made on users (`oracles.breaks`). Where users are fresh every night, it is bet that the mean of a
-verdict is beyond its margin; each user counts once, on the first night. Where the same users are asked every
-night, that would count their peculiarities again and again, so it is bet that their mean is farther beyond
-their own earlier values than a tolerance allows.
+The monitor bets on users (`oracles.breaks`). If users are fresh every night, it bets that the mean
+of a verdict is beyond its margin; each user counts once, on the first night. If the same users are
+asked every night, this bet would count their peculiarities again and again. So it bets that their
+mean is farther beyond their own earlier values than a tolerance allows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Key = tuple[str, str, str, str, int]
 PROMISES = ("at most", "at least", "within")
 
 CHOSEN = "monotone"
-"""An oracle whose values are of a step that the answers chose, so that no bet on users can be fair."""
+"""An oracle whose values are of a step that the answers chose: no bet on its users is fair."""
 
 SETTINGS = tuple(f"--recsys-{name}" for name in MATTERS if name != "users")
 
@@ -42,10 +42,10 @@ class Night:
     """One verdict of one record.
 
     Attributes:
-        place: Of the record among all.
-        values: Of its users, in the order drawn.
-        reach: The smallest and the largest value there can be.
-        asked: Whether its run asked anything; otherwise its answers were given earlier.
+        place: Position of the record among all.
+        values: The values of its users, in the order drawn.
+        reach: The smallest and the largest possible value.
+        asked: Whether its run sent calls; otherwise its answers were given earlier.
     """
 
     place: int
@@ -54,7 +54,7 @@ class Night:
     asked: bool
 
     def repeats(self, earlier: Night) -> bool:
-        """Whether its answers can be those of an earlier night, read once more."""
+        """Whether its answers may be those of an earlier night, read once more."""
         return not self.asked and self.values.items() <= earlier.values.items()
 
 
@@ -63,12 +63,12 @@ class Series:
     """The nights of one verdict, all on the same terms.
 
     Attributes:
-        name: Of the relation, or of the test.
+        name: Name of the relation, or of the test.
         model: Its recommender.
-        terms: What is the same on all nights, by its name.
+        terms: The facts that are the same on all nights, by name.
         tolerance: How much worse a user's later values may be on average.
         nights: In the order of the records.
-        anew: Why the nights before do not count, if there are any.
+        anew: Why earlier nights do not count, if there are any.
     """
 
     name: str
@@ -81,17 +81,18 @@ class Series:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a row of nights says of one verdict.
+    """The result of a row of nights for one verdict.
 
     Attributes:
         series: Its nights.
         users: How many values were bet on in each record.
         again: Users of an earlier night who were not counted again.
         replayed: Nights that were not counted, because their answers are those of an earlier one.
-        p_values: Of the hypothesis that the promise was kept on every night, after each record.
+        p_values: Those of the hypothesis that the promise was kept on every night, after each
+            record.
         adjusted: The same after Holm's correction over all series.
-        alarm: Place of the record at which `adjusted` reached alpha; None if it never did.
-        since: Place of the record since which the evidence of the alarm was won.
+        alarm: Position of the record at which `adjusted` reached alpha; None if it never did.
+        since: Position of the record at which the evidence of the alarm began.
     """
 
     series: Series
@@ -105,10 +106,10 @@ class Finding:
 
 
 def records(paths: Sequence[Path]) -> list[tuple[str, Document]]:
-    """The records in files with the names of these, in the order in which their runs began.
+    """The records in the files `paths` with their names, in the order in which their runs began.
 
     Raises:
-        PolicyError: If a file holds no record; names it.
+        PolicyError: If a file is not a record; names the file.
     """
     found = []
     for path in paths:
@@ -120,14 +121,14 @@ def records(paths: Sequence[Path]) -> list[tuple[str, Document]]:
 
 
 def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: bool) -> list[Finding]:
-    """Whether any promise broke on any night.
+    """Decide whether any promise broke on any night.
 
-    Holm's correction holds after every night: the p-values only fall, so whatever it rejects on some
-    night it also rejects at the end.
+    Holm's correction holds after every night: the p-values only fall, so a rejection on one night
+    remains to the end.
 
     Args:
-        nights: A name and a record for each, in order.
-        alpha: Chance of ever a false alarm, over all nights and verdicts.
+        nights: A name and a record for each night, in order.
+        alpha: Chance of any false alarm, over all nights and verdicts.
         change: Whether to bet on the change of each user's value instead of on the value.
 
     Raises:
@@ -155,7 +156,7 @@ def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: boo
 
 
 def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
-    """The verdicts that can be monitored; one on other terms than on the night before begins anew."""
+    """The verdicts that can be monitored; a verdict whose terms changed begins anew."""
     found: dict[Key, Series] = {}
     for place, (name, document) in enumerate(nights):
         asked = _fact(document, "calls", "made") != 0
@@ -174,7 +175,7 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
 
 
 def can_be_monitored(row: Row) -> bool:
-    """Whether a row has a promise of a mean, and values of users that are independent of each other."""
+    """Whether a row promises a mean, and has values of users that are independent of each other."""
     return bool(
         row["per_user"]
         and row["allowed"] in PROMISES
@@ -185,13 +186,13 @@ def can_be_monitored(row: Row) -> bool:
 
 
 def _fact(document: Document, part: str, name: str) -> Any:
-    """A fact of a record that a comparison does not need, so that nobody has seen whether it is there."""
+    """A fact of a record that comparisons do not need and that is therefore unchecked."""
     facts = document.get(part)
     return facts.get(name) if isinstance(facts, dict) else None
 
 
 def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
-    """Rows by what they are about, and by their number among those about the same."""
+    """Rows by their subject, and by their number among rows of the same subject."""
     seen: Counter[tuple[str, str, str, str]] = Counter()
     for row in rows:
         about = (row["model"], address(row), row["relation"], str(row.get("against", "")))
@@ -201,7 +202,7 @@ def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
 
 
 def _margin(row: Row) -> Any:
-    """What the mean is held against: the margin of an effect, or the threshold of a metric."""
+    """The limit of the mean: the margin of an effect, or the threshold of a metric."""
     return row.get("threshold") if row.get("margin") is None else row["margin"]
 
 
@@ -225,7 +226,7 @@ def _differs(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 
 def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
-    """What is known of one series, but for Holm's correction, and what its bets won each night."""
+    """The finding of one series before Holm's correction, and what its bets won each night."""
     past: dict[str, list[float]] = {}
     users, growth, again, replayed = [0] * places, [], 0, 0
     for number, night in enumerate(series.nights):
@@ -248,7 +249,7 @@ def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
 def _growth(
     series: Series, night: Night, users: Sequence[str], past: Mapping[str, Sequence[float]] | None
 ) -> Floats:
-    """What the bets on a night win: on the values of users, or on their change where there is a past."""
+    """The gain of a night's bets: on the values of users, or on their change if there is a past."""
     promise, margin = series.terms["promise"], series.terms["margin"]
     low, high = night.reach
     values = np.clip([night.values[user] for user in users], low, high)
@@ -265,7 +266,7 @@ def _growth(
 
 
 def _judged(found: Finding, growth: Floats, alpha: float) -> Finding:
-    """Whether and when there was an alarm."""
+    """The finding with its alarm, if there was one."""
     alarm = next((place for place, p in enumerate(found.adjusted) if p <= alpha), None)
     if alarm is None:
         return found

@@ -1,6 +1,6 @@
-"""The policy of a release gate, as ``recsys.toml`` states it.
+"""The policy of a release gate, from ``recsys.toml``.
 
-Read at the start of every run that has one, so this module needs the standard library alone.
+Every run that has a policy reads it at its start, so this module needs only the standard library.
 """
 
 from __future__ import annotations
@@ -17,30 +17,31 @@ from typing import Any, Literal
 from pytest_recsys_mt.errors import PolicyError
 
 FILE = "recsys.toml"
-"""Looked for in the root folder of the run where no option names another."""
+"""File name in the root folder of the run, used if no option names a policy."""
 
 MARGIN = 0.1
-"""How much worse a mean may be. Where two users of 100 changed, and effects lie in [0, 1], the mean is
-shown to have moved by less than 0.031; with two of 50, by less than 0.060. Noise needs more users."""
+"""How much worse a mean may be. If two users of 100 changed, and effects lie in [0, 1], the test
+shows that the mean moved by less than 0.031; with two of 50, by less than 0.060. Noise needs more
+users."""
 
 SUSPICIOUS = 0.2
-"""A metric that improves by more than this is looked at before it is believed."""
+"""A metric that improves by more than this is suspicious."""
 
 CHOOSERS = ("suite", "test", "relation", "model", "oracle", "metric")
-"""What a rule may choose rows by: patterns as for file names."""
+"""The facts by which a rule chooses rows: patterns as for file names."""
 
 BEFORE_A_RUN = ("suite", "test", "relation", "model")
-"""What is known of a test before it runs."""
+"""The facts known of a test before it runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which rows an entry is about: those that fit every one of its patterns."""
+    """The rows that an entry applies to: those that match all its patterns."""
 
     patterns: Mapping[str, str]
 
     def fits(self, facts: Mapping[str, Any]) -> bool:
-        """Whether all patterns fit; a fact that is missing or empty fits none."""
+        """Whether all patterns match; a missing or empty fact matches none."""
         return all(
             fnmatch.fnmatchcase(str(facts.get(name) or ""), pattern)
             for name, pattern in self.patterns.items()
@@ -52,12 +53,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What holds for some rows in place of what holds for all.
+    """What applies to some rows instead of the general policy.
 
     Attributes:
-        choice: Which rows.
+        choice: The rows.
         gates: Whether they count.
-        reason: Why they do not.
+        reason: Why they do not count.
         margin: As `Policy.margin`.
         suspicious: As `Policy.suspicious`.
     """
@@ -71,12 +72,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A violation that is known, and passes for a while.
+    """A known violation, which passes for a while.
 
     Attributes:
-        choice: Which tests.
+        choice: The tests.
         until: The last day on which it passes.
-        reason: Why it is there.
+        reason: Why it exists.
     """
 
     choice: Choice
@@ -90,16 +91,16 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a release has to keep.
+    """What a release must keep.
 
     Attributes:
         alpha: Chance that any of all comparisons that gate is called a regression by bad luck; None
-            is the run's.
+            takes that of the run.
         margin: How much worse than the baseline a mean may be.
         suspicious: How much better a metric may be before it is suspicious.
-        inconclusive: Whether what is not clear fails or is passed over; None leaves it to the run.
-        rules: The first one that fits a row says what holds for it.
-        known: Violations that are known.
+        inconclusive: Whether an unclear result fails or is passed over; None leaves it to the run.
+        rules: The first rule that matches a row applies to it.
+        known: The known violations.
     """
 
     alpha: float | None = None
@@ -110,27 +111,27 @@ class Policy:
     known: tuple[Known, ...] = ()
 
     def rule(self, row: Mapping[str, Any]) -> Rule:
-        """What holds for a row of the record."""
+        """The rule for a row of the record."""
         facts = facts_of(row)
         return next((rule for rule in self.rules if rule.choice.fits(facts)), EVERYTHING)
 
     def known_of(self, facts: Mapping[str, Any]) -> Known | None:
-        """The known violation that a test or a row is, if any."""
+        """The known violation that matches a test or a row, if any."""
         return next((known for known in self.known if known.choice.fits(facts)), None)
 
 
 EVERYTHING = Rule(Choice({}))
-"""What holds where no rule says otherwise."""
+"""What applies if no rule says otherwise."""
 
 
 def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What patterns are held against, of a row of the record."""
+    """The facts of a row of the record that patterns are matched against."""
     test = str(row["nodeid"]).rpartition("::")[2].partition("[")[0]
     return {**{name: row.get(name) for name in CHOOSERS}, "test": test}
 
 
 def today() -> datetime.date:
-    """The day in UTC, so that a policy expires everywhere at once."""
+    """The day in UTC, so that a policy expires everywhere at the same time."""
     return datetime.datetime.now(datetime.UTC).date()
 
 
@@ -138,14 +139,14 @@ def load(path: Path) -> Policy:
     """The policy in a file.
 
     Raises:
-        PolicyError: If it cannot be read, or says something that no policy can; names the entry.
+        PolicyError: If it cannot be read, or if an entry is invalid; names the entry.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PolicyError(f"the policy {str(path)!r} cannot be read: {error.strerror}") from error
-    except ValueError as error:  # of TOML, or of UTF-8
-        raise PolicyError(f"the policy {str(path)!r} is no TOML: {error}") from error
+    except ValueError as error:  # from TOML or UTF-8
+        raise PolicyError(f"the policy {str(path)!r} is not TOML: {error}") from error
     return _Reader(str(path)).policy(data)
 
 
@@ -204,7 +205,7 @@ class _Reader:
                 raise self._wrong(f"{entry} {name}", pattern, "a pattern, as in 'scale_*'")
         if not patterns:
             raise PolicyError(
-                f"{self.where}: an entry of {entry} says nothing of what it is for; give one or more "
+                f"{self.where}: an entry of {entry} does not say what it applies to; give one or more "
                 f"of {', '.join(names)}"
             )
         return Choice(patterns)

@@ -1,4 +1,4 @@
-"""Language models as recommenders: prompts, the models themselves, and the reading of answers."""
+"""Language models as recommenders: prompts, the models, and the parsing of answers."""
 
 from pytest_recsys_mt.llm.prompts import NAMES, Template, render, template
 from pytest_recsys_mt.llm.reading.parser import parse

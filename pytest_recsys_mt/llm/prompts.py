@@ -1,9 +1,9 @@
 """Prompt templates, from the papers or from a file.
 
-A template is text with named fields in braces (`FIELDS`), nothing else of ``str.format``. A line
-whose fields all have nothing to say is left out, so that a line such as ``Choose only from:
-{candidates}`` stands only where there are candidates. Candidates and the instruction follow at
-the end where a template gives them no place.
+A template is text with named fields in braces (`FIELDS`), without other features of ``str.format``.
+A line is left out if all its fields are empty: a line such as ``Choose only from: {candidates}``
+appears only with candidates. Candidates and the instruction follow at the end if a template has no
+field for them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "newest": "the last year of the catalogue",
     }
 )
-"""The fields a template may use, and what stands there."""
+"""The fields of a template, and their contents."""
 
 _PERSON = (
     "Given a user, as a recommender system, provide recommendations. The user {user} likes the "
@@ -79,7 +79,7 @@ class Template:
     """A prompt with named fields.
 
     Attributes:
-        name: Of a built-in template, or the path of a file.
+        name: Name of a built-in template, or the path of a file.
         text: See the module.
 
     Raises:
@@ -101,23 +101,23 @@ class Template:
         """The chat that asks `request`, its edits applied to the user's message in their order.
 
         Args:
-            request: What to ask.
-            newest: The last year of the catalogue; without it, of the request's own items.
+            request: The request.
+            newest: The last year of the catalogue; without it, that of the request's own items.
         """
         content = self._content(_values(request, newest))
         return (Message("user", _edited(content, request)),)
 
     def shown(self, request: Request, newest: int | None = None) -> tuple[tuple[str, ...], ...]:
-        """What the edits of `request` made of each candidate, for answers that copy it.
+        """The text of each candidate after the edits of `request`, for answers that copy it.
 
         Args:
-            request: What was asked.
-            newest: As it was rendered with.
+            request: The request that was asked.
+            newest: The value in `render`.
 
         Returns:
-            For each candidate its names as shown: the line without its number, and where they
-            still can be told, with and without the year, and the whole line where the edits broke
-            its number. Nothing without edits, and nothing where they moved lines.
+            For each candidate its names as shown: the line without its number; with and without
+            the year, if these can still be recognised; and the whole line if the edits broke its
+            number. Empty without edits, and if they moved lines.
         """
         candidates = request.candidates or ()
         if not request.edits or not candidates:
@@ -188,9 +188,9 @@ NAMES = tuple(_BUILT_IN)
 * ``person``: the "person pattern" of the metamorphic paper, its Table 1
 * ``wok``: the prompt of "Large Language Models as Recommender Systems: A Study of Popularity
   Bias", its Code Listing 1
-* ``rank``: ours, short; a user without a history is asked about without a word on it
-* ``wok-mitigate``, ``wok-minimize``: the same with the instruction of section 4.5 of that paper to
-  match, or to avoid, what is popular
+* ``rank``: our own, short; for a user without a history it does not mention one
+* ``wok-mitigate``, ``wok-minimize``: the same as ``wok`` with the instruction of section 4.5 of
+  that paper to match, or to avoid, what is popular
 """
 
 
@@ -199,7 +199,7 @@ def template(name: str) -> Template:
     """The built-in template of that name, or the one in the UTF-8 text file at that path.
 
     Raises:
-        RecommenderError: If there is neither, or the file is no template.
+        RecommenderError: If there is neither, or the file is not a template.
     """
     if name in _BUILT_IN:
         return _BUILT_IN[name]
@@ -226,7 +226,7 @@ def render(name: str, request: Request, newest: int | None = None) -> tuple[Mess
 
 
 def _values(request: Request, newest: int | None) -> dict[str, str]:
-    """What stands in each field, "" where there is nothing to say."""
+    """The content of each field, "" for an empty one."""
     high = _number(request.scale.high)
     titles = [one_line(rating.item.label) for rating in request.history]
     ratings = [f"{_number(rating.value)}/{high}" for rating in request.history]
@@ -259,12 +259,12 @@ def _edited(content: str, request: Request) -> str:
 
 
 def _names_shown(line: str, number: int, item: Item) -> tuple[str, ...]:
-    """The names of a candidate in its edited line; spaces may stand in its number and its year."""
+    """The names of a candidate in its edited line; its number and year may contain spaces."""
     marker = re.match(_spaced(f"{number}."), line)
     name = line[marker.end() :] if marker else line
     names = [name]
     if marker and marker[0] != f"{number}." and any(c.isalpha() for c in name):
-        names.append(line)  # "1 0. Heat" begins with no list marker
+        names.append(line)  # "1 0. Heat" does not begin with a list marker
     year = re.search(_spaced(f"({item.year})"), name) if item.year is not None else None
     if year:
         names += [name[: year.end()], name[: year.start()]]

@@ -1,4 +1,4 @@
-"""A text model as a recommender: a prompt template before it, the answer parser behind it."""
+"""A text model as a recommender: with a prompt template and the answer parser."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 class LLMRecommender:
     """Asks a text model and reads its answers.
 
-    `render` and `read` are the two halves of `recommend`, so that completions can be kept raw and
+    `render` and `read` are the two halves of `recommend`, so that raw completions can be stored and
     read again by a better parser.
 
     Args:
-        model: What completes the prompts.
+        model: The model that completes the prompts.
         prompt: A built-in template (`pytest_recsys_mt.llm.prompts.NAMES`) or the path of one.
 
     Attributes:
@@ -59,7 +59,7 @@ class LLMRecommender:
         self._seed = 0
 
     def fit(self, dataset: Dataset, seed: int) -> None:
-        """Learn the titles of the catalogue; no interaction is looked at."""
+        """Learn the titles of the catalogue; interactions are not used."""
         self._index = TitleIndex(dataset.items.values())
         self._known = KnownFilms(dataset.items.values())
         years = (item.year for item in dataset.items.values() if item.year is not None)
@@ -70,8 +70,8 @@ class LLMRecommender:
         """The prompt of one request.
 
         Args:
-            request: What to ask.
-            seed: Of the run; by default the one given to `fit`.
+            request: The request.
+            seed: The seed of the run; by default the one given to `fit`.
         """
         messages = self._template.render(request, self._newest)
         run = self._seed if seed is None else seed
@@ -80,11 +80,11 @@ class LLMRecommender:
         return Prompt(messages, drawn, request.k, self._choices(request) if scored else ())
 
     def read(self, request: Request, completion: Completion) -> Recommendation:
-        """What the completion recommends: the first k entries that name something.
+        """The recommendations in a completion: the first k entries that name something.
 
-        A candidate may also be named as the request's edits left its line in the prompt. Repeats
-        count as entries. A completion that failed, or holds no text at all, is an error; an answer
-        that names nothing (a refusal) is an empty list.
+        A candidate may also be named by its line in the prompt after the request's edits. Repeats
+        count as entries. A failed or empty completion is an error; an answer that names nothing (a
+        refusal) is an empty list.
 
         Raises:
             RecommenderError: If `fit` has not been called.
@@ -108,7 +108,7 @@ class LLMRecommender:
         return Recommendation(tuple(items[: request.k]), entries, text, completion.usage)
 
     def _choices(self, request: Request) -> tuple[str, ...]:
-        """The candidates as the prompt names them, each name once."""
+        """The names of the candidates in the prompt, each once."""
         shown = self._template.shown(request, self._newest)
         plain = [one_line(item.label) for item in request.candidates or ()]
         names = [names[0].strip() for names in shown] or plain
@@ -124,7 +124,7 @@ class LLMRecommender:
 
 
 def call_seed(seed: int, messages: Sequence[Message], replicate: int) -> int:
-    """The seed of one call, 63 bits from the run's seed, the messages and the replicate alone."""
+    """The seed of one call: 63 bits from only the run's seed, the messages and the replicate."""
     said = [[message.role, message.content, *message.images] for message in messages]
     call = [seed, said, replicate]
     digest = hashlib.sha256(json.dumps(call).encode()).digest()

@@ -1,6 +1,6 @@
-"""LRWorld: benchmark questions on what a language model knows of a world of recommendation.
+"""LRWorld: benchmark questions on a language model's knowledge of a world of recommendation.
 
-`generate` makes them from any dataset; `save` and `load` keep them.
+`generate` makes them from any dataset; `save` and `load` store and read them.
 """
 
 from importlib import import_module

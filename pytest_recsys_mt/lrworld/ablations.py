@@ -1,4 +1,4 @@
-"""Changes to questions that should not change how they are answered: the paper's ablations."""
+"""Changes to questions that should not change the answers: the paper's ablations."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pytest_recsys_mt.seeds import generator
 
 
 def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple[Question, ...]:
-    """The same questions with their options in an order drawn anew.
+    """The same questions with their options in a new random order.
 
     Args:
-        questions: Their names are kept.
-        seed: Of the run.
-        number: Of the order; another number gives another one.
+        questions: The questions; their names stay.
+        seed: The seed of the run.
+        number: Number of the order; another number gives another order.
     """
     return tuple(_shuffled(question, seed, number) for question in questions)
 
@@ -25,12 +25,12 @@ def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple
 def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
     """The same questions with one item of each history replaced by one of another's.
 
-    The item is drawn from all items that the histories of the questions show; it is in neither the
-    history nor the options, so that it says nothing of the answer. Its place is uniform.
+    The item is drawn from all items in the histories of the questions. It is in neither the history
+    nor the options, so it does not affect the right answer. Its place is uniform.
 
     Args:
-        questions: Of one kind, their names are kept.
-        seed: Of the run.
+        questions: Questions of one kind; their names stay.
+        seed: The seed of the run.
 
     Raises:
         NotApplicable: If the questions show no histories, or too few different items.

@@ -1,4 +1,4 @@
-"""Putting questions to a text model, and what came of it."""
+"""Sends questions to a text model and reads its answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_recsys_mt.requests import Completion, Prompt
 
 
 class Model(Protocol):
-    """What questions are put to: ``recsys.texts``."""
+    """A model that answers questions: ``recsys.texts``."""
 
     @property
     def scores_choices(self) -> bool:
@@ -25,7 +25,7 @@ class Model(Protocol):
         ...
 
     def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
-        """The completions, one a prompt, in their order."""
+        """The completions, one per prompt, in their order."""
         ...
 
 
@@ -34,11 +34,11 @@ class Replies:
     """The answers to questions.
 
     Attributes:
-        questions: That were asked; all of one number of options.
-        completions: As the model gave them, in that order.
-        readings: What was read of each; None where the call failed.
-        how: ``generation`` where the model wrote, ``choice scoring`` where it scored the options.
-        seconds: That asking took; answers from the cache take next to none.
+        questions: The questions; all with the same number of options.
+        completions: The model's completions, in that order.
+        readings: What was read of each; None if the call failed.
+        how: ``generation`` if the model wrote, ``choice scoring`` if it scored the options.
+        seconds: Duration; answers from the cache take next to none.
         label: What was done to the questions.
     """
 
@@ -51,7 +51,7 @@ class Replies:
 
     @property
     def choices(self) -> Choices:
-        """What was chosen, for the oracles."""
+        """The chosen options, for the oracles."""
         answered = [
             (question, reading.choice)
             for question, reading in zip(self.questions, self.readings, strict=True)
@@ -78,7 +78,7 @@ class Replies:
 
     @property
     def figures(self) -> dict[str, Any]:
-        """Numbers for the report: how it was answered, what was missed, where, at what expense."""
+        """Numbers for the report: how it was answered, what was missed, where, at what cost."""
         choices = self.choices
         usages = [each.usage for each in self.completions if each.usage is not None]
         places = range(choices.options)
@@ -97,7 +97,7 @@ class Replies:
 
     @property
     def llara(self) -> dict[str, Any]:
-        """LLaRA's figures for the same answers: its hit rate is over what it reads as valid."""
+        """LLaRA's figures for the same answers: its hit rate counts only answers it finds valid."""
         found = [
             (llara(completion.text, question.options), question.answer)
             for question, completion in zip(self.questions, self.completions, strict=True)
@@ -120,20 +120,20 @@ def ask(
     seed: int = 0,
     label: str = "",
 ) -> Replies:
-    """Put questions to a model, all as one batch.
+    """Send questions to a model, all as one batch.
 
     Args:
-        model: Asked.
-        questions: Of one kind.
+        model: The model.
+        questions: Questions of one kind.
         shots: Examples before each question (few-shot), drawn from the others.
-        think: Ask for the reasoning first (chain of thought); the model then writes, whatever it
-            would do with choices.
-        image: Show the picture of the latest item too.
-        seed: Of the examples.
+        think: Whether to ask for the reasoning first (chain of thought); the model then writes,
+            even if it can score choices.
+        image: Whether to show the picture of the latest item too.
+        seed: Seed of the examples.
         label: What was done to the questions.
 
     Raises:
-        NotApplicable: If the model reads no images and is to be shown some, or there are too few
+        NotApplicable: If images should be shown and the model reads none, or if there are too few
             questions to draw the examples from.
     """
     try:

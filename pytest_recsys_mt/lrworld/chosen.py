@@ -1,7 +1,7 @@
-"""What a model chose, from what it wrote.
+"""Reads the option that a model chose from its text.
 
-An answer counts only where it stands as one: behind "the answer is" and the like, or as a line of its own.
-What names no option, or several, is missed.
+An answer counts only if it is announced ("the answer is" and the like), or if it is a separate
+line. A text that names no option, or several, is a missed answer.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _MARK = re.compile(r"[\s*_`\"'(\[{<#]*(?P<label>\d{1,3}|[A-Za-z])(?P<end>[)\].:,
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read.
+    """The reading of an answer.
 
     Attributes:
-        choice: Place of the chosen option, from 0; None where the answer is missed.
+        choice: Place of the chosen option, from 0; None if the answer is missed.
         how: By its mark, by its text, or missed.
     """
 
@@ -45,16 +45,16 @@ MISSED = Reading(None, "missed")
 def read(text: str, question: Question, *, think: bool = False) -> Reading:
     """The option that an answer chooses.
 
-    In this order, and the first kind that occurs decides: what stands behind "the answer is" and the
-    like; lines that are a mark (``B``, ``3.``), a mark with its option, or an option; marks behind
-    "option", "index" and the like; options named anywhere, longer ones first, so that no title is found
-    within another.  All that is found must be one option, and a mark must not stand beside another mark
-    or the text of another option.
+    The first of these that occurs decides: the text after "the answer is" and the like; lines that
+    are a mark (``B``, ``3.``), a mark with its option, or an option; marks after "option", "index"
+    and the like; options named anywhere, longer ones first, so that no title is found within
+    another.  Everything found must be one option, and a mark must not stand beside another mark or
+    the text of another option.
 
     Args:
-        text: What the model wrote.
-        question: What it was asked.
-        think: Whether it was to reason first: then the last verdict counts, not the only one.
+        text: The model's text.
+        question: The question.
+        think: Whether it was asked to reason first: then the last verdict counts, not the only one.
     """
     options = _Options(labels(question), question.options)
     for found in (
@@ -71,11 +71,11 @@ def read(text: str, question: Question, *, think: bool = False) -> Reading:
 
 
 def llara(text: str, options: Sequence[str]) -> int | None:
-    """What LLaRA's evaluation reads, beside ours: the one option in the first line, or None.
+    """LLaRA's reading of an answer, for comparison: the one option in the first line, or None.
 
-    An option is found as a substring, in lower case, so one that another holds makes the answer
-    invalid.  Its hit rate is over valid answers alone and its valid ratio is the share of those
-    (https://github.com/ljy0ustc/LLaRA); the paper's table 8 takes its figures so.
+    An option is found as a substring, in lower case, so an option within another makes the answer
+    invalid.  LLaRA's hit rate counts only valid answers, and its valid ratio is their share
+    (https://github.com/ljy0ustc/LLaRA); the paper's table 8 uses these figures.
     """
     lines = text.strip().splitlines()
     first = lines[0].lower() if lines else ""
@@ -84,14 +84,14 @@ def llara(text: str, options: Sequence[str]) -> int | None:
 
 
 class _Options:
-    """The options of a question, to be looked for."""
+    """The options of a question, for the search in an answer."""
 
     def __init__(self, marks: Sequence[str], options: Sequence[str]) -> None:
         self._marks = {mark.upper(): place for place, mark in enumerate(marks)}
         self._plain = [_plain(option) for option in options]
 
     def verdict(self, line: str) -> Reading | None:
-        """What a line says where it is an answer as a whole; None where it is none."""
+        """The reading of a line that is an answer as a whole; None if it is not."""
         exact = [place for place, option in enumerate(self._plain) if option == _plain(line)]
         mark = _MARK.match(line)
         place = None if mark is None else self._marks.get(mark["label"].upper())
@@ -105,16 +105,16 @@ class _Options:
         other = _MARK.fullmatch(rest.strip(_WRAPPING))
         if other is not None and other["label"].upper() in self._marks:
             return MISSED
-        # A mark with other words behind it is an answer where they name its own option, or none.
+        # A mark with other words is an answer if they name its own option, or no option.
         return Reading(place, "label") if self.named(rest) <= {place} else MISSED
 
     def marked(self, mark: str) -> Reading | None:
-        """The option of a mark; None where there is none."""
+        """The option of a mark; None if there is no such mark."""
         place = self._marks.get(mark.upper())
         return None if place is None else Reading(place, "label")
 
     def named(self, text: str) -> set[int]:
-        """The options whose text occurs, each letter of the text counted for one option only."""
+        """The options whose text occurs; each letter of the text counts for one option only."""
         left = f" {_plain(text)} "
         found = set()
         for place in sorted(range(len(self._plain)), key=lambda each: -len(self._plain[each])):
@@ -126,7 +126,7 @@ class _Options:
 
 
 def _announced(text: str) -> Iterator[str]:
-    """The rest of each line behind a word that announces an answer."""
+    """The rest of each line after a word that announces an answer."""
     for line in text.splitlines():
         found = list(_ANNOUNCED.finditer(line))
         if found and (rest := line[found[-1].end() :]).strip():

@@ -1,4 +1,4 @@
-"""Descriptions of images, which the questions of the kind ``image`` are made of."""
+"""Descriptions of images, the basis of the questions of the kind ``image``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pytest_recsys_mt.requests import TextModel
 
 
 def describe(model: TextModel, dataset: Dataset, path: Path | str, *, domain: str) -> int:
-    """Have a multimodal model describe the images of a dataset, and write what it says.
+    """Have a multimodal model describe the images of a dataset, and write the descriptions.
 
     Put the file into the folder of the dataset as ``image_descriptions.jsonl``; its loader then gives
     the items the attribute ``image_description``.
 
     Args:
-        model: Asked, once an image; it must read images.
-        dataset: Whose items have the attribute ``image``.
-        path: Of the file to write, replaced if it is there.
-        domain: What its items are called.
+        model: The model, asked once per image; it must read images.
+        dataset: The dataset whose items have the attribute ``image``.
+        path: Path of the file; an existing file is replaced.
+        domain: Word for its items.
 
     Returns:
-        How many images were described; those whose call failed are left out.
+        The number of described images; images whose call failed are left out.
 
     Raises:
         NotApplicable: If the model reads no images, or no item has one.

@@ -1,4 +1,4 @@
-"""Benchmark questions from a dataset: of every kind that it has the data for."""
+"""Makes benchmark questions from a dataset: of every kind that its data allow."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Generated:
-    """Questions, and the kinds that the data lack something for.
+    """Questions, and the kinds for which the data are insufficient.
 
     Attributes:
         questions: Kind by kind, in the order of `KINDS`.
         skipped: Why a kind has no question, by its name.
-        seed: From which they were made.
-        settings: How, and from which data, plain JSON.
+        seed: The seed of the questions.
+        settings: The settings and the data of the questions, plain JSON.
     """
 
     questions: tuple[Question, ...]
@@ -63,21 +63,21 @@ def generate(
     """Make questions of every kind that the data allow.
 
     Wrong options are drawn uniformly among those that are less right than the right one; the places
-    of the right ones are uniform. Each kind draws from a generator of its own, so that its questions
-    do not depend on which other kinds are made.
+    of the right ones are uniform. Each kind has its own generator, so its questions do not depend
+    on the other kinds.
 
     Args:
-        dataset: Interactions and a catalogue; `KINDS` tells which attributes of items are read.
+        dataset: Interactions and a catalogue; `KINDS` lists the attributes of items that are read.
         measures: Names of kinds; None for all.
-        count: Questions of each kind, at most.
-        seed: Everything random follows from it.
-        domain: What items are called in prompts; None tells it from their attributes.
-        settings: How; None for the defaults.
-        folder: Where trained embeddings are kept; None among the user's caches.
+        count: Most questions of each kind.
+        seed: Seed of everything random.
+        domain: Word for the items in prompts; None derives it from their attributes.
+        settings: The settings; None for the defaults.
+        folder: Folder of the trained embeddings; None is among the user's caches.
 
     Raises:
         DataError: If there is no such kind, or `count` is below 1.
-        CacheError: If the embeddings cannot be kept.
+        CacheError: If the embeddings cannot be stored.
         RecommenderError: If training them diverges.
     """
     names = set(KINDS) if measures is None else set(measures)
@@ -115,7 +115,7 @@ def generate(
 
 
 def domain_of(dataset: Dataset) -> str:
-    """What the items of a dataset are, told by their attributes: the word that prompts use."""
+    """The word for a dataset's items in prompts, derived from their attributes."""
     found = {name for item in dataset.items.values() for name in item.attributes}
     if found & {"brand", "colour", "categories"}:
         return "product"
@@ -131,7 +131,7 @@ def _question(kind: Kind, domain: str, number: int, draft: Draft) -> Question:
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """Where the drafts of all kinds come from."""
+    """The source of the drafts of all kinds."""
 
     dataset: Dataset
     settings: Settings
@@ -159,7 +159,7 @@ class _Source:
         """Drafts of one kind, as many as there are.
 
         Raises:
-            LackingError: If the data lack what the kind needs, then or while iterating.
+            LackingError: If the data are insufficient for the kind, at once or while iterating.
         """
         rng = generator("lrworld", kind.name, self.seed)
         given = self.histories, kind, self.settings

@@ -9,19 +9,19 @@ from pytest_recsys_mt.errors import DataError
 
 @dataclass(frozen=True)
 class Settings:
-    """How questions are made; the defaults are the paper's where it tells.
+    """How questions are made; the defaults are the paper's if it gives them.
 
     Attributes:
         support: Least support of an association rule.
         confidence: Least confidence of one.
         similarity: Least cosine of the right option to the target, for memory-based similarity.
-        clusters: Of k-means over the embeddings.
-        history: Latest items that a history shows; as many as the paper's examples do.
-        least: Interactions that a user or an item must have to be asked about, as in a 5-core. What
-            a user chose next is asked with one less before it, or more.
-        steps: Of training the matrix factorisation, about.
-        users: From whom the matrix factorisation learns, at most, drawn uniformly; it asks about no
-            others.
+        clusters: Number of clusters of k-means over the embeddings.
+        history: Number of the latest items that a history shows, as in the paper's examples.
+        least: Least interactions of a user or an item in a question, as in a 5-core. A question on
+            a user's next item has at least one fewer before it.
+        steps: Approximate number of steps in training the matrix factorisation.
+        users: Most users from whom the matrix factorisation learns, drawn uniformly; its questions
+            are only about them.
     """
 
     support: float = 0.01

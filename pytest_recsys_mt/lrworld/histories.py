@@ -1,4 +1,4 @@
-"""Interactions as sparse arrays, and items and users as the texts that stand for them."""
+"""Interactions as sparse arrays, and the texts of items and users."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 SEPARATOR = "; "
-"""Between the items of a history that is one option, as the paper's prompts have it."""
+"""Separator of the items of a history that is one option, as in the paper's prompts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """What every user has, oldest first: users in rows, items in columns.
+    """Every user's items, oldest first: users in rows, items in columns.
 
     Attributes:
         items: The catalogue by column.
         columns: Item columns of all interactions, shape (n,), by user, then by time.
         starts: User u has the entries from ``starts[u]`` up to ``starts[u + 1]``; (users + 1,).
-        least: Interactions that a user or an item must have to be asked about.
+        least: Least interactions of a user or an item in a question.
     """
 
     items: tuple[Item, ...]
@@ -45,7 +45,7 @@ class Histories:
         """The histories of a dataset, users by name and items by id."""
         ids = sorted(dataset.items)
         frame = dataset.interactions
-        # The rows are sorted by user, so that a user's first row is where the name changes.
+        # The rows are sorted by user: a user's first row is where the name changes.
         users = pd.factorize(frame["user"])[0]
         codes, names = pd.factorize(frame["item"])
         place = {item: column for column, item in enumerate(ids)}
@@ -55,7 +55,7 @@ class Histories:
 
     @property
     def users(self) -> int:
-        """How many users there are."""
+        """The number of users."""
         return len(self.starts) - 1
 
     @cached_property
@@ -71,7 +71,7 @@ class Histories:
 
     @cached_property
     def by_user(self) -> csr_array[np.int32]:
-        """One for each interaction, users in rows, columns sorted."""
+        """A one for each interaction, users in rows, columns sorted."""
         # Indices of 32 bits halve the memory that products move.
         index: Any = np.int32 if len(self.columns) < 2**31 else np.int64
         ones = np.ones(len(self.columns), dtype=np.int32)
@@ -84,7 +84,7 @@ class Histories:
 
     @cached_property
     def named(self) -> Mask:
-        """Items that a reader can tell, shape (items,): those with a title."""
+        """Items that a reader can identify, shape (items,): those with a title."""
         return np.array([bool(item.title.strip()) for item in self.items], dtype=np.bool_)
 
     @cached_property
@@ -105,39 +105,39 @@ class Histories:
         return own
 
     def latest(self, user: int, length: int, without: int = -1) -> Ints:
-        """Columns of the latest items with a title that a user has, oldest first.
+        """Columns of a user's latest items with a title, oldest first.
 
         Args:
-            user: Whose.
-            length: How many at most.
-            without: A column that is left out.
+            user: The user.
+            length: Most items.
+            without: A column to leave out.
         """
         own = self.of_user(user)
         shown: Ints = own[self.named[own] & (own != without)][-length:]
         return shown
 
     def item_text(self, column: int) -> str:
-        """What stands for an item in questions about taste."""
+        """The text of an item in questions about taste."""
         return text_of(self.items[column])
 
     def user_texts(self, user: int, length: int, without: int = -1) -> tuple[str, ...]:
-        """What stands for a user: the texts of the latest items, see `latest`."""
+        """The texts of a user: those of the latest items, see `latest`."""
         return tuple(self.item_text(column) for column in self.latest(user, length, without))
 
     def user_text(self, user: int, length: int, without: int = -1) -> str:
-        """The same as one option."""
+        """These texts as one option."""
         return SEPARATOR.join(self.user_texts(user, length, without))
 
 
 def text_of(item: Item) -> str:
-    """An item with a hint at its kind: ``Training Day (2001), Crime Drama``."""
+    """An item with its genre: ``Training Day (2001), Crime Drama``."""
     genres = names_of(item.attributes.get("genres"))
     hint = " ".join(genres) or "".join(names_of(item.attributes.get("categories"))[-1:])
     return f"{item.label}, {hint}" if hint else item.label
 
 
 def names_of(value: Any) -> tuple[str, ...]:
-    """An attribute as a tuple of texts, whether it is one text, several, an object, or missing."""
+    """An attribute as a tuple of texts: of one text, several, an object, or a missing one."""
     if value is None:
         return ()
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Questions on what a user chooses next, and on what is true of it: who, what, and of which kind."""
+"""Questions on a user's next item, and on facts about it: persons, content and categories."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose
 from pytest_recsys_mt.requests import Item
 
 TOGETHER = ", "
-"""Between several names that are one option, as the cast of a film."""
+"""Separator of several names in one option, such as the cast of a film."""
 
 LEADS = 5
-"""Names of a cast that an option shows."""
+"""Most names of a cast in an option."""
 
 ITSELF = ("next_item", "logline", "image")
-"""Kinds whose options stand for items themselves; another item that the user has is no wrong one."""
+"""Kinds whose options stand for items; another item that the user has is not a wrong option."""
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """An item that a user chose next, and what came before, oldest first; columns."""
+    """A user's next item, and the earlier ones, oldest first; columns."""
 
     user: int
     target: int
@@ -34,11 +34,11 @@ class Window:
 
 @dataclass(frozen=True)
 class Fact:
-    """What a kind of question asks about one item.
+    """The fact about one item that a kind of question asks for.
 
     Attributes:
-        names: As an option says them; empty where nothing is known.
-        true: All that is true of the item in this respect, in lower case: an option with any of it
+        names: The names in an option; empty if unknown.
+        true: Everything true of the item in this respect, in lower case: an option with any of it
             would be right as well.
     """
 
@@ -51,15 +51,16 @@ class Fact:
         return TOGETHER.join(self.names)
 
     def contradicts(self, other: Fact) -> bool:
-        """Whether nothing that this option says is true of the other's item."""
+        """Whether nothing in this option is true of the other's item."""
         return bool(self.names) and not any(name.casefold() in other.true for name in self.names)
 
 
 def fact(item: Item, kind: Kind) -> Fact:
-    """What `kind` asks about `item`.
+    """The fact about `item` that `kind` asks for.
 
-    Of a path of categories the last is the leaf, the first the root, and the intermediate one stands
-    right above the leaf if there are three or more. Every category on the path is true of the item.
+    In a path of categories the last is the leaf, the first the root, and the intermediate one is
+    the parent of the leaf if there are three or more. Every category on the path is true of the
+    item.
     """
     if not kind.needs:
         return Fact((item.label,), frozenset({item.label.casefold()}))
@@ -78,13 +79,13 @@ def fact(item: Item, kind: Kind) -> Fact:
 def knowledge_questions(
     histories: Histories, kind: Kind, settings: Settings, rng: np.random.Generator
 ) -> Iterator[Draft]:
-    """What is true of the item that a user chooses next, or which item it is.
+    """Questions about a fact of a user's next item, or about the item itself.
 
-    Wrong options are drawn uniformly among the distinct values; where they stand for items, among
-    the items that the user does not have. None says anything that is true of the item.
+    Wrong options are drawn uniformly among the distinct values; if they stand for items, among the
+    items that the user does not have. No wrong option is true of the item.
 
     Raises:
-        LackingError: If too few items have what is asked for.
+        LackingError: If too few items have the fact.
     """
     facts = tuple(fact(item, kind) for item in histories.items)
     shown = histories.named.copy()
@@ -127,15 +128,16 @@ def knowledge_questions(
 def windows(
     histories: Histories, targets: Mask, shown: Mask, length: int, rng: np.random.Generator
 ) -> Iterator[Window]:
-    """Each user's latest interaction with what came before, then each one's second latest, and so on.
+    """Each user's latest interaction with the earlier ones, then each one's second latest, and so
+    on.
 
-    Users come in an order that `rng` draws.
+    `rng` draws the order of the users.
 
     Args:
-        histories: Of all users.
-        targets: Items that may be what comes next, shape (items,).
+        histories: Histories of all users.
+        targets: Items that may be the next one, shape (items,).
         shown: Items that a history may show; others are left out of it.
-        length: Items of a history that are shown, the latest.
+        length: Number of the latest items of a history to show.
         rng: Draws the order of the users.
     """
     before = np.concatenate([[0], np.cumsum(shown[histories.columns])])
@@ -148,19 +150,19 @@ def windows(
         for user, place in zip(users[fit].tolist(), places[fit].tolist(), strict=True):
             own = histories.columns[histories.starts[user] : place]
             yield Window(user, int(histories.columns[place]), own[shown[own]][-length:])
-        # Where too little comes before this place, even less does before earlier ones.
+        # If too few items precede this place, even fewer precede earlier ones.
         users, places = users[enough], places[enough] - 1
 
 
 def _text(item: Item, kind: Kind) -> str:
-    """What a history of this kind of question says of an item."""
+    """The text of an item in a history of this kind of question."""
     if kind.shows == "label":
         return item.label
     return TOGETHER.join(names_of(item.attributes.get(kind.shows)))
 
 
 def _distinct(facts: tuple[Fact, ...], known: Mask) -> Ints:
-    """Columns of items that together say every value once, whatever its case."""
+    """Columns of items that together have every value once, ignoring case."""
     first = {facts[column].text.casefold(): column for column in np.flatnonzero(known)[::-1]}
     return np.array(sorted(first.values()), dtype=np.int64)
 

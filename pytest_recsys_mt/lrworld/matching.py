@@ -1,4 +1,4 @@
-"""Questions on who and what lie together among the embeddings of a neural matrix factorisation.
+"""Questions on matches among the embeddings of a neural matrix factorisation.
 
 Targets are prototypes: those nearest to the centroids of k-means (the paper, section 3).
 """
@@ -18,7 +18,7 @@ from pytest_recsys_mt.lrworld.taste import TRIED, ask
 from pytest_recsys_mt.lrworld.wrong_options import Draft
 
 LEAST = -1.0
-"""Cosine of the right option, at least: the nearest is right, however far."""
+"""Least cosine of the right option: the nearest is right, at any distance."""
 
 
 def item_to_users(
@@ -31,7 +31,7 @@ def item_to_users(
 ) -> Iterator[Draft]:
     """Which user's embedding is nearest to that of an item near a centroid.
 
-    Histories are shown without the item, which would tell who has it.
+    Histories are shown without the item, which would reveal who has it.
     """
     items = np.flatnonzero(histories.asked_items)
     asked = np.flatnonzero(histories.asked_users[embeddings.people])

@@ -15,17 +15,18 @@ from scipy.sparse import csr_array
 from pytest_recsys_mt.lrworld.histories import Floats, Ints, Mask
 
 CELLS = 2**24
-"""Cells of a block of similarities: 192 MiB if none of them is 0."""
+"""Cells of a block of similarities: 192 MiB if none is 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """How right every option would be, for one target.
+    """How right every option is, for one target.
 
     Attributes:
-        target: Row.
-        options: Rows that may be options, the target not among them.
-        scores: Theirs, shape (options,); the greater the more right. Equal ones are equal to the bit.
+        target: Row of the target.
+        options: Rows of the possible options, without the target.
+        scores: Their scores, shape (options,); the greater the more right. Equal ones are equal to
+            the bit.
     """
 
     target: int
@@ -37,19 +38,19 @@ class Ranked:
         return int(rng.choice(np.flatnonzero(self.scores == self.scores.max())))
 
     def below(self, place: int) -> Ints:
-        """Places among `options` of those that are less right than the one at `place`."""
+        """Places among `options` of those less right than the one at `place`."""
         return np.flatnonzero(self.scores < self.scores[place])
 
 
 def similarities(matrix: csr_array[np.int32], targets: Ints, allowed: Mask) -> Iterator[Ranked]:
-    """Cosines of some rows to all that are allowed, one target at a time, in their order.
+    """Cosines of some rows to all allowed ones, one target at a time, in their order.
 
-    A block of targets is multiplied at once, as high as `CELLS` permits.
+    A block of targets is multiplied at once; `CELLS` limits its height.
 
     Args:
         matrix: One-hot vectors in rows.
-        targets: Rows.
-        allowed: Rows that may be options, shape (rows,).
+        targets: Rows of the targets.
+        allowed: Rows of the possible options, shape (rows,).
     """
     lengths = np.diff(matrix.indptr).astype(np.float64)
     options = np.flatnonzero(allowed)
@@ -62,8 +63,8 @@ def similarities(matrix: csr_array[np.int32], targets: Ints, allowed: Mask) -> I
             scores = np.zeros(len(options))
             part = slice(common.indptr[row], common.indptr[row + 1])
             places = common.indices[part]
-            # The root of c^2 / b, and that of a last: divisions are rounded correctly, so that what
-            # is equally similar on paper is so to the bit.
+            # First the root of c^2 / b, then that of a: divisions round correctly, so options of
+            # equal similarity have equal bits.
             scores[places] = np.sqrt(
                 common.data[part].astype(np.float64) ** 2 / lengths[options[places]]
             )

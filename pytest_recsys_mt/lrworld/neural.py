@@ -32,13 +32,13 @@ from pytest_recsys_mt.recommenders.trained.store import obtain
 from pytest_recsys_mt.recommenders.trained.trainer import Report, Settings, train
 
 TOWER = 16
-"""Size of the embeddings that the perceptron reads; its layers are 2, 1 and 1/2 times as wide."""
+"""Size of the perceptron's embeddings; its layers are 2, 1 and 1/2 times as wide."""
 
 SMALLEST = 64
-"""Interactions a step, at least."""
+"""Least interactions per step."""
 
 DECIMALS = 6
-"""Of cosines: what differs by rounding error alone is equally right."""
+"""Decimals of cosines: values that differ only by rounding errors are equally right."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,12 @@ class Factors:
 
     Attributes:
         dim: Size of the embeddings; the paper has 64.
-        epochs: At least; more where the data are too few for `steps`.
-        steps: About as many in all; the batch follows, so that more data take larger ones.
+        epochs: Least epochs; more if the data are too few for `steps`.
+        steps: Approximate number of steps in all; it determines the batch, so that more data have
+            larger batches.
         rate: Learning rate (Adam).
-        negatives: Drawn for each interaction.
-        users: Who are learned from at most, drawn uniformly; only they are asked about.
+        negatives: Number drawn for each interaction.
+        users: Most users to learn from, drawn uniformly; questions are only about them.
     """
 
     dim: int = 64
@@ -67,9 +68,9 @@ class Embeddings:
     """Unit vectors whose products are the cosines.
 
     Attributes:
-        people: The users that were learned from, rows of the histories.
+        people: The users of the training, as rows of the histories.
         users: Their vectors, shape (people, dim).
-        items: Shape (items, dim).
+        items: The vectors of items, shape (items, dim).
     """
 
     people: Ints
@@ -83,14 +84,14 @@ def learn(
     """Train the factorisation, or load it from `folder`.
 
     Args:
-        histories: What to learn from.
-        factors: How.
-        seed: Everything random follows from it.
-        digest: Of the data, for the name under which the weights are kept.
-        folder: Where they are kept.
+        histories: The data to learn from.
+        factors: The settings of the training.
+        seed: Seed of everything random.
+        digest: Digest of the data, for the name of the stored weights.
+        folder: Folder of the stored weights.
 
     Raises:
-        CacheError: If they cannot be kept there.
+        CacheError: If they cannot be stored there.
         RecommenderError: If training diverges.
     """
     rng = np.random.default_rng([seed % 2**64, 2])
@@ -134,9 +135,9 @@ def prototypes(
 
     Args:
         vectors: Shape (n, dim).
-        allowed: Rows that may be prototypes, and that the clusters are made of.
+        allowed: Rows that may be prototypes, and that form the clusters.
         clusters: At most as many as there are distinct rows.
-        count: How many prototypes at most.
+        count: Most prototypes.
         rng: Draws the first centroids.
     """
     points = vectors[allowed]
@@ -157,8 +158,8 @@ def prototypes(
 class _NeuMF(Network):
     """Neural matrix factorisation: an inner product with learned weights, beside a perceptron.
 
-    It scores pairs of the users and items it has learned, by number; it is trained for its
-    embeddings and serves no requests, so that there is nothing to validate.
+    It scores pairs of the trained users and items, by number. It is trained for its embeddings and
+    serves no requests, so there is nothing to validate.
     """
 
     def __init__(self, users: int, items: int, dim: int, negatives: int) -> None:
@@ -172,7 +173,7 @@ class _NeuMF(Network):
             nn.Linear(2 * TOWER, TOWER), nn.ReLU(), nn.Linear(TOWER, TOWER // 2), nn.ReLU()
         )
         self.output = nn.Linear(dim + TOWER // 2, 1)
-        # The share of positives, which otherwise the vectors learn as one direction that all have.
+        # The share of positives; otherwise all vectors learn it as one common direction.
         nn.init.constant_(self.output.bias, -math.log(negatives))
 
     def batches(
@@ -207,8 +208,8 @@ class _NeuMF(Network):
     def vectors(self) -> tuple[Floats, Floats]:
         """Vectors of users and of items whose product is the factorisation's part of the logit.
 
-        The output layer weighs dimension d of the product by h_d, so each side takes the root of
-        |h_d|, and the items its sign.
+        The output layer weighs dimension d of the product by h_d. So each side is multiplied by the
+        root of |h_d|, and the items also by its sign.
         """
         weights = self.output.weight[0, : self.users.shape[1]].double()
         root = weights.abs().sqrt()
@@ -229,7 +230,7 @@ def _unit(vectors: Floats) -> Floats:
 
 
 def _training(histories: Histories, people: Ints) -> Training:
-    """The interactions of some users, as the trainer reads them; ratings are not looked at."""
+    """The interactions of some users for the trainer; ratings are not used."""
     lengths = histories.lengths[people]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     rows = np.repeat(histories.starts[people] - starts[:-1], lengths) + np.arange(starts[-1])

@@ -1,4 +1,4 @@
-"""What the paper prints, to place a model beside; see ``published.toml`` for what was corrected."""
+"""The paper's published values, to compare a model; ``published.toml`` lists the corrections."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scores(measure: Measure) -> dict[str, float]:
 
 
 def questions(measure: Measure) -> int | None:
-    """How many questions the paper has of a measure; None on Last.fm."""
+    """The number of the paper's questions of a measure; None on Last.fm."""
     if measure in LASTFM:
         return None
     return int(tables()["questions"][measure.dataset][columns(measure.dataset).index(measure.name)])
@@ -47,7 +47,7 @@ def columns(dataset: str) -> list[str]:
 
 
 def beside(measure: Measure, model: str, score: float) -> dict[str, Any]:
-    """A model among the published ones, best first, as a verdict's ``published`` has it.
+    """A model among the published ones, best first, for a verdict's ``published``.
 
     Args:
         measure: One of `MEASURES` or of `LASTFM`.

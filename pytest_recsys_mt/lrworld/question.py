@@ -1,4 +1,4 @@
-"""The questions of the benchmark, what each kind of them needs, and their files.
+"""The questions of the benchmark, the needs of each kind, and their files.
 
 Kinds and measures are those of "The Mental World of Large Language Models in Recommendation: A
 Benchmark on Association, Personalization, and Knowledgeability" (Hu, table 1 and figure 4): 31
@@ -23,7 +23,7 @@ from pytest_recsys_mt.files import written_whole
 ScaleName = Literal["association", "personalization", "knowledgeability"]
 
 SCHEMA: Final = "lrworld-questions/1"
-"""Of the files that `save` writes."""
+"""Schema of the files that `save` writes."""
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,25 @@ class Question:
     """One question of the benchmark.
 
     Attributes:
-        id: Unique in what one call of `generate` made: ``cast-0001``.
+        id: Unique within one call of `generate`: ``cast-0001``.
         measure: The kind of question, a key of `KINDS`.
-        scale: Of the kind.
-        factor: Of the kind.
-        domain: What the items are called in a prompt: ``movie``, ``product``, ``artist``, ``item``.
-        shown: What a prompt shows beside the options, plain JSON; lists become tuples. ``target``, a
-            text, or for ``rules`` the texts of the antecedent; or ``history``, texts, oldest first.
-        options: What to choose from, no two alike.
+        scale: Scale of the kind.
+        factor: Factor of the kind.
+        domain: Word for the items in a prompt: ``movie``, ``product``, ``artist``, ``item``.
+        shown: What a prompt shows besides the options, plain JSON; lists become tuples. ``target``,
+            a text, or for ``rules`` the texts of the antecedent; or ``history``, texts, oldest
+            first.
+        options: The options, no two alike.
         answer: Place of the right option, from 0.
         images: For ``image``: the picture of the latest item of the history, a path or a data URL,
-            where there is one; a prompt may show it or not.
-        popularity: Interactions of the item that the question is about: the right option, or the
-            item behind it; None where the right option is a user.
+            if there is one; a prompt may show it or not.
+        popularity: Interactions of the question's item: the right option, or the item behind it;
+            None if the right option is a user.
         evidence: Why the answer is right, for a reader: the score of the right option and the
             greatest of a wrong one, or the item behind the right option.
 
     Raises:
-        DataError: If the answer is none of the options, or two options are alike.
+        DataError: If the answer is not one of the options, or two options are alike.
     """
 
     id: str
@@ -68,7 +69,7 @@ class Question:
             object.__setattr__(self, name, _settled(getattr(self, name)))
         if not 0 <= self.answer < len(self.options):
             raise DataError(
-                f"question {self.id!r}: answer {self.answer!r} is no place among its "
+                f"question {self.id!r}: answer {self.answer!r} is not a place among its "
                 f"{len(self.options)} options; places count from 0"
             )
         if len(set(self.options)) < len(self.options):
@@ -88,13 +89,13 @@ class Kind:
     """A kind of question.
 
     Attributes:
-        name: As `Question.measure` has it.
+        name: The value of `Question.measure`.
         scale: One of the three.
         factor: One of the ten of table 1, or ``next item`` of table 7.
-        options: How many a question has.
-        needs: What the data must have beside interactions: ``items have 'brand'`` as the names of
-            attributes; empty where histories and titles do.
-        shows: What the history of the question is made of: ``label``, or an attribute.
+        options: Number of options of a question.
+        needs: What the data must have besides interactions: ``items have 'brand'`` as the names of
+            attributes; empty if histories and titles suffice.
+        shows: The content of the question's history: ``label``, or an attribute.
     """
 
     name: str
@@ -111,8 +112,8 @@ class Measure:
 
     Attributes:
         dataset: ``movielens``, ``netflix``, ``amazon``, or ``lastfm``.
-        domain: What its items are called.
-        kind: Of the questions.
+        domain: Word for its items.
+        kind: Kind of the questions.
     """
 
     dataset: str
@@ -121,22 +122,22 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """The name of the kind, as `Question.measure` has it; unique in one dataset."""
+        """The name of the kind, as in `Question.measure`; unique in one dataset."""
         return self.kind.name
 
     @property
     def scale(self) -> ScaleName:
-        """Of the kind."""
+        """Scale of the kind."""
         return self.kind.scale
 
     @property
     def factor(self) -> str:
-        """Of the kind."""
+        """Factor of the kind."""
         return self.kind.factor
 
     @property
     def options(self) -> int:
-        """How many a question has."""
+        """Number of options of a question."""
         return self.kind.options
 
     @property
@@ -177,10 +178,10 @@ def _kinds() -> dict[str, Kind]:
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType(_kinds())
 """The kinds of question by name.
 
-Attributes of items that they read: ``cast``, ``directors`` and ``genres`` (names, a tuple), ``brand``
-and ``colour`` (a text, or a tuple of texts), ``categories`` (a path, the root first, the leaf last),
-``logline`` (a sentence), ``image`` (a path or a data URL) and ``image_description`` (what a
-multimodal model saw on the image; a product's own ``description`` is not read).
+Attributes of items that they read: ``cast``, ``directors`` and ``genres`` (names, a tuple),
+``brand`` and ``colour`` (a text, or a tuple of texts), ``categories`` (a path, the root first, the
+leaf last), ``logline`` (a sentence), ``image`` (a path or a data URL) and ``image_description`` (a
+multimodal model's description of the image; a product's own ``description`` is not read).
 
 ``next_item`` has the 20 candidates of LLaRA's benchmark on Last.fm.
 """
@@ -213,16 +214,16 @@ def save(
     seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write questions as lines of JSON, whole or not at all.
+    """Write questions as lines of JSON, completely or not at all.
 
-    The first line holds ``schema``, ``digest`` (SHA-256 of all the rest), ``seed`` and ``settings``;
-    each further line one question. Equal questions give equal files.
+    The first line holds ``schema``, ``digest`` (SHA-256 of the rest), ``seed`` and ``settings``;
+    each further line holds one question. Equal questions give equal files.
 
     Args:
-        questions: What to write.
-        path: Replaced if it is there.
-        seed: From which they were made, for the first line.
-        settings: How they were made, plain JSON, for the first line.
+        questions: The questions.
+        path: Path of the file; an existing file is replaced.
+        seed: The seed of the questions, for the first line.
+        settings: The settings of the questions, plain JSON, for the first line.
 
     Raises:
         DataError: If the file cannot be written.
@@ -241,7 +242,7 @@ def load(path: Path | str) -> tuple[Question, ...]:
     """The questions of a file that `save` wrote.
 
     Raises:
-        DataError: If there is no such file, it is of another format, or it is not as it was written.
+        DataError: If there is no such file, or it has another format or was changed.
     """
     return _read(Path(path))[1]
 
@@ -250,7 +251,7 @@ def header(path: Path | str) -> Mapping[str, Any]:
     """The first line of a file that `save` wrote: schema, digest, seed and settings.
 
     Raises:
-        DataError: As `load`.
+        DataError: As in `load`.
     """
     return _read(Path(path))[0]
 
@@ -288,7 +289,7 @@ def _read(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
 
 def _question(fields: dict[str, Any]) -> Question:
     if fields["scale"] not in get_args(ScaleName):
-        raise DataError(f"scale {fields['scale']!r} is none of {get_args(ScaleName)!r}")
+        raise DataError(f"scale {fields['scale']!r} is not one of {get_args(ScaleName)!r}")
     return Question(**fields)
 
 
@@ -304,7 +305,7 @@ def _canonical(value: object) -> str:
 
 
 def _settled(value: Any) -> Any:
-    """`value` with tuples for lists, as a file gives it back and nobody changes it."""
+    """`value` with tuples instead of lists, immutable, as read from a file."""
     if isinstance(value, Mapping):
         return {str(key): _settled(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

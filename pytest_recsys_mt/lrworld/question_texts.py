@@ -1,9 +1,9 @@
-"""The prompt of a question: what is shown, what is asked, how to answer.
+"""The prompt of a question: what it shows, what it asks, how to answer.
 
-One template a kind of question, in the substance of figures 7 and 13 and of table 24 of the paper and
-in words of our own, filled with the words of a domain.  Questions of association and personalization
-number their options and those of knowledgeability letter them, as the paper does; those on artists ask
-for a name, as its table 24 does.
+There is one template per kind of question, in the substance of figures 7 and 13 and of table 24 of
+the paper, in our own words, filled with the words of a domain.  As in the paper, questions of
+association and personalization number their options, and those of knowledgeability use letters;
+those on artists ask for a name, as in its table 24.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from pytest_recsys_mt.requests import Message, Prompt
 class Domain:
     """The words of a domain.
 
-    Attributes:
-        one: What an item is called.
-        many: Of several.
-        does: What a user does with the next one, "will ...".
-        did: What they did with the past ones, "has ...".
-        together: How two items belong together in histories.
+    one: Word for an item.
+    many: Word for several items.
+    does: What a user does with the next one, "will ...".
+    did: What they did with the past ones, "has ...".
+    together: How two items belong together in histories.
     """
 
     one: str
@@ -49,18 +48,18 @@ DOMAINS: Final[Mapping[str, Domain]] = {
     ),
     "item": Domain("item", "items", "choose", "chosen", "chosen by the same users"),
 }
-"""By `Question.domain`; any other name is taken for the word of an item."""
+"""By `Question.domain`; any other name counts as the word for an item."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """What a kind of question says; the fields are those of `Domain`, and ``{asked}``.
+    """The texts of a kind of question; the fields are those of `Domain`, and ``{asked}``.
 
     Attributes:
-        task: At the start, with the role the model plays.
-        lead: Above what is shown.
-        question: Above the options.
-        asked: What of the next item is asked for; empty for the item itself, or a user.
+        task: The start, with the role of the model.
+        lead: The text above what is shown.
+        question: The text above the options.
+        asked: The requested property of the next item; empty for the item itself, or a user.
     """
 
     task: str
@@ -144,7 +143,7 @@ TEMPLATES: Final[Mapping[str, Template]] = {
 
 
 def labels(question: Question) -> tuple[str, ...]:
-    """The marks of the options: numbers from 1, letters from A, or none where names are asked for."""
+    """The marks of the options: numbers from 1, letters from A, or none if names are asked for."""
     if question.domain == "artist":
         return ()
     if question.scale == "knowledgeability":
@@ -162,15 +161,15 @@ def prompt(
     """The prompt of a question.
 
     Args:
-        question: Asked.
-        examples: Questions of the same kind that are shown with their right answers (few-shot).
+        question: The question.
+        examples: Questions of the same kind to show with their right answers (few-shot).
         think: Whether to ask for the reasoning before the answer (chain of thought).
         image: Whether to show the picture of the latest item as well.
 
     Returns:
         A prompt of one message. Its choices are the marks of the options with their bracket (``B)``),
-        of which none begins another, or the options themselves where names are asked for; there are
-        none where reasoning is asked for, which cannot be scored.
+        of which none begins another, or the options themselves if names are asked for. A prompt
+        that asks for reasoning has no choices, as it cannot be scored.
 
     Raises:
         DataError: If an image is asked for and the question has none, or it cannot be read.
@@ -194,13 +193,13 @@ def examples_for(
 ) -> tuple[Question, ...]:
     """Questions to show before one, with their answers.
 
-    None of them has an option of the question as its right answer: that would say which is right, or
+    No example's right answer is an option of the question: that would reveal which is right, or
     which is not.
 
     Args:
-        question: That will be asked.
+        question: The question to ask.
         pool: Questions of the same kind.
-        k: How many, 1 to 5 in the paper.
+        k: Number of examples, 1 to 5 in the paper.
         rng: Draws them.
 
     Raises:
@@ -223,12 +222,12 @@ def examples_for(
 
 
 def describing(domain: str, image: str) -> Prompt:
-    """Asks a multimodal model what it sees on the image of an item (figure 3, on its right).
+    """Asks a multimodal model to describe the image of an item (figure 3, on its right).
 
-    The answer is what questions of the kind ``image`` show: the attribute ``image_description``.
+    Questions of the kind ``image`` show the answer: the attribute ``image_description``.
 
     Args:
-        domain: Of the item.
+        domain: The item's domain.
         image: A path or a data URL.
     """
     text = (
@@ -241,7 +240,7 @@ def describing(domain: str, image: str) -> Prompt:
 
 
 def data_url(image: str) -> str:
-    """An image as a data URL; one that is one already stays as it is.
+    """An image as a data URL; a data URL stays as it is.
 
     Raises:
         DataError: If there is no such file.
@@ -257,7 +256,7 @@ def data_url(image: str) -> str:
 
 
 def _words(question: Question) -> dict[str, str]:
-    """What the fields of a template stand for."""
+    """The values of the fields of a template."""
     item = DOMAINS["item"]
     name = question.domain
     words = DOMAINS.get(name) or replace(item, one=name, many=f"{name}s")

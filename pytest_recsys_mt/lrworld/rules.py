@@ -1,9 +1,9 @@
 """Association rules between two items, by a sparse product with a threshold.
 
-A rule A -> B says that whoever has A often has B (Agrawal, Imielinski and Swami, SIGMOD 1993).  Its
-support is the share of histories that hold both, its confidence the share of those with A that hold
-B too.  Rules with one item on each side are all rules that prompts ask for here; longer antecedents,
-which Apriori also finds, are not mined.
+A rule A -> B says that users with A often have B (Agrawal, Imielinski and Swami, SIGMOD 1993).  Its
+support is the share of histories that contain both, its confidence the share of those with A that
+contain B too.  The prompts need only rules with one item on each side; longer antecedents, which
+Apriori also finds, are not mined.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pytest_recsys_mt.lrworld.histories import Floats, Histories
 Indices = NDArray[np.int32]
 
 BLOCK = 256
-"""Antecedents whose co-occurrences are counted at once."""
+"""Antecedents whose co-occurrences are counted at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,9 @@ class Rules:
     Attributes:
         antecedent: Item columns.
         consequent: Item columns.
-        together: Histories that hold both.
+        together: Number of histories that contain both.
         confidence: Their share of the histories with the antecedent.
-        users: Histories there are.
+        users: Number of histories.
     """
 
     antecedent: Indices
@@ -54,16 +54,16 @@ class Rules:
 def mine(histories: Histories, support: float, confidence: float) -> Rules:
     """All rules between two items with at least this support and confidence.
 
-    Only items that are frequent by themselves can be in one: at most the mean length of a history
-    over `support` of them. They are counted against each other a block at a time, each pair once, so
-    that memory grows with the rules that are found.
+    Only frequent items can be in a rule: their number is at most the mean length of a history over
+    `support`. They are counted against each other a block at a time, each pair once, so memory
+    grows with the number of rules found.
 
     Args:
         histories: The transactions.
-        support: Least share of the histories that hold both items, above 0 and up to 1.
-        confidence: Least share of the histories with the antecedent that hold the consequent.
+        support: Least share of the histories that contain both items, above 0 and up to 1.
+        confidence: Least share of the histories with the antecedent that contain the consequent.
     """
-    # What is equal on paper is equal here: 0.07 * 100 is a little more than 7.
+    # Avoid rounding errors in the threshold: 0.07 * 100 is a little more than 7.
     least = max(1, math.ceil(support * histories.users * (1 - 1e-12)))
     frequent: Indices = np.flatnonzero(histories.popularity >= least).astype(np.int32)
     pairs = [

@@ -1,7 +1,7 @@
-"""Questions whose answer follows from interactions alone: association and personalization.
+"""Questions whose answer follows only from interactions: association and personalization.
 
-Every target comes with a score for each possible option; one with the greatest is right, and the
-wrong ones are drawn among those with a smaller one.
+Every target has a score for each possible option. One with the greatest score is right; the wrong
+ones are drawn among those with a smaller score.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pytest_recsys_mt.lrworld.rules import Indices, mine
 from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose
 
 TRIED = 10
-"""Targets looked at, at most, for each question that is wanted."""
+"""Most targets to try for each requested question."""
 
 LEAST_TRIED = 1000
-"""Targets looked at where fewer questions are wanted."""
+"""Least number of targets to try, for few requested questions."""
 
 
 def rule_questions(
@@ -144,7 +144,7 @@ def _targets(asked: Mask, count: int, rng: np.random.Generator) -> Ints:
 
 
 def _rounds(keys: Indices, rng: np.random.Generator) -> Ints:
-    """All rows in random order, but the first ones of all keys before any second one."""
+    """All rows in random order, with the first ones of all keys before any second one."""
     chance = rng.random(len(keys))
     order = np.lexsort((chance, keys))
     firsts = np.searchsorted(keys[order], keys[order])

@@ -1,4 +1,4 @@
-"""The questions of a measure from the data of a run, made once a process."""
+"""The questions of a measure from the data of a run, made once per process."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def questions_for(
 
     Args:
         measure: One of the 31, or of the two on Last.fm.
-        dataset: Of the run; those that are in no family's format can serve any measure.
-        count: Questions at most.
-        seed: Of the run.
+        dataset: The dataset of the run; one without a family can serve any measure.
+        count: Most questions.
+        seed: The seed of the run.
 
     Raises:
-        NotApplicable: If the data are of another family, or lack what the questions need, or a
-            package that trains embeddings is not installed.
+        NotApplicable: If the data are of another family, or insufficient for the questions, or if a
+            package for training embeddings is not installed.
     """
     if dataset.family != measure.dataset and dataset.family:
         raise NotApplicable(
@@ -52,8 +52,9 @@ def rare(questions: Sequence[Question], dataset: Dataset) -> Collection[str]:
     """Names of the questions about less popular items: below the mean logarithm of all items'.
 
     Args:
-        questions: Those without a popularity are in neither group, and must not be judged by it.
-        dataset: Whose items count, those with interactions.
+        questions: The questions; those without a popularity are in neither group, so do not judge
+            them by it.
+        dataset: The dataset whose items with interactions count.
 
     Raises:
         NotApplicable: If the questions are about users.

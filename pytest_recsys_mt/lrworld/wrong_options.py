@@ -1,4 +1,4 @@
-"""Wrong options, drawn uniformly among those that are less right, and the place of the right one."""
+"""Draws wrong options uniformly among those that are less right, and the right one's place."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from pytest_recsys_mt.lrworld.histories import Ints
 
 Draft = dict[str, Any]
-"""The fields of a question that its kind does not settle."""
+"""The fields of a question that its kind does not determine."""
 
 LOOKED_AT = 1000
-"""Candidates for wrong options that are drawn before a question is given up."""
+"""Most candidates for wrong options to draw before a question is given up."""
 
 
 class LackingError(Exception):
-    """What the data lack for a kind of question; `generate` reports it and goes on."""
+    """The data are insufficient for a kind of question; `generate` reports it and continues."""
 
 
 def choose(
@@ -32,15 +32,15 @@ def choose(
 
     Args:
         rng: Draws.
-        count: Options.
-        right: What the right one says.
-        pool: What a wrong one may be, numbers that `text` understands.
-        text: What a wrong one says; empty for what cannot be one.
-        taken: What no option may say: the target.
+        count: Number of options.
+        right: Text of the right option.
+        pool: The possible wrong options, as numbers for `text`.
+        text: Returns the text of a wrong option; empty for an impossible one.
+        taken: Text that no option may have: that of the target.
 
     Returns:
-        Fields of a question; None if there are not enough wrong options, or the right one says
-        nothing, or what the target says.
+        Fields of a question; None if there are not enough wrong options, or if the right one is
+        empty or equals the target.
     """
     if len(pool) < count - 1 or not right or right == taken:
         return None

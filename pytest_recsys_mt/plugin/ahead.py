@@ -1,4 +1,4 @@
-"""What all tests of a recommender ask first, asked at once."""
+"""Sends the first questions of all tests of a recommender as one batch."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from pytest_recsys_mt.plugin.items import asks_two_sides, design_of, recommender
 
 
 def ask_ahead(item: pytest.Function, trial: Trial, session: Session) -> None:
-    """Ask the first look of all selected tests of a recommender as one batch, before the first.
+    """Send the first look of all selected tests of a recommender as one batch, before the first.
 
-    What goes wrong here is told by the test that needs the answer.
+    An error here is reported by the test that needs the answer.
 
     Args:
         item: The first test of the recommender whose body is about to run.
-        trial: Of the test.
-        session: Of the run.
+        trial: The trial of that test.
+        session: The session of the run.
     """
     key = recommender_of(item)
     if trial.recsys is None or key is None or not session.begins(key):
         return
     recsys, runner = trial.recsys, trial.recsys.runner
     subject = runner.subject
-    # Answers that only this process has would be asked for again by each worker. What reads no
-    # prompt and keeps nothing runs in this process anyway, and gains nothing by a larger batch.
+    # Each worker would ask again for answers that only this process has. A recommender that reads
+    # no prompt and stores nothing runs in this process anyway: a larger batch gains nothing.
     on_worker = hasattr(item.config, "workerinput")
     if not subject.durable and (on_worker or not subject.reads_text):
         return

@@ -11,23 +11,24 @@ from pytest_recsys_mt.gate.policy import Policy, today
 from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, slug
 
 FIXTURES = frozenset({"recsys", "recsys_league", "recsys_model"})
-"""Who asks for one of these asks a recommender through us."""
+"""A test that uses one of these fixtures asks a recommender through the plugin."""
 
 THOROUGH = "recsys_thorough"
-"""The mark of a test that takes many calls."""
+"""The mark of a test that makes many calls."""
 
 
 def asks(item: pytest.Item) -> bool:
-    """Whether a test asks a recommender, so that a run that does without it is partial."""
+    """Whether a test asks a recommender. A run without such a test is partial."""
     return not FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def without_thorough(items: list[pytest.Item], arguments: Sequence[str]) -> list[pytest.Item]:
-    """Take out of `items` the tests that take many calls, and return them.
+    """Remove from `items` the tests that make many calls, and return them.
 
     Args:
         items: The collected tests; changed in place.
-        arguments: Those of the command line. Files that they name stay, by a path or as a module.
+        arguments: The arguments of the command line. Files that they name, by a path or as a
+            module, stay.
     """
     named = {Path(each.partition("::")[0]).name for each in arguments}
     named |= {f"{each.partition('::')[0].rpartition('.')[2]}.py" for each in arguments}
@@ -41,7 +42,7 @@ def without_thorough(items: list[pytest.Item], arguments: Sequence[str]) -> list
 
 
 def parametrize_models(metafunc: pytest.Metafunc, models: Sequence[str]) -> None:
-    """One test a recommender; session scope orders the tests by it, so that each is fitted once."""
+    """Make one test per recommender; session scope orders the tests so that each is fitted once."""
     metafunc.parametrize(
         "recsys_model",
         list(models),
@@ -52,18 +53,18 @@ def parametrize_models(metafunc: pytest.Metafunc, models: Sequence[str]) -> None
 
 
 def model_ids(models: Sequence[str]) -> list[str]:
-    """What stands for each model in the ids of its tests."""
+    """The name of each model in the ids of its tests."""
     return _distinct([slug(model) for model in models])
 
 
 def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
-    """One test a transformation of a metamorphic test, with `source` and `followup`.
+    """Make one test per transformation of a metamorphic test, with `source` and `followup`.
 
-    They are parameters and no fixtures, so that a user's own fixtures of those names do no harm;
-    the answers take the place of their values when the test runs.
+    They are parameters, not fixtures, so they cannot clash with a user's fixtures of those names.
+    The answers replace their values when the test runs.
 
     Returns:
-        What is wrong with the test, in words.
+        The errors in the test, in words.
     """
     transformations = [
         each for mark in metafunc.definition.iter_markers(MARK) for each in mark.args
@@ -91,12 +92,12 @@ def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
 
 
 def named_twice(items: Sequence[pytest.Item]) -> list[str]:
-    """What is wrong with tests whose recommender is given by a fixture of the user's own, where the
-    command line names one too.
+    """The errors of tests whose recommender comes from a user's fixture, while the command line
+    names one too.
     """
     return [
         f"{item.nodeid}: the fixture `recommender` gives the recommender, and --recsys-model names "
-        f"another; take one of them away"
+        f"another; remove one of them"
         for item in items
         if "recommender" in getattr(item, "fixturenames", ())
         and "recsys_model" not in getattr(item, "fixturenames", ())
@@ -104,9 +105,9 @@ def named_twice(items: Sequence[pytest.Item]) -> list[str]:
 
 
 def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
-    """Expect the tests to fail whose violation the policy knows, until its last day.
+    """Mark the tests whose violation the policy lists as expected failures, until its last day.
 
-    They are strict: one that passes is mended, and fails until the policy is told.
+    The marks are strict: a test that passes is fixed, and fails until the policy is updated.
     """
     day = today()
     for item in items:
@@ -127,7 +128,7 @@ def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
 
 
 def _distinct(ids: list[str]) -> list[str]:
-    """Ids with a number behind those that came before: test ids must be unique."""
+    """The ids, with a number appended to repeated ones: test ids must be unique."""
     return [
         each if ids.index(each) == place else f"{each}-{ids[: place + 1].count(each)}"
         for place, each in enumerate(ids)

@@ -61,12 +61,12 @@ def recsys_sampler(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
 
 
 BASELINE = "mostpop"
-"""What a recommender meets in the arena where --recsys-against names nothing."""
+"""The opponent in the arena if --recsys-against is not given."""
 
 
 @pytest.fixture(scope="session")
 def recsys_judge(pytestconfig: pytest.Config) -> Judge | Bench:
-    """What --recsys-judge names; override it to give a judge of your own."""
+    """The judge that --recsys-judge names; override it to use your own."""
     session = session_of(pytestconfig)
     what = "a judge, which is a language model or any object with judge(comparisons)"
     return session.bench(_given(session.settings, "judge", what))
@@ -74,7 +74,7 @@ def recsys_judge(pytestconfig: pytest.Config) -> Judge | Bench:
 
 @pytest.fixture(scope="session")
 def recsys_aspects() -> tuple[Aspect, ...]:
-    """What is judged besides the whole; override it to add your own."""
+    """The aspects judged besides the overall quality; override it to add your own."""
     from pytest_recsys_mt.arena import ASPECTS
 
     return ASPECTS
@@ -87,7 +87,7 @@ def recsys_arena(
     recsys_aspects: tuple[Aspect, ...],
     recsys: Recsys,
 ) -> Arena:
-    """The recommender under test and the one that --recsys-against names, before the judge."""
+    """The recommender under test against the one that --recsys-against names, with the judge."""
     from pytest_recsys_mt.arena import Arena
 
     session = session_of(request.config)
@@ -112,7 +112,7 @@ def recsys_league(
     recsys_judge: Judge | Bench,
     recsys_aspects: tuple[Aspect, ...],
 ) -> League:
-    """All recommenders of the run before the judge: those under test and the baseline."""
+    """All recommenders of the run, with the judge: those under test and the baseline."""
     from pytest_recsys_mt.arena import League
     from pytest_recsys_mt.plugin.items import design_of
 
@@ -137,7 +137,7 @@ def recsys_league(
 
 
 def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
-    """The runner of another recommender than the one under test."""
+    """The runner of a recommender other than the one under test."""
     from pytest_recsys_mt.engine.recsys import Recsys
 
     session = session_of(request.config)
@@ -151,7 +151,7 @@ def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
 
 @pytest.fixture
 def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
-    """The text model that describes users: of --recsys-profiler, else the one under test."""
+    """The text model that describes users: that of --recsys-profiler, else the one under test."""
     from pytest_recsys_mt.errors import NotApplicable
 
     session = session_of(request.config)
@@ -164,7 +164,7 @@ def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
 
 
 def _given(settings: Settings, name: str, what: str) -> str:
-    """The value of an option that a test cannot do without; skips the test where there is none."""
+    """The value of an option that a test requires; skips the test if it is not given."""
     spec: str | None = getattr(settings, name)
     if spec is None:
         pytest.skip(f"needs {what}: give --recsys-{name}=SPEC")

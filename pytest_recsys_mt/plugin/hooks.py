@@ -1,5 +1,7 @@
-"""The pytest hooks, and the fixtures. Every pytest run of an environment imports this module, so it
-imports nothing heavy; what a hook needs, it imports when its first recommender test comes.
+"""The pytest hooks and the fixtures.
+
+Every pytest run of an environment imports this module, so it imports nothing heavy. A hook imports
+what it needs when the first recommender test comes.
 """
 
 from __future__ import annotations
@@ -87,7 +89,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Listing and planning need the collection in this process, so they want no workers."""
+    """Turn workers off for listing and planning, which need the collection in this process."""
     stops = config.getoption("recsys_list") or config.getoption("recsys_plan")
     if stops and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses = None
@@ -105,18 +107,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[AGAIN] = []
     from pytest_recsys_mt.calls.progress import Progress, terminal
 
-    # Now, while standard error is the terminal's: tests run with a file in its place.
+    # Now, while standard error is still the terminal: during tests it is redirected to a file.
     config.stash[PROGRESS] = Progress(terminal())
     config.addinivalue_line(
-        "markers", f"{MARK}(*transformations): set by @metamorphic; one test a transformation"
+        "markers", f"{MARK}(*transformations): set by @metamorphic; one test per transformation"
     )
     config.addinivalue_line(
         "markers",
         "recsys_design(users, history, candidates, k, replicates, rated_above, prompt, "
-        "training_history, initialisation, recall): how requests of this test are made, in place of "
+        "training_history, initialisation, recall): how requests of this test are made, instead of "
         "the options (--recsys-prompt wins over a prompt)",
     )
-    config.addinivalue_line("markers", f"{THOROUGH}: it takes many calls; see --recsys-effort")
+    config.addinivalue_line("markers", f"{THOROUGH}: it makes many calls; see --recsys-effort")
     if settings.plan:
         from pytest_recsys_mt.plugin.planning import Planning
 
@@ -136,7 +138,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Let go of the terminal and of signals."""
+    """Release the terminal and the signals."""
     if INTERRUPTIONS in config.stash:
         config.stash[INTERRUPTIONS].give_back()
     progress = config.stash.get(PROGRESS, None)
@@ -145,7 +147,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test a recommender and a transformation."""
+    """Make one test per recommender and transformation."""
     settings = metafunc.config.stash[SETTINGS]
     if "recsys_model" in metafunc.fixturenames:
         parametrize_models(metafunc, settings.models)
@@ -153,7 +155,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """End the run where the tests themselves are faulty; leave out what takes more effort than wanted."""
+    """End the run if the tests are faulty; leave out tests above the wanted effort."""
     problems = config.stash[PROBLEMS]
     settings = config.stash[SETTINGS]
     if settings.effort != "thorough" and not settings.list:
@@ -180,8 +182,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Say to the controller, if there is one, which tests ask a recommender, and see that they have
-    what they use: in this order, as making a recommender may end the process.
+    """Report to the controller, if any, which tests ask a recommender, then check what they use.
+
+    The order matters, as making a recommender may end the process.
     """
     say_collected(session)
     config = session.config
@@ -193,7 +196,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _check_used(config: pytest.Config, session: pytest.Session) -> None:
-    """See that the recommenders and the data of the selected tests can be had."""
+    """Check that the recommenders and the data of the selected tests are available."""
     from pytest_recsys_mt.plugin.preflight import check_used
 
     try:
@@ -207,7 +210,7 @@ def _check_used(config: pytest.Config, session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Take over from a worker its run, what it found at its end, and what is wrong with the tests."""
+    """Take from a worker its run, its results at the end, and the errors in the tests."""
     node.config.stash[RUNS].add(node.workerinput["testrunuid"])
     output = getattr(node, "workeroutput", {})
     if AGAIN_KEY in output:
@@ -221,7 +224,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """With --recsys-list, list the relations in place of running them."""
+    """With --recsys-list, list the relations instead of running them."""
     if not session.config.stash[SETTINGS].list:
         return None
     from pytest_recsys_mt.report.relation_list import list_relations
@@ -232,13 +235,13 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Begin anew: plugins run a test again that failed."""
+    """Start afresh: plugins may run a failed test again."""
     begin_trial(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Give a metamorphic test its answers, and hold every test to its verdicts."""
+    """Give a metamorphic test its answers, and check every test against its verdicts."""
     trial = pyfuncitem.stash.get(TRIAL, None)
     if trial is None or trial.recsys is None or pyfuncitem.config.stash[SETTINGS].plan:
         return (yield)
@@ -265,10 +268,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Send the rows and the calls along with the test report; it crosses to the controller."""
+    """Attach the rows and the calls to the test report, which travels to the controller."""
     report = yield
     if call.excinfo is not None and isinstance(call.excinfo.value, OwnCodeError):
-        # The lines that led there are ours; those of the user's code are told below, once a run.
+        # Drop the plugin's own lines; those of the user's code are reported below, once a run.
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
     if TRIAL in item.stash or asks(item):
         redact_report(report)
@@ -286,7 +289,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
-    """Write the record, and the facts into the JUnit file, once everything is in."""
+    """Write the record, and add the facts to the JUnit file, when all results are in."""
     config = session.config
     open_session, reported = config.stash.get(SESSION, None), config.stash.get(REPORTED, None)
     failure: OSError | None = None
@@ -301,12 +304,12 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         yield
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    except OSError as error:  # pytest's own, where it cannot write the JUnit file
+    except OSError as error:  # raised by pytest itself if it cannot write the JUnit file
         failure = error
     if INTERRUPTIONS in config.stash:
         config.stash[INTERRUPTIONS].finish()
     if reported is not None:
-        for node in reported.nodes:  # those that ended after xdist had stopped to listen
+        for node in reported.nodes:  # those that ended after xdist stopped listening
             pytest_testnodedown(node, None)
     if open_session is not None:
         open_session.close()
@@ -323,7 +326,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 
 def _conclude(session: pytest.Session, reported: Reported) -> None:
-    """Write the record and the other reports, where the run asked a recommender."""
+    """Write the record and the other reports, if the run asked a recommender."""
     config = session.config
     option = config.option
     collected = reported.collected(session)
@@ -365,8 +368,9 @@ def _conclude(session: pytest.Session, reported: Reported) -> None:
 
 
 def _tell_end(session: pytest.Session, open_session: Session) -> None:
-    """See whether answers changed while they were asked, and count what no test has counted, such as
-    the calls of one that was interrupted; a worker tells the controller.
+    """Check whether answers changed during the run, and count the calls that no test has counted.
+
+    Such calls come, for example, from an interrupted test. A worker reports to the controller.
     """
     config, drifts = session.config, []
     stopped = session.shouldstop or session.shouldfail
@@ -385,7 +389,7 @@ def _tell_end(session: pytest.Session, open_session: Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """One table a suite, one line a relation; or what is wrong with the tests."""
+    """Print one table per suite with one line per relation, or the errors in the tests."""
     for problem in config.stash[PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)
@@ -402,16 +406,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def _asked_for(config: pytest.Config) -> bool:
-    """Whether the one who typed the command wants to hear of recommenders, whatever was collected.
+    """Whether the user wants a report on recommenders, whatever was collected.
 
-    What the ini file adds to every command is no wish: a run of other tests is none of our business.
+    Options in the ini file apply to every command, so they do not count: a run of other tests gets
+    no report.
     """
     switches = {f"--recsys-{name}" for name in ("json", "html", "baseline", "policy")}
     return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)
 
 
 def _run_again(item: pytest.Function, trial: Trial, recsys: Recsys) -> None:
-    """Run the body of a test on another runner than its own."""
+    """Run the body of a test again, on another runner."""
     import inspect
 
     given = {**item.funcargs, "recsys": recsys}

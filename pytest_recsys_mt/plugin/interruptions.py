@@ -1,7 +1,7 @@
-"""A run that is told to stop: it ends, and there is time to write down what it did.
+"""Handles signals that stop a run, so that it ends and still writes its record.
 
-pytest takes a second Ctrl-C as it takes the first, also in the middle of ending, and knows nothing of the SIGTERM by
-which supervisors and CI stop a run. Either would lose the record.
+pytest treats a second Ctrl-C like the first, even while it is ending, and does not handle the
+SIGTERM by which supervisors and CI stop a run. Either would lose the record.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from typing import Any
 
 PATIENCE = 10.0
-"""Seconds that workers have to say what they did."""
+"""Seconds that workers have to report their results."""
 
 
 class Interruptions:
-    """Takes SIGINT and SIGTERM.
+    """Handles SIGINT and SIGTERM.
 
-    The first one ends the run as Ctrl-C does, the second one is left out, the third one ends the process.
+    The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process.
 
     Args:
         worker: Whether this process is a worker, which its controller ends.
@@ -33,7 +33,7 @@ class Interruptions:
         self._before: dict[int, Any] = {}
 
     def take(self) -> None:
-        """From now on, take the signals that nobody else has taken or ignores."""
+        """Start handling the signals that nothing else handles or ignores."""
         if threading.current_thread() is not threading.main_thread():
             return
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -43,12 +43,12 @@ class Interruptions:
                 signal.signal(number, self._take)
 
     def give_back(self) -> None:
-        """Take no more of them."""
+        """Stop handling signals."""
         while self._before:
             signal.signal(*self._before.popitem())
 
     def finish(self) -> None:
-        """The run ends by itself: what comes now is left out, as after a first one."""
+        """Treat the run as ending: the next signal is ignored, as after a first one."""
         self._told = max(self._told, 1)
 
     def _take(self, number: int, _frame: object) -> None:
@@ -61,10 +61,10 @@ class Interruptions:
 
 
 def end_workers(nodes: Sequence[Any]) -> None:
-    """Have workers of this machine stop, and wait until they have said what they did.
+    """Stop the workers of this machine, and wait until they have reported their results.
 
     Args:
-        nodes: As xdist's controller has them.
+        nodes: The nodes of xdist's controller.
     """
     local = [node for node in nodes if node.gateway.spec.popen]
     for node in (node for node in local if not node._down):

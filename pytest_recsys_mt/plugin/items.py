@@ -1,4 +1,4 @@
-"""What is known of a test before it is set up: its recommender, its design, what it asks."""
+"""What is known of a test before its setup: its recommender, its design, its questions."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def fixtures_of(item: pytest.Item) -> set[str]:
 
 
 def asks_two_sides(item: pytest.Item) -> bool:
-    """Whether a test is a metamorphic one whose questions are known beforehand."""
+    """Whether a test is metamorphic and its questions are known beforehand."""
     return item.get_closest_marker(MARK) is not None and not is_drawn(item)
 
 
 def is_drawn(item: pytest.Item) -> bool:
-    """Whether hypothesis draws what a test asks."""
+    """Whether hypothesis draws the questions of a test."""
     return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
 
 
 def recommender_of(item: pytest.Item) -> Given | None:
-    """What gives a test its recommender, known before any fixture is set up; None without one."""
-    info = getattr(item, "_fixtureinfo", None)  # pytest offers no public way to a test's fixtures
+    """The source of a test's recommender, known before any fixture is set up; None without one."""
+    info = getattr(item, "_fixtureinfo", None)  # pytest has no public access to a test's fixtures
     known = getattr(info, "name2fixturedefs", {})
     if not known.get("recommender"):
         return None
@@ -57,7 +57,7 @@ def recommender_of(item: pytest.Item) -> Given | None:
     told = tuple(
         str(parameters[name])
         if isinstance(parameters[name], str | int | float | None)
-        else f"{name}{getattr(callspec, 'indices', {}).get(name, '')}"  # as pytest's own ids
+        else f"{name}{getattr(callspec, 'indices', {}).get(name, '')}"  # like pytest's own ids
         for name in sorted(names & parameters.keys())
     )
     fixture = known["recommender"][-1]
@@ -67,7 +67,7 @@ def recommender_of(item: pytest.Item) -> Given | None:
 
 
 def _during(item: pytest.Item, scope: str) -> str:
-    """The id of the part of the tests around `item` for which a fixture of `scope` is set up once."""
+    """The id of the tests around `item` that share one setup of a fixture of `scope`."""
     if scope == "function":
         return item.nodeid
     kinds: dict[str, type[pytest.Collector]] = {

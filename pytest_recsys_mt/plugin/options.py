@@ -1,4 +1,4 @@
-"""Every option: its switch, its ini twin, its default, and what its value may be."""
+"""Every option: its switch, its ini key, its default, and its allowed values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Option:
 
     @property
     def switch(self) -> str:
-        """As it is typed."""
+        """The option as the user types it."""
         return f"--recsys-{self.name}"
 
 
@@ -74,7 +74,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in choices:
-            import difflib  # only a slip pays for it
+            import difflib  # needed only after a typing error
 
             near = difflib.get_close_matches(text, choices, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -116,7 +116,7 @@ def seconds(text: str) -> float:
 
 
 def some_text(text: str) -> str:
-    """A reader of any text but the empty one."""
+    """A reader of non-empty text."""
     if not text.strip():
         raise ValueError("it must not be empty")
     return text
@@ -143,7 +143,7 @@ OPTIONS = (
         "judge",
         None,
         some_text,
-        "what judges in suites/arena: a language model, or a judge of your own",
+        "judge in suites/arena: a language model, or your own judge",
         "SPEC",
         in_ini=False,
     ),
@@ -234,7 +234,7 @@ OPTIONS = (
         "executor",
         "local",
         one_of("local", "ray"),
-        "where calls are put: local: in this process; ray: on the Ray cluster that RAY_ADDRESS or "
+        "where calls are sent: local: in this process; ray: on the Ray cluster that RAY_ADDRESS or "
         "this machine names (default: local)",
         "local|ray",
     ),
@@ -250,15 +250,15 @@ OPTIONS = (
         "effort",
         "standard",
         one_of("standard", "thorough"),
-        "thorough: run also what takes many calls, such as the papers' own protocols; a file that is "
-        "named on the command line runs in any case (default: standard)",
+        "thorough: run also tests that make many calls, such as the papers' own protocols; a file "
+        "named on the command line always runs (default: standard)",
         "standard|thorough",
     ),
     Option(
         "max-wait",
         120.0,
         seconds,
-        "seconds to wait for an endpoint that is busy or away; where it asks for more, its calls "
+        "seconds to wait for an endpoint that is busy or unreachable; if it asks for more, its calls "
         "fail at once (default: 120)",
         "SECONDS",
     ),
@@ -281,7 +281,7 @@ OPTIONS = (
         "baseline",
         None,
         some_text,
-        "record of an earlier run to compare this one with; the run fails where it is worse",
+        "record of an earlier run to compare this one with; the run fails if it is worse",
         "FILE",
         in_ini=False,
     ),
@@ -289,7 +289,7 @@ OPTIONS = (
         "policy",
         None,
         some_text,
-        "TOML file that says what a release has to keep (default: recsys.toml, if there is one)",
+        "TOML file that says what a release must keep (default: recsys.toml, if there is one)",
         "FILE",
     ),
     Option("json", None, some_text, "write the record of this run there", "PATH", in_ini=False),
@@ -297,7 +297,7 @@ OPTIONS = (
         "html",
         None,
         some_text,
-        "write a report for people there: one HTML file that needs nothing else",
+        "write an HTML report there: one file without dependencies",
         "PATH",
         in_ini=False,
     ),
@@ -313,7 +313,7 @@ OPTIONS = (
         "plan",
         False,
         bool,
-        "say how many calls the selected tests take, and what they cost, and stop",
+        "report how many calls the selected tests make, and what they cost, and stop",
         flag=True,
         in_ini=False,
     ),
@@ -352,7 +352,7 @@ OPTIONS = (
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare every option and its ini twin."""
+    """Declare every option and its ini key."""
     group = parser.getgroup("recsys-mt", "metamorphic tests of recommender systems")
     for option in OPTIONS:
         if option.on_command_line:

@@ -1,4 +1,4 @@
-"""Where pytest and the plan meet: ``--recsys-plan``."""
+"""Connects pytest and the plan: ``--recsys-plan``."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, suite_of
 
 
 class Planning:
-    """A pytest plugin that plans the selected tests in place of running them.
+    """A pytest plugin that plans the selected tests instead of running them.
 
-    Fixtures are set up as in a run, since they may give the recommender or its address; the body of
-    a test is not run.
+    It sets up fixtures as in a run, since they may give the recommender or its address. It does not
+    run the body of a test.
 
     Args:
-        session: Of the run.
-        trial_of: Gives the trial of an item.
+        session: The session of the run.
+        trial_of: Returns the trial of an item.
     """
 
     def __init__(self, session: Session, trial_of: Callable[[pytest.Item], Trial]) -> None:
@@ -61,7 +61,7 @@ class Planning:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
-        """Plan a test in place of running its body."""
+        """Plan a test instead of running its body."""
         trial = self._trial_of(pyfuncitem)
         trial.require_readable_text()
         note = self._unplanned(pyfuncitem, trial)
@@ -80,7 +80,7 @@ class Planning:
         return True
 
     def _write_batch(self, config: pytest.Config, path: Path) -> None:
-        """Write the calls to make as files of the Batch API."""
+        """Write the calls as files of the Batch API."""
         from pytest_recsys_mt.calls.batch_files import calls_file, write_batch
 
         planned = self.plan.to_make()
@@ -100,7 +100,7 @@ class Planning:
             )
 
     def _unplanned(self, item: pytest.Function, trial: Trial) -> str:
-        """What of a test's calls is not planned, if anything."""
+        """The calls of a test that are not planned, in words; empty if all are planned."""
         if trial.recsys is None:
             return "asks the recommender itself: no bound is known"
         runner = trial.recsys.runner

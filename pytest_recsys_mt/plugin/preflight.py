@@ -1,4 +1,4 @@
-"""What the command line names is looked for before any test is collected."""
+"""Checks, before collection, that what the command line names exists."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def preflight(config: pytest.Config, settings: Settings) -> Mapping[str, Any] | 
 
 
 def check_writable(option: str, path: Path) -> None:
-    """See that a file can be written at `path`, now rather than at the end of the run.
+    """Check that a file can be written at `path`, now rather than at the end of the run.
 
     Raises:
         pytest.UsageError: If it cannot.
@@ -68,10 +68,10 @@ def check_writable(option: str, path: Path) -> None:
 
 
 def check_html(path: Path) -> None:
-    """See that what draws the HTML report is installed.
+    """Check that the libraries that draw the HTML report are installed.
 
     Raises:
-        pytest.UsageError: If it is not.
+        pytest.UsageError: If they are not.
     """
     from pytest_recsys_mt.report.html import require_html
 
@@ -82,10 +82,10 @@ def check_html(path: Path) -> None:
 
 
 def check_baseline(path: Path) -> Mapping[str, Any]:
-    """The record to compare with, read now rather than at the end of the run.
+    """Read the record to compare with, now rather than at the end of the run.
 
     Raises:
-        pytest.UsageError: If it is none, or that of a partial run.
+        pytest.UsageError: If the file is not a record, or the record of a partial run.
     """
     from pytest_recsys_mt.gate.baseline import read
 
@@ -96,10 +96,10 @@ def check_baseline(path: Path) -> Mapping[str, Any]:
 
 
 def check_prices(settings: Settings) -> None:
-    """See that the price file can be read, and that a limit on the cost can be kept.
+    """Check that the price file can be read, and that a limit on the cost can be kept.
 
     Raises:
-        pytest.UsageError: If it cannot, or the cost is limited and a price is not known.
+        pytest.UsageError: If not: for example, the cost is limited and a price is unknown.
     """
     from pytest_recsys_mt.calls.prices import Prices
     from pytest_recsys_mt.recommenders import resolve
@@ -112,14 +112,14 @@ def check_prices(settings: Settings) -> None:
         return
     for _, spec, verbs in _specs(settings):
         if spec.startswith("hf:"):
-            continue  # free, and its files need not be read for that
+            continue  # free, so its files need not be read
         try:
             found = resolve(spec, verbs=verbs)
             identity = getattr(found, "identity", None)
         except RecsysError:
-            continue  # told where the recommender is looked for
+            continue  # reported where the recommender is looked up
         if "judge" in verbs and callable(getattr(found, "judge", None)):
-            continue  # judges by itself, and makes no calls that are counted
+            continue  # judges without a model, and makes no counted calls
         known = identity if isinstance(identity, Mapping) else {"recommender": spec}
         if prices.of(spec, known) is None:
             raise pytest.UsageError(
@@ -129,7 +129,7 @@ def check_prices(settings: Settings) -> None:
 
 
 def check_executor(settings: Settings) -> None:
-    """See that what puts the calls is installed.
+    """Check that the library that sends the calls is installed.
 
     Raises:
         pytest.UsageError: If it is not.
@@ -143,13 +143,13 @@ def check_executor(settings: Settings) -> None:
 
 
 def check_named(config: pytest.Config, settings: Settings) -> None:
-    """See that what recommends, judges and describes, and the dataset and the prompt, exist.
+    """Check that the named recommenders, judge, profiler, dataset and prompt exist.
 
-    What the ini file names is looked for by `check_used`: other runs in the same project need not
-    pay for it.
+    `check_used` looks up what the ini file names: other runs in the same project need not pay for
+    it.
 
     Raises:
-        pytest.UsageError: If one does not.
+        pytest.UsageError: If one does not exist.
     """
     for name, spec, verbs in _specs(settings):
         if config.getoption(f"recsys_{name}") is None:
@@ -166,7 +166,7 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
         if settings.data not in NAMES and not Path(settings.data).expanduser().exists():
             raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
         if settings.data in NAMES and config.getoption("dist", "no") != "no":
-            try:  # here, and not once for each worker
+            try:  # here, not once per worker
                 obtained(settings.data)
             except RecsysError as error:
                 raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
@@ -180,23 +180,23 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
 
 def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
-    """See that the recommenders, the data and the cache that the selected tests use can be had.
+    """Check that the recommenders, the data and the cache of the selected tests are available.
 
-    Each is looked for once, before the first test, in place of by every test that needs it. The
+    Each is looked up once, before the first test, instead of by every test that needs it. The
     session keeps them for the tests.
 
     Args:
-        session: Of the run.
+        session: The session of the run.
         items: The selected tests.
 
     Raises:
-        pytest.UsageError: If one cannot.
+        pytest.UsageError: If one is not available.
     """
     settings = session.settings
     cases = (getattr(item, "callspec", None) for item in items)
     used = {case.params.get("recsys_model") for case in cases if case is not None}
     for spec in [spec for spec in settings.models if spec in used]:
-        try:  # a local model names its files here, and needs its libraries for that
+        try:  # a local model names its files here, which requires its libraries
             getattr(session.recommender(spec), "identity", None)
         except RecsysError as error:
             raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error

@@ -1,4 +1,4 @@
-"""What a run hears of its tests: which ones ask a recommender, and what became of each."""
+"""What a run receives about its tests: which ones ask a recommender, and the result of each."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ KEY = "recsys_mt_collected"
 
 
 class Reported:
-    """A pytest plugin that keeps the reports of a run in the order they come in.
+    """A pytest plugin that keeps the reports of a run in the order of arrival.
 
-    Where workers run the tests, the controller collects none, and a worker that dies says nothing
-    more. So each of them says what it collected before it runs anything: in a file, as xdist carries
-    no message of ours at that time.
+    If workers run the tests, the controller collects none, and a worker that dies sends nothing
+    more. So each worker reports what it collected before it runs a test. It uses a file, as xdist
+    carries no plugin messages at that time.
 
     Attributes:
         tests: Reports of tests, from all workers.
         uncollected: Files that could not be collected.
-        nodes: The workers, as xdist's controller has them.
+        nodes: The workers, as xdist's controller lists them.
     """
 
     def __init__(self) -> None:
@@ -37,13 +37,14 @@ class Reported:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep a report, after it tells what users' code raised in its test."""
+        """Keep a report, after adding what users' code raised in its test."""
         self._tell_raised(report)
         self.tests.append(report)
 
     def _tell_raised(self, report: Any) -> None:
-        """Add each traceback to the first report of a failed test that tells of it; to further ones,
-        which test has it. Only here the reports of all workers meet.
+        """Add each traceback to the first failed test that has it; refer further ones to that test.
+
+        Only here the reports of all workers meet.
         """
         carried = getattr(report, "recsys_mt", {})
         if not report.failed or not carried.get("raised"):
@@ -74,7 +75,7 @@ class Reported:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Name the file to a worker; nobody else can guess it."""
+        """Send the name of the file to a worker, which cannot know it otherwise."""
         self.nodes.append(node)
         if self._from_workers is None:
             name = f"recsys-mt-{uuid.uuid4().hex}.json"
@@ -82,7 +83,7 @@ class Reported:
         node.workerinput[KEY] = str(self._from_workers)
 
     def collected(self, session: pytest.Session) -> list[str]:
-        """The selected tests that ask a recommender; to be called once, at the end."""
+        """The selected tests that ask a recommender; call it once, at the end."""
         path = self._from_workers
         if path is None:
             return [item.nodeid for item in getattr(session, "items", ()) if asks(item)]
@@ -95,7 +96,7 @@ class Reported:
 
 
 def say_collected(session: pytest.Session) -> None:
-    """Say to the controller, if this is a worker, which of the selected tests ask a recommender."""
+    """On a worker, report to the controller which selected tests ask a recommender."""
     said = getattr(session.config, "workerinput", {}).get(KEY)
     asking = [item.nodeid for item in session.items if asks(item)]
     if said is None or not asking or Path(said).exists():

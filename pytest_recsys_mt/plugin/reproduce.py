@@ -1,4 +1,4 @@
-"""The one command that shows a verdict again."""
+"""The command that reproduces a verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pytest_recsys_mt.plugin.resolving import changed
 from pytest_recsys_mt.redaction import holds_secret
 
 FIRST = ("model", "data", "seed", "users")
-"""Options that every command names; the mode comes last."""
+"""Options that every command contains; the mode comes last."""
 
 SPECS = ("model", "against", "judge", "profiler", "sampler", "recall")
 """Options whose values are specs of recommenders."""
@@ -33,19 +33,19 @@ _FINDING = re.compile(
     r"-c|--config-file=|--rootdir=|--confcutdir=|--import-mode=|-p(?!=?no:)|"
     r"(?:-o|--override-ini)=?(?:pythonpath|python_\w+|testpaths)="
 )
-"""Options of pytest that decide which file a test is found in, and how that is imported."""
+"""Options of pytest that decide in which file a test is found, and how the file is imported."""
 
 
 def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
-    """The shell command that runs a test of this run alone, and asks its recommender the same.
+    """The shell command that runs one test of this run and asks its recommender the same.
 
-    It is meant for the folder that this run began in, and holds no workers, no files to write and no
-    keys: where a spec holds what looks like a key there is no command at all.
+    Run it in the folder in which this run began. It contains no workers, no files to write and no
+    keys. If a spec contains what looks like a key, there is no command.
 
     Args:
         item: The test.
-        settings: Of the run.
-        replayable: Whether all answers are on disk, so that nothing need be asked.
+        settings: The settings of the run.
+        replayable: Whether all answers are on disk, so that no call is needed.
     """
     config = item.config
     options = {option.name: (option, value) for option, value in changed(config).items()}
@@ -72,7 +72,7 @@ def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
 
 
 def _models(item: pytest.Item, settings: Settings) -> Sequence[str]:
-    """The specs that the test is about: its own, all of a league's, none where a fixture gives it."""
+    """The specs of the test: its own, all of a league, or none if a fixture gives the model."""
     own = _parameters(item).get("recsys_model")
     if own is not None:
         return [str(own)]
@@ -80,13 +80,13 @@ def _models(item: pytest.Item, settings: Settings) -> Sequence[str]:
 
 
 def _program(config: pytest.Config) -> Sequence[str]:
-    """`pytest`, or `python -m pytest`, which has the current folder among the modules."""
+    """`pytest`, or `python -m pytest`, which adds the current folder to the module path."""
     given = getattr(config, "workerinput", {}).get("mainargv", sys.argv)
     return ["python", "-m", "pytest"] if Path(given[0]).name == "__main__.py" else ["pytest"]
 
 
 def _finding(config: pytest.Config) -> Iterator[str]:
-    """What the command line said of where tests are and how they are imported."""
+    """The options of the command line that decide where tests are and how they are imported."""
     words = list(map(str, config.invocation_params.args))
     for word, following in pairwise([*words, ""]):
         if word in _TAKE_A_VALUE:
@@ -96,7 +96,7 @@ def _finding(config: pytest.Config) -> Iterator[str]:
 
 
 def _address(item: pytest.Item, settings: Settings) -> Sequence[str]:
-    """The test as an argument, under the id that it has where its model is the only one."""
+    """The test as an argument, under the id that it has if its model is the only one."""
     config, name = item.config, item.name
     own = str(_parameters(item).get("recsys_model", ""))
     if own in settings.models:
@@ -116,7 +116,7 @@ def _address(item: pytest.Item, settings: Settings) -> Sequence[str]:
 
 
 def _module(package: str, path: Path) -> str:
-    """The name under which ``--pyargs`` finds a file that it found under the name of a package."""
+    """The module name under which ``--pyargs`` finds a file that it found by a package name."""
     try:
         found = importlib.util.find_spec(package)
     except (ImportError, ValueError):

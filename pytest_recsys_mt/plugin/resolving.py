@@ -22,8 +22,8 @@ def settings_of(config: pytest.Config) -> Settings:
     """The settings of this run.
 
     Raises:
-        pytest.UsageError: For a value that is not allowed; names the value, where it stands, what
-            is allowed and the nearest match.
+        pytest.UsageError: If a value is not allowed. The message names the value, where it stands,
+            the allowed values and the nearest match.
     """
     values = {option.name: _value(config, option) for option in OPTIONS}
     try:
@@ -82,7 +82,7 @@ def settings_of(config: pytest.Config) -> Settings:
 
 
 def _data(config: pytest.Config, values: dict[str, Any]) -> str:
-    """The dataset; where none is named, the one that recorded answers bring with them."""
+    """The dataset; if none is named, the one recorded with the answers."""
     named = config.getoption("recsys_data", None) or config.getini("recsys_data")
     models: tuple[str, ...] = values["model"]
     recorded = [spec for spec in models if spec.startswith("recorded:")]
@@ -92,7 +92,7 @@ def _data(config: pytest.Config, values: dict[str, Any]) -> str:
 
 
 def _policy(config: pytest.Config, named: str | None) -> Policy | None:
-    """The policy that the options name, or that lies in the root folder; None without one."""
+    """The policy that the options name, or the one in the root folder; None without one."""
     path = config.rootpath / FILE if named is None else Path(named).expanduser()
     if named is None and not path.is_file():
         return None
@@ -110,8 +110,9 @@ def _policy(config: pytest.Config, named: str | None) -> Policy | None:
 
 
 def changed(config: pytest.Config) -> dict[Option, Any]:
-    """The options that differ from their defaults, or from what the ini file says, with their values;
-    without those that say what a run does beside testing, or where it writes.
+    """The options whose values differ from their defaults or from the ini file, with the values.
+
+    Leaves out options for other actions than testing, and options for output files.
     """
     found = {}
     for option in OPTIONS:

@@ -1,4 +1,4 @@
-"""What the plugin keeps with pytest's config and items while a run lasts."""
+"""What the plugin stores in pytest's config and items during a run."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ BASELINE: pytest.StashKey[Mapping[str, Any] | None] = pytest.StashKey()
 INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
 AGAIN: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
-"""What each process found at its end: ``drifts`` (`drift.Drift`), and the ``calls`` it took."""
+"""What each process reports at its end: ``drifts`` (`drift.Drift`), and the ``calls`` it made."""
 REPORTED: pytest.StashKey[Reported] = pytest.StashKey()
 PROBLEMS_KEY = "recsys_mt_problems"
 AGAIN_KEY = "recsys_mt_again"
 LEFT_OUT: pytest.StashKey[int] = pytest.StashKey()
-"""How many of the selected tests an effort leaves out."""
+"""How many selected tests are left out because of their effort."""
 LEFT_OUT_KEY = "recsys_mt_left_out"
 
 
 def session_of(config: pytest.Config) -> Session:
-    """What all tests of this process share; made when the first of them needs it."""
+    """What all tests of this process share; made when the first test needs it."""
     if SESSION not in config.stash:
         import uuid
 
@@ -52,7 +52,7 @@ def session_of(config: pytest.Config) -> Session:
 
 
 def begin_trial(item: pytest.Item) -> None:
-    """Begin a test, or another attempt at it, which forgets the verdicts of the one before."""
+    """Begin a test, or another attempt at it, which forgets the verdicts of the earlier attempt."""
     if TRIAL in item.stash:
         del item.stash[TRIAL]
     elif SESSION in item.config.stash:
@@ -60,7 +60,7 @@ def begin_trial(item: pytest.Item) -> None:
 
 
 def trial_of(item: pytest.Item) -> Trial:
-    """The verdicts of one test; made when it first needs them."""
+    """The verdicts of one test; made when the test first needs them."""
     if TRIAL not in item.stash:
         from pytest_recsys_mt.engine.trial import Trial
 

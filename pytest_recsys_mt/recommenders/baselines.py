@@ -1,4 +1,4 @@
-"""The two recommenders that learn nothing about the user: a random order, and the most popular."""
+"""The two recommenders that ignore the user: a random order, and the most popular items."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pytest_recsys_mt.requests import Request
 
 @dataclass(eq=False)
 class Random(ScoringRecommender):
-    """A uniformly random order, another one for every user and replicate.
+    """A uniformly random order, different for every user and replicate.
 
-    Each item gets a key from (seed, user, replicate, item id), and the largest keys win: so the
-    same request with the same replicate is answered alike, in any batch and process, and offering
-    more items or shuffling them leaves the order of the others. The history only decides what is
-    seen already.
+    Each item gets a key from (seed, user, replicate, item id), and the largest keys win. So the
+    same request with the same replicate gets the same answer, in any batch and process. Offering
+    more items or shuffling them keeps the order of the others. The history only decides which items
+    the user has already.
     """
 
     key: ClassVar[str] = "random"
@@ -61,7 +61,7 @@ class MostPop(ScoringRecommender):
     key: ClassVar[str] = "mostpop"
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Nothing: the catalogue counts the interactions."""
+        """Does nothing: the catalogue counts the interactions."""
 
     def score(self, requests: Sequence[Request]) -> Floats:
         """Training interactions, the same in every row, shape (requests, items)."""

@@ -1,4 +1,4 @@
-"""BM25 over what is written about the items."""
+"""BM25 over the texts of the items."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ WORD = re.compile(r"\w+")
 def terms(item: Item) -> Iterator[str]:
     """The terms of an item's document.
 
-    Words of the title and of attributes that are text (``logline``); attributes that are lists of
-    names (``genres``, ``cast``) give whole names, marked with the attribute, so that a director
-    does not match an actor, nor John Ford John Wayne. Numbers and images give none.
+    The terms are words of the title and of text attributes (``logline``). Attributes that are lists
+    of names (``genres``, ``cast``) give whole names, marked with the attribute, so that a director
+    does not match an actor, nor John Ford John Wayne. Numbers and images give no terms.
     """
     yield from WORD.findall(item.title.casefold())
     for key, value in item.attributes.items():
@@ -47,8 +47,7 @@ class BM25(ScoringRecommender):
               \frac{f_{tj} (k_1 + 1)}{f_{tj} + k_1 (1 - b + b |d_j| / \overline{|d|})}
 
     (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", FnTIR 2009,
-    section 3, with the 1 that keeps the weight of a term in most documents positive, as in
-    Lucene).
+    section 3, with the 1 that keeps the weight of a very frequent term positive, as in Lucene).
 
     Attributes:
         k1: Saturation of term frequency, 0 or more.
@@ -90,7 +89,7 @@ class BM25(ScoringRecommender):
 
 
 def _counts(items: Sequence[Item]) -> csr_array[np.float64]:
-    """How often each term stands in each document: items in rows, terms (sorted) in columns."""
+    """How often each document contains each term: items in rows, terms (sorted) in columns."""
     documents = [Counter(terms(item)) for item in items]
     column = {term: place for place, term in enumerate(sorted(set().union(*documents)))}
     rows = np.repeat(np.arange(len(items)), [len(document) for document in documents])

@@ -26,38 +26,40 @@ if TYPE_CHECKING:
 EXAMPLE = "https://shop.example/api"
 
 _MAX_WAIT = 120.0
-"""Seconds that an unavailable server is waited for, where neither run nor spec says."""
+"""Seconds to wait for an unavailable server, if neither run nor spec says."""
 
 _REASON_LENGTH = 300
 """Characters of an error that are kept."""
 
 _SPLIT = (400, 413, 422, 500)
-"""What a server may say of a whole batch because of one request in it."""
+"""Statuses that a server may return for a whole batch because of one request in it."""
 
 Arrived = list[tuple[int, Answered]]
 
 
 class HTTPRecommender:
-    """A recommender that answers the contract of ``docs/http-recommender.openapi.yaml``.
+    """A recommender that follows the contract of ``docs/http-recommender.openapi.yaml``.
 
-    ``GET url/about`` says which version answers, ``POST url/recommend`` answers a batch. Without a
-    version, answers are kept for one run only. Prompt edits and instructions are not sent: what
-    reads text is tested as a text model.
+    ``GET url/about`` returns the version that answers, ``POST url/recommend`` answers a batch.
+    Without a version, answers are stored for one run only. Prompt edits and instructions are not
+    sent: test a recommender that reads text as a text model.
 
-    The header ``Authorization`` comes from the environment alone (`AUTHORIZATION`), and goes to the
-    one server that the environment names (`ORIGIN`), over https or on this machine, never along a
-    redirect: an address in a pull request must not be able to get the key of a build server.
+    The header ``Authorization`` comes only from the environment (`AUTHORIZATION`). It is sent only
+    to the server that the environment names (`ORIGIN`), over https or on this machine, never along
+    a redirect: an address in a pull request must not get the key of a build server.
 
     Args:
         url: Scheme, host, port and path.
-        batch: The most requests a call.
-        concurrency: Calls in flight at a time; None begins with 8 and finds out how many more are
-            answered as fast, up to 64.
+        batch: Most requests per call.
+        concurrency: Calls in flight at a time; None starts with 8 and tries up to 64 while answers
+            stay as fast.
         timeout: Seconds that one attempt of a call may take.
-        max_wait: Seconds to wait for a server that is busy or away; None leaves it to the run.
-        version: The version that must answer. It is then not asked for, so that recorded answers can
-            be replayed without the server.
-        deterministic: Whether the server always answers alike; None asks it (with a `version`: no).
+        max_wait: Seconds to wait for a server that is busy or unreachable; None leaves it to the
+            run.
+        version: The version that must answer. The server is then not asked for it, so that recorded
+            answers can be replayed without the server.
+        deterministic: Whether the server always gives the same answer; None asks the server (with a
+            `version`: False).
 
     Raises:
         RecommenderError: If an argument is out of range.
@@ -102,7 +104,7 @@ class HTTPRecommender:
 
     @classmethod
     def from_spec(cls, spec: str) -> HTTPRecommender:
-        """The recommender that ``https://shop.example/api?batch=8&timeout=5`` means.
+        """The recommender in ``https://shop.example/api?batch=8&timeout=5``.
 
         Raises:
             RecommenderError: If the address is not usable, a parameter is unknown or out of range.
@@ -113,25 +115,25 @@ class HTTPRecommender:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What the answers depend on beside the fingerprint; how they are fetched is no part of it."""
+        """What the answers depend on besides the fingerprint; not how they are fetched."""
         return {"recommender": self.endpoint.url}
 
     @property
     def fingerprint(self) -> str | None:
-        """The version that answers, or None where the server does not say."""
+        """The version that answers, or None if the server does not say."""
         return self.about.version
 
     @property
     def deterministic(self) -> bool:
-        """Whether the server, or the spec in its place, says that it always answers alike."""
+        """Whether the server, or the spec for it, declares that it always gives the same answer."""
         return self.about.deterministic if self._declared is None else self._declared
 
     @cached_property
     def about(self) -> About:
-        """What the server says of itself; nothing where it has no ``/about``.
+        """The server's description of itself; empty if it has no ``/about``.
 
         Raises:
-            RecommenderError: If it cannot be asked, or says what the contract does not allow.
+            RecommenderError: If it cannot be asked, or violates the contract.
         """
         if self._pinned is not None:
             return About(self._pinned)
@@ -141,12 +143,12 @@ class HTTPRecommender:
         client = self._client
         try:
             return self._running.submit(self._ask_about(url, client, self._pace)).result()
-        except Exception as error:  # noqa: BLE001 - whatever it is, every test is told the same
+        except Exception as error:  # noqa: BLE001 - every test reports the same error
             failed = RecommenderError(
                 f"{self._reason(error, url)}; start the server, or, to replay recorded answers "
                 f"without it, add version=VERSION (and deterministic=true) to the spec"
             )
-        # Not above, where a traceback would show the error itself, and all that the server said.
+        # Not above: there a traceback would show the original error and the server's full text.
         self._about_failed = failed
         raise failed
 
@@ -154,7 +156,7 @@ class HTTPRecommender:
         """The answers in the order of the requests; a failed one is a `Recommendation` with an error.
 
         Raises:
-            NotApplicable: If the server cannot serve one of the requests by its nature.
+            NotApplicable: If the server cannot serve one of the requests.
             RecommenderError: If the key must not be sent.
         """
         found = {position: answer for arrived in self.recommend_each(requests)
@@ -170,7 +172,7 @@ class HTTPRecommender:
     def recommend_each(self, requests: Sequence[Request]) -> Iterator[Arrived]:
         """Yield each request's position with its answer, a batch at a time, as they arrive.
 
-        Calls that are still in flight when the caller stops reading are cancelled.
+        If the caller stops reading, the calls in flight are cancelled.
 
         Raises:
             RecommenderError: If the key must not be sent.
@@ -191,7 +193,7 @@ class HTTPRecommender:
             calls.cancel()
 
     def close(self) -> None:
-        """Drop the connections; asking again opens new ones."""
+        """Close the connections; the next call opens new ones."""
         loop, self._loop = self._loop, None
         for held in ("_client", "_pace"):
             self.__dict__.pop(held, None)
@@ -265,7 +267,7 @@ class HTTPRecommender:
         client: httpx2.AsyncClient,
         pace: Pace,
     ) -> AsyncIterator[Arrived]:
-        """Yield the answers to a batch; one that fails as a whole is asked again in halves."""
+        """Yield the answers to a batch; a batch that fails as a whole is sent again in halves."""
         import httpx2
 
         url = f"{self.endpoint.url}/recommend"
@@ -280,7 +282,7 @@ class HTTPRecommender:
             self._check(version)
         except Exception as error:  # noqa: BLE001 - a call's failure is its answer, whatever it is
             status = error.response.status_code if isinstance(error, httpx2.HTTPStatusError) else 0
-            # A server that fails every call is left alone: halves would only multiply its failures.
+            # Do not halve if the server fails every call: this would only multiply its failures.
             may_be_one = status in _SPLIT and (status != 500 or self._has_answered)
             if len(batch) > 1 and may_be_one:
                 middle = len(batch) // 2
@@ -306,7 +308,7 @@ class HTTPRecommender:
         return redact_bytes(response.content)
 
     def _check(self, version: str | None) -> None:
-        """Answers of another version must not be kept under the key of the one that was declared."""
+        """Refuse answers of another version: the cache key contains the declared one."""
         expected = self.about.version
         if version is None or expected is None or version == expected:
             return
@@ -323,11 +325,11 @@ class HTTPRecommender:
 
 
 def authorization(endpoint: Endpoint) -> Secret | None:
-    """The value of the header ``Authorization`` for a server, or None where it gets none.
+    """The value of the header ``Authorization`` for a server, or None if it gets none.
 
     Raises:
-        RecommenderError: If the environment does not say whom the value is for, it is no header, or
-            it would travel unencrypted.
+        RecommenderError: If the environment does not say which server gets the value, if it is not
+            a valid header, or if it would be sent unencrypted.
     """
     value = secret(AUTHORIZATION)
     if not value:

@@ -1,6 +1,6 @@
-"""What is said to a recommender behind HTTP, and how its answers and failures are read.
+"""The requests to a recommender behind HTTP, and the parsing of its answers and failures.
 
-``docs/http-recommender.openapi.yaml`` states the contract; a test holds this module to it.
+``docs/http-recommender.openapi.yaml`` states the contract; a test checks this module against it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pytest_recsys_mt.requests import Item, Recommendation, Request
 from pytest_recsys_mt.sanitize import one_line, sanitize
 
 CONTRACT = "docs/http-recommender.openapi.yaml"
-"""Where the contract stands, for messages."""
+"""The location of the contract, for messages."""
 
 ORIGIN = "RECSYS_HTTP_ORIGIN"
-"""Environment variable with the one server that may get it: ``https://shop.example``."""
+"""Environment variable for the only server that gets the header: ``https://shop.example``."""
 
 LONGEST_ID = 500
 """Characters of an item's id that are kept; a server may write anything there."""
@@ -41,18 +41,18 @@ Answered = Recommendation | NotApplicable
 
 
 class ContractError(ValueError):
-    """An answer that the contract does not allow; the text says what it holds."""
+    """An answer that violates the contract; the text says what it contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a server says of itself.
+    """A server's description of itself.
 
     Attributes:
-        version: Of what answers: another one for every change that may change an answer. None where
-            the server does not say.
-        deterministic: Whether it always answers alike.
-        max_batch: The most requests that it takes at a time, where it says so.
+        version: Version of the recommender; it changes with every change that may change an answer.
+            None if the server gives none.
+        deterministic: Whether it always gives the same answer.
+        max_batch: Most requests that it accepts at a time, if it says so.
     """
 
     version: str | None = None
@@ -61,14 +61,14 @@ class About:
 
 
 def body_of(requests: Sequence[Request]) -> bytes:
-    """What is posted for `requests`."""
+    """The request body for `requests`."""
     return json.dumps(
         {"requests": [plain(request) for request in requests]}, allow_nan=False
     ).encode()
 
 
 def plain(request: Request) -> dict[str, Any]:
-    """`request` as the contract writes it. Held-out items are no part of a request."""
+    """`request` in the format of the contract. It never contains held-out items."""
     return {
         "user": request.user,
         "attributes": dict(request.attributes),
@@ -100,10 +100,10 @@ def _plain_item(item: Item) -> dict[str, Any]:
 
 
 def read_about(body: bytes) -> About:
-    """What the server says of itself.
+    """The server's description of itself.
 
     Raises:
-        ContractError: If it is not what the contract allows.
+        ContractError: If it violates the contract.
     """
     said = _object(body)
     version, deterministic = said.get("version"), said.get("deterministic", False)
@@ -119,14 +119,14 @@ def read_about(body: bytes) -> About:
 
 
 def read_answers(body: bytes, count: int) -> tuple[str | None, list[Answered]]:
-    """The version that answered, where the server says so, and the answers.
+    """The version that answered, if the server gives it, and the answers.
 
     Args:
-        body: Of the response.
-        count: How many requests were asked.
+        body: Body of the response.
+        count: Number of requests.
 
     Raises:
-        ContractError: If it is not what the contract allows.
+        ContractError: If it violates the contract.
     """
     said = _object(body)
     answers, version = said.get("answers"), said.get("version")
@@ -166,7 +166,7 @@ def _answer(answer: Any) -> Answered:
 
 
 def describe(error: Exception, url: str) -> str:
-    """Why a call failed, with the address, and what to do where that is known."""
+    """Why a call failed, with the address, and what to do if known."""
     import aiohttp
     import httpx2
 

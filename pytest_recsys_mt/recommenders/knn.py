@@ -1,4 +1,4 @@
-"""Nearest neighbours: of the items in the history, and of the user who has it."""
+"""Nearest neighbours: of the history's items, and of its user."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pytest_recsys_mt.requests import Request
 
 @dataclass(eq=False)
 class _Neighbourhood(ScoringRecommender):
-    """What both have: a number of neighbours, and weights.
+    """The common parts: a number of neighbours, and weights.
 
     Attributes:
-        neighbours: How many are kept; ties at the cut go by popularity and id (items) or by name
-            (users).
+        neighbours: Number of neighbours to keep; popularity and id (items) or the name (users)
+            decide ties at the cut.
         weights: ``ratings``, or ``binary`` to ignore them.
     """
 
@@ -78,9 +78,9 @@ class UserKNN(_Neighbourhood):
     framework for performing collaborative filtering", SIGIR 1999: best-n neighbours; summed, not
     averaged, because it ranks items instead of predicting ratings).
 
-    Names are not looked at, so a user who is in the training data is a neighbour of their own
-    request. That neighbour speaks only for items the user has: it takes one of the places, and pulls
-    up what the history does not show, unless the request says that it is `seen` too.
+    Names are not used, so a user of the training data is a neighbour of their own request. That
+    neighbour has only items of the user. It takes one of the places, and lifts items that the
+    history does not show, unless the request lists them as `seen`.
     """
 
     key: ClassVar[str] = "userknn"
@@ -100,7 +100,7 @@ class UserKNN(_Neighbourhood):
 def _unit_rows(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
     """`matrix` with rows of length 1; its weights are positive, so a row of length 0 is empty."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    # bincount adds one by one, in the order of storage: no row's length depends on another row.
+    # bincount adds one by one, in the order of storage: rows do not affect each other's lengths.
     lengths = np.sqrt(np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]))
     scaled = matrix.copy()
     scaled.data /= lengths[rows]

@@ -24,7 +24,7 @@ VERBS: Mapping[str, str] = {
     "complete": "complete(prompts)",
     "judge": "judge(comparisons)",
 }
-"""The methods of the protocols, with what they are given."""
+"""The methods of the protocols, with their arguments."""
 
 RECOMMENDS = ("recommend", "complete")
 """An object with any of these methods recommends."""
@@ -39,10 +39,10 @@ DESCRIBES = ("complete",)
 def from_file(
     path: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
 ) -> Recommender | TextModel:
-    """The recommender `name` of a Python file, or whatever has any of `verbs`.
+    """The recommender `name` of a Python file, or any object with one of `verbs`.
 
-    The file runs as a module named after its whole path, so two files of one name do not meet, and
-    stays in `sys.modules`, so dataclasses and pickling work. It runs once a process.
+    The file runs as a module named after its whole path, so two files with one name do not clash.
+    It stays in `sys.modules`, so dataclasses and pickling work. It runs once per process.
 
     Raises:
         RecommenderError: If there is no such file, it raises, or `name` has none of the methods.
@@ -64,7 +64,7 @@ def from_file(
 def from_module(
     module: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
 ) -> Recommender | TextModel:
-    """The recommender `name` of an importable module, or whatever has any of `verbs`.
+    """The recommender `name` of an importable module, or any object with one of `verbs`.
 
     Raises:
         RecommenderError: If the module cannot be imported, or `name` has none of the methods.
@@ -80,16 +80,16 @@ def from_module(
 def from_object(
     found: Any, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
 ) -> Recommender | TextModel:
-    """What `found` recommends with: itself, or what comes of calling it.
+    """The recommender that `found` gives: itself, or the result of calling it.
 
     Args:
         found: An object, a class or a factory.
         given: Parameters for the class or factory.
-        spec: For messages.
+        spec: The spec, for messages.
         verbs: Keys of `VERBS`; the object must have one of these methods.
 
     Raises:
-        RecommenderError: If it cannot be called so, or the result has none of the methods.
+        RecommenderError: If the call fails, or the result has none of the methods.
     """
     if isinstance(found, type) or (callable(found) and not _does(found, verbs)):
         built = specs.build(found, given, spec)
@@ -112,7 +112,7 @@ def from_object(
 
 
 def qualified_name(loaded: Any) -> str:
-    """Module and class of an object, ``shop.models:Ranker``; for a file its name, ``shop.py:Ranker``."""
+    """Module and class of an object, ``shop.models:Ranker``; for a file ``shop.py:Ranker``."""
     kind = type(loaded)
     module = kind.__module__
     if module.startswith(_FILE_MODULE):
@@ -127,11 +127,11 @@ def _does(found: Any, verbs: Sequence[str]) -> bool:
 def _execute(file: Path, alias: str, spec: str) -> None:
     blueprint = importlib.util.spec_from_file_location(alias, file)
     if blueprint is None or blueprint.loader is None:
-        raise RecommenderError(f"{spec!r}: {str(file)!r} is no Python file")
+        raise RecommenderError(f"{spec!r}: {str(file)!r} is not a Python file")
     module = importlib.util.module_from_spec(blueprint)
     sys.modules[alias] = module
     folder = str(file.resolve().parent)
-    if folder not in sys.path:  # as for a script, so that it may import the files beside it
+    if folder not in sys.path:  # as for a script, so that it can import the files beside it
         sys.path.append(folder)
     try:
         blueprint.loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""The k largest values of each row, with one rule for ties: the lower column wins."""
+"""The k largest values of each row; at ties the lower column wins."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK_CELLS = 2**22
-"""Cells of the largest block of scores held at once: 32 MiB of float64."""
+"""Cells of the largest block of scores in memory: 32 MiB of float64."""
 
 DECIMALS = 10
-"""Scores that differ by rounding error alone must tie, or the order of a sum decides a ranking."""
+"""Scores that differ only by rounding errors must tie, or the order of a sum decides a ranking."""
 
 
 def settle(values: Floats) -> Floats:
-    """`values` rounded to `DECIMALS`, so that what is equal on paper is equal here."""
+    """`values` rounded to `DECIMALS`, so that mathematically equal values are equal."""
     return np.round(values, DECIMALS)
 
 
@@ -49,7 +49,7 @@ def keep_largest(matrix: csr_array[np.float64], k: int) -> csr_array[np.float64]
     """`matrix` without the stored entries that are not among the `k` largest of their row."""
     bar = _kth_largest(np.split(matrix.data, matrix.indptr[1:-1]), k)
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    # Sorting what passes the bar is cheap; sorting the whole matrix is not.
+    # Sorting the entries above the bar is cheap; sorting the whole matrix is not.
     passed = np.flatnonzero(matrix.data >= bar[rows])
     passed = passed[np.lexsort((matrix.indices[passed], rows[passed]))]
     columns = matrix.indices[passed].astype(np.int64)
@@ -67,9 +67,9 @@ def _kth_largest(rows: Iterable[Floats], k: int) -> Floats:
 def _choose(
     rows: Ints, columns: Ints, values: Floats, bar: Floats, k: int
 ) -> tuple[Ints, Ints, Floats]:
-    """What is above its row's bar, and of what is level with it the first columns, k a row.
+    """The entries above their row's bar, and the first ones equal to it, up to k per row.
 
-    The entries come sorted by row and column.
+    The entries must be sorted by row and column.
     """
     limits = bar[rows]
     above = np.flatnonzero(values > limits)

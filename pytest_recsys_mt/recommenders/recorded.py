@@ -1,4 +1,4 @@
-"""Answers that a language model gave earlier, judged without any model."""
+"""Earlier answers of a language model, judged without the model."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ Ranked = Literal["all", "candidates"]
 
 
 class Recorded:
-    """Gives the recorded answer to the recorded question, and has none to any other.
+    """Returns the recorded answer to a recorded question, and refuses any other question.
 
     Args:
-        path: Of a file as `pytest_recsys_mt.datasets.recordings` describes it. The questions are
-            those of this file as a dataset.
-        ranked: What takes a place in the ranking: ``"all"`` that an answer names, or the
-            ``"candidates"`` alone, as published evaluations rank; the entries tell of all.
+        path: Path of a file in the format of `pytest_recsys_mt.datasets.recordings`. The questions
+            are those of this file as a dataset.
+        ranked: Which entries take a place in the ranking: ``"all"`` that an answer names, or only
+            the ``"candidates"``, as published evaluations rank. The recommendation's entries
+            include all.
 
     Attributes:
-        deterministic: Whether each question was asked once only; what is asked again gives the
-            next recorded answer.
-        live: No answer changes any more.
+        deterministic: Whether each question was asked only once; a repeated question gets the next
+            recorded answer.
+        live: False: answers no longer change.
 
     Raises:
         DataError: If the file cannot be read.
@@ -51,10 +52,11 @@ class Recorded:
 
     @classmethod
     def from_spec(cls, spec: str) -> Recorded:
-        """The recommender that ``recorded:FILE.jsonl`` means.
+        """The recommender in ``recorded:FILE.jsonl``.
 
         Raises:
-            RecommenderError: If the file cannot be read, or a parameter is none; the text says why.
+            RecommenderError: If the file cannot be read, or a parameter is invalid; the text says
+                why.
         """
         target, given = specs.split(spec)
         path = Path(target.removeprefix(PREFIX)).expanduser()
@@ -69,14 +71,14 @@ class Recorded:
         return made
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether two requests have one answer: a shorter list is the beginning of the longer."""
+        """Whether two requests have one answer: a shorter list is the start of the longer one."""
         return one.replace(k=1, replicate=0) == other.replace(k=1, replicate=0)
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """The recorded answers, read by the parser of all text answers.
 
         Raises:
-            NotApplicable: If a request is none of the recorded questions.
+            NotApplicable: If a request is not a recorded question.
         """
         return [self._answer(request) for request in requests]
 
@@ -104,14 +106,14 @@ class Recorded:
 
 
 def _difference(request: Request, recording: Recording) -> str:
-    """What of a request is not as it was recorded; "" where it is."""
+    """How a request differs from the recorded one; empty if it does not."""
     asked = recording.request
     if request.instruction or request.edits:
-        return "the prompt is another one"
+        return "the prompt differs"
     if request.candidates != asked.candidates:
-        return "the candidates are others"
+        return "the candidates differ"
     if len(request.history) != len(asked.history):
         return f"the history has another length than the recorded {len(asked.history)} items"
     if request.history != asked.history or request.scale != asked.scale:
-        return "the history is another one"
-    return "" if request.attributes == asked.attributes else "the user is described otherwise"
+        return "the history differs"
+    return "" if request.attributes == asked.attributes else "the description of the user differs"

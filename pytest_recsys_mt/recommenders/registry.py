@@ -1,4 +1,4 @@
-"""From the text after ``--recsys-model`` to the recommender it means."""
+"""Resolves the text after ``--recsys-model`` to a recommender."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pytest_recsys_mt.redaction import shown
 from pytest_recsys_mt.requests import Recommender, TextModel
 
 ENTRY_POINTS = "pytest_recsys_mt.recommenders"
-"""Group of entry points under which an installed package offers recommenders by name."""
+"""Group of entry points by which an installed package offers recommenders by name."""
 
 BUILT_IN: Mapping[str, type[ScoringRecommender]] = {
     kind.key: kind for kind in (Random, MostPop, ItemKNN, UserKNN, BM25)
@@ -40,17 +40,17 @@ TRAINED: Mapping[str, str] = {
     "deepfm": "fm:DeepFM",
     "nrms": "nrms:NRMS",
 }
-"""Module and class of the recommenders that need PyTorch, imported when one is first named."""
+"""Module and class of the recommenders that need PyTorch; imported when first named."""
 
 NAMES = (*BUILT_IN, *TRAINED)
 """Names of the built-in recommenders."""
 
 NEAR = 0.7
-"""A bare name this similar to a recommender's is taken for a slip, not for an OpenAI model. The
+"""A bare name this similar to a recommender's counts as a typing error, not as an OpenAI model. The
 names of OpenAI's models stay below 0.6."""
 
 RECOMMENDER_LIKE = re.compile(r"(rec|knn|fm|mf|cf|gcn)$")
-"""Endings of recommenders' names, which no OpenAI model has."""
+"""Endings of recommenders' names that no OpenAI model has."""
 
 
 def _openai(spec: str, exact: bool) -> TextModel:
@@ -88,36 +88,36 @@ PREFIXES: Mapping[str, Callable[[str, bool], Recommender | TextModel]] = {
     "https": _http,
     "http": _http,
 }
-"""What reads the specs that begin with the key and a colon. It gets the whole spec, and whether
-models of this process answer exactly (what answers elsewhere cannot promise it)."""
+"""The readers of specs that begin with the key and a colon. A reader gets the whole spec, and
+whether models of this process answer exactly (models elsewhere cannot promise it)."""
 
 
 def resolve(
     spec: str, *, exact: bool = False, verbs: Sequence[str] = own_objects.RECOMMENDS
 ) -> Recommender | TextModel:
-    """The recommender or text model that a spec means, not fitted yet.
+    """The recommender or text model that a spec names, not fitted yet.
 
     In this order:
 
     * ``openai:NAME``, ``hf:PATH``: a language model (``hf:PATH?images=true``: one that reads images);
-    * ``recorded:FILE.jsonl``: answers that one gave earlier;
+    * ``recorded:FILE.jsonl``: earlier answers of a language model;
     * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP;
     * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
     * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;
     * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a
-      recommender's, begins one, or is `RECOMMENDER_LIKE` (``openai:itemkn`` insists).
+      recommender's name, begins one, or is `RECOMMENDER_LIKE` (``openai:itemkn`` overrides this).
 
     Each takes parameters, ``itemknn?neighbours=10&weights=binary``, typed by the annotations of the
-    class or factory. ``cpus`` and ``gpus`` are for ``--recsys-executor=ray`` alone, and left out.
+    class or factory. ``cpus`` and ``gpus`` are only for ``--recsys-executor=ray``, and are removed.
 
     Args:
-        spec: What stands behind ``--recsys-model``.
+        spec: The value of ``--recsys-model``.
         exact: Whether models of this process (``hf:``) answer each prompt alone, in float32 on one
             thread, unless the spec itself says ``exact=false``.
         verbs: Methods of which an object must have one; `own_objects.JUDGES` for what judges.
 
     Raises:
-        RecommenderError: If the spec means nothing or cannot be built; the text says what would.
+        RecommenderError: If the spec is unknown or cannot be built; the text names valid ones.
     """
     spec, _ = specs.resources(spec)
     prefix, colon, _ = spec.partition(":")
@@ -128,8 +128,8 @@ def resolve(
         raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
     if shown(target) != target:
         raise RecommenderError(
-            f"{shown(spec)!r} is no address of a recommender: one begins with 'https://' or 'http://' "
-            f"and holds no user name"
+            f"{shown(spec)!r} is not the address of a recommender: it must begin with 'https://' or 'http://' "
+            f"and hold no user name"
         )
     where, colon, name = target.rpartition(":")
     if colon:
@@ -143,11 +143,11 @@ def resolve(
     for found in providers.values():
         return own_objects.from_object(found(), given, spec, verbs)
     if target.endswith(".py"):
-        raise RecommenderError(f"{spec!r} names a file; say what in it: '{target}:NAME'")
+        raise RecommenderError(f"{spec!r} names a file; name an object in it: '{target}:NAME'")
     file = Path(f"{target}.py")
     if file.is_file():
         raise RecommenderError(
-            f"{target!r} is no recommender, and there is a file {str(file)!r}; say what in it: "
+            f"{target!r} is not a recommender, but there is a file {str(file)!r}; name an object in it: "
             f"'{file}:NAME'. (For an OpenAI model of that name write 'openai:{spec}'.)"
         )
     near = _near(target)
@@ -165,8 +165,10 @@ def resolve(
 
 
 def makes_anew(spec: str) -> bool:
-    """Whether `resolve` gives a recommender that each process makes for itself: of this package, or
-    the user's own, and no endpoint, no recorded answers, no language model.
+    """Whether each process makes the recommender of a spec for itself.
+
+    This holds for recommenders of this package and the user's own, not for endpoints, recorded
+    answers and language models.
     """
     prefix, colon, _ = spec.partition(":")
     target, _ = specs.split(specs.resources(spec)[0])
@@ -198,10 +200,10 @@ def _is_dotted(name: str) -> bool:
 
 
 def _is_importable(package: str) -> bool:
-    """Whether `package` can be imported; one in the current folder is made so.
+    """Whether `package` can be imported; the current folder is added to the path if needed.
 
     The command `pytest` leaves the current folder out of `sys.path`, `python -m pytest` does not.
-    It goes to the end, where it hides nothing.
+    It is appended, so that it hides no other module.
     """
     if package in sys.modules or importlib.util.find_spec(package) is not None:
         return True
@@ -221,7 +223,7 @@ def _known() -> str:
 
 
 def _providers(name: str) -> dict[str, Callable[[], Any]]:
-    """What gives the recommender of this name, by a description of who provides it."""
+    """The makers of the recommender of this name, by a description of their provider."""
     providers: dict[str, Callable[[], Any]] = {}
     if name in BUILT_IN:
         providers["pytest-recsys-mt itself"] = lambda: BUILT_IN[name]
@@ -259,7 +261,7 @@ def _load_entry_point(point: metadata.EntryPoint) -> Any:
 
 
 def _near(name: str) -> str | None:
-    """The recommender that a bare name is a slip of, if any; case and punctuation are no difference."""
+    """The recommender that a bare name misspells, if any; case and punctuation do not count."""
     offered = {*NAMES, *(point.name for point in metadata.entry_points(group=ENTRY_POINTS))}
     plain = {re.sub(r"[\W_]", "", known).casefold(): known for known in sorted(offered)}
     close = difflib.get_close_matches(

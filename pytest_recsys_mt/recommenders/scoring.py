@@ -1,17 +1,18 @@
-"""What all recommenders that score a catalogue share: profiles of requests, and ranking by score.
+"""Common code of recommenders that score a catalogue: profiles of requests, ranking by score.
 
-The rules that hold for each of them:
+These rules hold for each of them:
 
 * They answer for the history in the request, never for the user's name.
-* With candidates they rank exactly those, history items among them too; without, all of the
-  catalogue except what the user is known to have (`Request.known`). An item is named once, however often the request offers it.
-* Equal scores are ordered by training popularity, the most popular first, then by item id. So a
-  history that tells nothing (empty, or of unknown items only) is answered with what is popular, and
-  neither the order of candidates nor that of the data decides anything.
-* An item that the catalogue lacks contributes nothing to a history, and as a candidate comes behind
-  every known one, by id.
-* An item that a history repeats counts once, with its last rating. Otherwise the order of a history
-  does not matter, to the last bit; nor do the other requests of a batch.
+* With candidates they rank exactly those, including history items; without candidates, the whole
+  catalogue except the items that the user is known to have (`Request.known`). An item is named
+  once, however often the request offers it.
+* Equal scores are ordered by training popularity, the most popular first, then by item id. So the
+  answer to a history without information (empty, or only unknown items) is the popular items, and
+  neither the order of candidates nor that of the data has an effect.
+* An item outside the catalogue contributes nothing to a history. As a candidate it comes after
+  every known item, by id.
+* A repeated item of a history counts once, with its last rating. Otherwise neither the order of a
+  history nor the other requests of a batch affect an answer, to the last bit.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ from pytest_recsys_mt.recommenders.ranking import Floats, Ints, block_rows, larg
 from pytest_recsys_mt.requests import Recommendation, Request
 
 Weights = Literal["ratings", "binary"]
-"""What an interaction counts: by its rating, or 1."""
+"""The weight of an interaction: by its rating, or 1."""
 
 LEAST_WEIGHT = 0.1
-"""Weight of a rating at the low anchor. Above 0, so that a history of low ratings alone still says
-what was chosen, and gets an answer."""
+"""Weight of a rating at the low anchor. It is above 0, so that a history with only low ratings
+still says what was chosen, and gets an answer."""
 
 
 def weigh(units: Floats, weights: Weights) -> Floats:
     """Weights of ratings given as shares of their scale, from `LEAST_WEIGHT` to 1.
 
-    Shares are rounded to nine decimals first: the same rating on a scale of another width or offset
-    then weighs the same to the last bit, also where its share is not a binary fraction. Off the
-    scale counts as its end.
+    Shares are rounded to nine decimals first. So the same rating on a scale of another width or
+    offset has the same weight to the last bit, even if its share is not a binary fraction. A rating
+    outside the scale counts as its nearer end.
     """
     if weights == "binary":
         return np.ones_like(units)
@@ -55,7 +56,7 @@ def weigh(units: Floats, weights: Weights) -> Floats:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The items a recommender knows, as columns, in the order in which ties are resolved.
+    """The items that a recommender knows, as columns, in the order that resolves ties.
 
     Attributes:
         ids: Item ids by column: the most popular first, equally popular ones by id.
@@ -95,7 +96,7 @@ class Catalogue:
         """Weights of the requests' histories: requests in rows, items in columns.
 
         Each rating is weighed on its own request's scale. Columns are sorted, so that every sum
-        over a profile runs in one order, whatever the order of the history.
+        over a profile has one order, whatever the order of the history.
         """
         units: list[float] = []
         columns: list[int] = []
@@ -130,15 +131,15 @@ class ScoringRecommender(ABC):
         """Learn from the training interactions.
 
         Args:
-            dataset: What to learn from; held-out interactions are already taken out.
-            seed: For what is drawn while fitting or answering; nothing else is random.
+            dataset: The data to learn from, without the held-out interactions.
+            seed: Seed of the draws while fitting or answering; nothing else is random.
         """
         self._catalogue = Catalogue.of(dataset)
         self.learn(dataset, seed)
 
     @abstractmethod
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Learn whatever `score` needs; `catalogue` is there already."""
+        """Learn what `score` needs; `catalogue` exists already."""
 
     @abstractmethod
     def score(self, requests: Sequence[Request]) -> Floats:
@@ -169,7 +170,7 @@ class ScoringRecommender(ABC):
         return "?".join(filter(None, [self.key, "&".join(changed)]))
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
-        """The answers to `requests`, in their order; scores are held a block at a time."""
+        """The answers to `requests`, in their order; only a block of scores is in memory."""
         size = block_rows(len(self.catalogue))
         answers: list[Recommendation] = []
         for start in range(0, len(requests), size):
@@ -195,7 +196,7 @@ class ScoringRecommender(ABC):
         """The k best of the request's candidates."""
         column = self.catalogue.column
         offered = {item.id for item in request.candidates or ()}
-        # Not `offered - column.keys()`, which walks the catalogue.
+        # Not `offered - column.keys()`, which iterates over the catalogue.
         unknown = sorted(item for item in offered if item not in column)
         known = np.array(sorted(column[item] for item in offered if item in column), dtype=np.int64)
         best = known[np.argsort(-scores[known], kind="stable")]
@@ -223,7 +224,8 @@ def _recommendation(request: Request, items: list[str]) -> Recommendation:
     for rating in request.history:
         if not math.isfinite(rating.value):
             return Recommendation(
-                (), error=f"rating {rating.value!r} of item {rating.item.id!r} is no finite number"
+                (),
+                error=f"rating {rating.value!r} of item {rating.item.id!r} is not a finite number",
             )
     if not items:
         return Recommendation((), error="the request leaves nothing to recommend")

@@ -31,18 +31,18 @@ def finish(
     incomplete: Sequence[str] = (),
     again: Sequence[dict[str, Any]] = (),
 ) -> Record:
-    """Gather what the test reports carry, and write the files that were asked for.
+    """Collect the contents of the test reports, and write the requested files.
 
-    Calls count in every attempt of a test, verdicts in the last one.
+    Calls count in every attempt of a test, verdicts only in the last one.
 
     Args:
-        config: Of the run.
-        settings: Of the run.
-        reports: Of the tests that used a recommender.
-        results: What the reports say of each test.
+        config: The config of the run.
+        settings: The settings of the run.
+        reports: Reports of the tests that used a recommender.
+        results: The result of each test.
         started: When the run began, in Unix seconds.
         baseline: The record to compare with, if any.
-        incomplete: Why the run is a partial one, if it is.
+        incomplete: Why the run is partial, if it is.
         again: What each process found when it asked some users again at its end.
     """
     drifts = merged(drift for found in again for drift in found["drifts"])
@@ -67,7 +67,7 @@ def finish(
         ("--recsys-html", settings.html, partial(_draw, record)),
     ):
         try:
-            if path is not None:  # a recommender may have changed the folder
+            if path is not None:  # absolute, as a recommender may have changed the folder
                 write(config.invocation_params.dir / path)
         except (OSError, ParseError) as error:
             record.unwritten.append(
@@ -82,7 +82,7 @@ def finish(
         except OSError as error:
             reporter.write_line(
                 f"recsys-mt: GITHUB_STEP_SUMMARY={summary!r} cannot be written: {error.strerror}; the "
-                f"record and the gate are not touched by that",
+                f"record and the gate are unaffected",
                 red=True,
             )
     return record

@@ -1,7 +1,7 @@
 """Which of a test's reports count: those of its last attempt.
 
-pytest reports a test once for each phase, and more often where plugins run it again, where a part of it
-is a subtest, or where the worker dies that ran it.
+pytest reports a test once for each phase. It reports more often if a plugin runs the test again, if
+a part of it is a subtest, or if the worker that ran it dies.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 from pytest_recsys_mt.report.record import Row
 
 OUTCOMES = ("passed", "failed", "skipped")
-"""What pytest itself says of a report. Any other outcome says that the test is run again."""
+"""pytest's own outcomes of a report. Any other outcome means that the test runs again."""
 
 CRASHED = "???"
-"""The phase of the report that xdist makes of a test whose worker died."""
+"""The phase in xdist's report of a test whose worker died."""
 
 
 @dataclass
@@ -24,11 +24,11 @@ class Attempt:
     """One run of a test.
 
     Attributes:
-        worker: Where it ran; None for this process.
-        rows: What it found.
+        worker: The worker that ran it; None for this process.
+        rows: Its rows.
         failed: The phases that failed.
-        ended: Whether the test's own code came to an end.
-        repeated: Whether it was run again for what it reported.
+        ended: Whether the test's own code ended.
+        repeated: Whether it was run again because of its reports.
         closed: Whether all its reports are in.
     """
 
@@ -48,7 +48,7 @@ class Attempt:
         if report.when == "call" or report.skipped:
             self.ended = True
         if hasattr(report, "recsys_mt"):
-            # A subtest carries the verdicts before it, the test that it is a part of carries all.
+            # A subtest carries the verdicts before it; its parent test carries all verdicts.
             self.rows = report.recsys_mt["rows"]
             for row in self.rows:
                 row["outcome"] = outcome_of(report)  # failed subtests fail their test later
@@ -57,7 +57,7 @@ class Attempt:
 
 @dataclass
 class Result:
-    """What the reports say of one test.
+    """The result of one test.
 
     Attributes:
         attempts: In the order they began.
@@ -67,8 +67,10 @@ class Result:
 
     @property
     def counted(self) -> Attempt | None:
-        """The last attempt that was not repeated; of several, which no plugin asked for, one that
-        failed, because pytest fails for it. None where the last repetition never came.
+        """The last attempt that was not repeated.
+
+        If there are several without a plugin's request, a failed one, because pytest fails for it.
+        None if the last repetition never came.
         """
         final = [attempt for attempt in self.attempts if not attempt.repeated]
         return next((attempt for attempt in reversed(final) if attempt.failed), None) or (
@@ -77,7 +79,7 @@ class Result:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows of the attempt that counts, each with the number of attempts there were."""
+        """The rows of the counted attempt, each with the number of attempts."""
         counted = self.counted
         rows = [] if counted is None else counted.rows
         for row in rows:
@@ -95,10 +97,10 @@ class Result:
 
 
 def results_of(reports: Iterable[Any]) -> Mapping[str, Result]:
-    """The tests that were reported, by their node ids.
+    """The reported tests, by their node ids.
 
     Args:
-        reports: Of the tests, in the order they came in.
+        reports: The reports of the tests, in the order of arrival.
     """
     results: dict[str, Result] = {}
     for report in reports:

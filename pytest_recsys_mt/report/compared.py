@@ -1,4 +1,4 @@
-"""The comparison with a baseline on the terminal: one line a verdict that changed."""
+"""The comparison with a baseline on the terminal: one line per changed verdict."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ HEADER = f"{'relation':<{NAME}} {'change':<10} {'worse by [bounds]':>22} {'margi
 def tell_comparison(
     reporter: Any, comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Write what became of every verdict that changed, and how many did not.
+    """Write every changed verdict, and the number of unchanged ones.
 
     Args:
-        reporter: Writes on the terminal.
-        comparison: As the record has it.
-        rows: Of the record.
+        reporter: Writes to the terminal.
+        comparison: The comparison from the record.
+        rows: The rows of the record.
     """
     where = comparison["baseline"] or "this run"
     title = f"recsys-mt: {comparison['model']} against {comparison['against']} of {where}"

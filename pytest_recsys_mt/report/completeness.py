@@ -1,4 +1,4 @@
-"""Whether a run did all that it set out to do."""
+"""Whether a run completed all its tests."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 from pytest_recsys_mt.report.attempts import CRASHED, Result
 
 NAMED = 3
-"""Tests that are named where many share one fault; the others are counted."""
+"""The number of tests to name if many share one fault; the others are counted."""
 
 
 def missing(session: pytest.Session, uncollected: Sequence[str]) -> list[str]:
-    """Why a run as a whole is a partial one, one sentence each; empty for a whole one.
+    """Why a run as a whole is partial, one sentence each; empty for a complete run.
 
-    A run of chosen tests (``-k``) is whole: a comparison sees which tests it lacks.
+    A run of selected tests (``-k``) is complete: a comparison sees which tests it lacks.
 
     Args:
-        session: At its end.
+        session: The session at its end.
         uncollected: Files that could not be collected.
     """
     found = []
@@ -38,14 +38,13 @@ def missing(session: pytest.Session, uncollected: Sequence[str]) -> list[str]:
 
 
 def lost(collected: Iterable[str], results: Mapping[str, Result]) -> list[str]:
-    """The tests that should have given a verdict and whose rows do not say that they gave none, one
-    sentence a fault.
+    """The tests that should have given a verdict but have no row, one sentence per fault.
 
-    A test that was skipped has a row; one that passed without a verdict asked and judged by itself.
+    A skipped test has a row. A test that passed without a verdict asked and judged by itself.
 
     Args:
         collected: Tests that ask a recommender.
-        results: What the reports say of all tests.
+        results: The results of all tests.
     """
     found: dict[str, list[str]] = {}
     for name in dict.fromkeys(collected):

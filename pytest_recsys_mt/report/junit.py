@@ -1,4 +1,4 @@
-"""The facts behind each verdict, and the gate, in the JUnit file that pytest wrote."""
+"""Adds the facts behind each verdict, and the gate, to pytest's JUnit file."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ FACTS = (
 )  # fmt: skip
 
 GATE = ("recsys_mt", "gate")
-"""Class name and name of the test case that says whether the gate passed."""
+"""Class name and name of the test case that shows whether the gate passed."""
 
 
 def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, gate: bool) -> None:
-    """Add what the record says, in the places where consumers look.
+    """Add the facts of the record where consumers look for them.
 
     * ``system-out`` of each test case: a sentence and a line of JSON for each of its verdicts.
-    * the text of a failure: the command that shows it again.
+    * the text of a failure: the command that reproduces it.
     * properties of the test suite: the gate, the data, the seed, the digests. The schema of
-      ``xunit2`` allows properties there and nowhere else.
-    * properties of each test case where the family allows them (``xunit1`` and ``legacy``). Readers
+      ``xunit2`` allows properties only there.
+    * properties of each test case if the family allows them (``xunit1`` and ``legacy``). Readers
       make a map of them, so those of a test's second verdict end in ``.2``.
-    * a test case of its own for the gate, where one was asked for, or where it fails although no
-      test does: readers of the file alone must see that.
+    * a test case for the gate, if one was requested, or if it fails although no test does: readers
+      of the file alone must see that.
 
     Args:
-        path: Of the file.
+        path: Path of the file.
         document: The record.
-        config: Of the run.
-        gate: Whether a gate was asked for.
+        config: The config of the run.
+        gate: Whether a gate was requested.
     """
     tree = ElementTree.parse(path)
     by_case: dict[tuple[str, str], list[Row]] = {}
@@ -66,7 +66,7 @@ def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, 
 
 
 def sentence(row: Row) -> str:
-    """What a row says, for people: ``scale_ratings(2) holds (same_ranking:rbo): ...``."""
+    """A row as a sentence: ``scale_ratings(2) holds (same_ranking:rbo): ...``."""
     metric = row.get("metric")
     value = row["value"] if metric else row["estimate"]
     limit = row["threshold"] if metric else row["margin"]
@@ -86,7 +86,7 @@ def sentence(row: Row) -> str:
 
 
 def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
-    """Class name and name under which pytest files a test."""
+    """Class name and name of a test in pytest's file."""
     address, bracket, parameters = nodeid.partition("[")
     names = address.split("::")
     names[0] = re.sub(r"\.py$", "", names[0].replace("/", "."))

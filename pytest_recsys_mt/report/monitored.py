@@ -1,4 +1,4 @@
-"""What `recsys-mt monitor` prints: a row of nightly records in plain words, 80 columns wide."""
+"""The output of `recsys-mt monitor`: a row of nightly records in plain words, 80 columns wide."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def lines(
     """The report.
 
     Args:
-        nights: A name and a record for each.
-        findings: What became of each verdict.
-        alpha: Chance of ever a false alarm.
-        change: Whether the change of users' values was bet on.
+        nights: A name and a record for each night.
+        findings: The result of each verdict.
+        alpha: Chance of any false alarm.
+        change: Whether the bets were on the change of users' values.
     """
     names = [name for name, _ in nights]
     what = "the change of the same users" if change else "users not seen on an earlier night"
@@ -55,7 +55,7 @@ def lines(
 
 
 def idle(nights: Sequence[tuple[str, Document]], change: bool) -> str:
-    """Why the last night says nothing, and what to do."""
+    """Why the last night adds nothing, and what to do."""
     name = nights[-1][0]
     if change:
         return (

@@ -1,4 +1,4 @@
-"""``--recsys-plan``: what the selected tests would ask, in lines of 80 columns."""
+"""``--recsys-plan``: the calls that the selected tests would make, in lines of 80 columns."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def print_plan(config: pytest.Config, plan: Plan) -> None:
 
 
 def _lines(count: Count) -> list[tuple[str, str]]:
-    """What is said of one suite and model, by label."""
+    """The lines for one suite and model, by label."""
     calls = (
         f"{count.calls:,} in {count.tests:,} tests; {count.duplicates:,} duplicates removed, "
         f"{count.cached:,} cached, {count.to_make:,} to make"
@@ -93,7 +93,7 @@ def _cost(count: Count) -> str:
 
 
 def dollars(usd: float) -> str:
-    """An amount, to the cent, and small ones to two digits that say something."""
+    """An amount to the cent; a small one to two significant digits."""
     return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.2g}"
 
 

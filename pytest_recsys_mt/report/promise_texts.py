@@ -1,4 +1,4 @@
-"""What a test promises, in words: as the relation says it, else the test, else its oracle."""
+"""The promise of a test, in words: the relation's, else the test's, else its oracle's."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def promised_by(transformation: object) -> str:
 
 
 def promise_of(item: pytest.Item, transformation: object | None, oracle: str) -> str:
-    """The promise that a test holds a recommender to.
+    """The promise that a test checks.
 
     Args:
         item: The test.
-        transformation: Of a metamorphic test.
+        transformation: That of a metamorphic test.
         oracle: The oracle that judged, ``at_least:hit@5``; empty if none did.
     """
     of_relation = "" if transformation is None else promised_by(transformation)

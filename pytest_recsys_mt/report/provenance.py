@@ -1,4 +1,4 @@
-"""Where a record comes from: the settings, the versions, the time."""
+"""The origin of a record: the settings, the versions, the time."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any
 from pytest_recsys_mt.engine.settings import Settings
 
 PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
-"""Whose versions may show in answers or in numbers."""
+"""Packages whose versions may affect answers or numbers."""
 
 PAST = "whole"
-"""What counts as the past of a user: all interactions in the training data, shown in a request or not.
-No answer to an open question should name any of them, and an answer's popularity is compared with
-theirs. It was the history shown once, and values of both kinds cannot be compared."""
+"""What counts as the past of a user: all interactions in the training data, shown in a request or
+not. An answer to an open question should name none of them, and an answer's popularity is compared
+with theirs. In older records it was the history shown; values of both kinds cannot be compared."""
 
 
 def settings_of(settings: Settings) -> dict[str, Any]:
-    """What was asked for, as far as answers or verdicts depend on it: no paths, nothing secret."""
+    """The settings that answers or verdicts depend on: no paths, no secrets."""
     return {
         **dataclasses.asdict(settings.design),
         "alpha": settings.alpha,
@@ -52,8 +52,8 @@ def environment() -> dict[str, str]:
 
 
 def time_since(started: float) -> dict[str, Any]:
-    """When a run began, in UTC, and how long it has taken; the one part of a record that no second
-    run repeats.
+    """When a run began, in UTC, and how long it took: the only part of a record that differs in a
+    second run.
 
     Args:
         started: In Unix seconds.

@@ -1,4 +1,4 @@
-"""The record: what a run found, as one JSON document."""
+"""The record: the results of a run as one JSON document."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ def row_of(
     promise: str = "",
     shrunk: Counterexample | None = None,
 ) -> Row:
-    """One verdict as plain data; the outcome of its test, and the attempts that it took, are added
-    when they are known.
-    """
+    """One verdict as plain data; the outcome and the attempts of its test are added when known."""
     row: Row = {
         "nodeid": nodeid,
         "suite": suite,
@@ -101,8 +99,9 @@ def row_of(
 
 
 def _clean(value: Any) -> Any:
-    """`value` with its texts fit for terminals, XML and xdist: reasons hold exceptions of anybody's
-    code, examples hold titles of anybody's data.
+    """`value` with its texts safe for terminals, XML and xdist.
+
+    Reasons contain exceptions of users' code, examples contain titles of users' data.
     """
     if isinstance(value, str):
         return sanitize(value)
@@ -114,11 +113,11 @@ def _clean(value: Any) -> Any:
 
 
 class Record:
-    """Gathers rows and calls from the test reports, whichever worker they come from.
+    """Collects rows and calls from the test reports of all workers.
 
     Attributes:
-        settings: Of the run.
-        incomplete: Why the run is a partial one, as its tests ended.
+        settings: The settings of the run.
+        incomplete: Why the run is partial, when its tests ended.
         unwritten: Which reports could not be written, and why.
     """
 
@@ -146,7 +145,7 @@ class Record:
         self._document: dict[str, Any] | None = None
 
     def judge(self, rows: Iterable[Row]) -> None:
-        """Take in the verdicts of a test."""
+        """Add the verdicts of a test."""
         self._rows.extend(rows)
 
     def add(
@@ -156,12 +155,12 @@ class Record:
         data_digest: str = "",
         requests: str = "",
     ) -> None:
-        """Take in what one test report carries beside verdicts.
+        """Add the contents of one test report other than verdicts.
 
         Args:
-            calls: What became of calls, by key: facts (`execution.CallFact`) as plain data.
-            planned: Keys of calls that were not asked, because a verdict was clear before.
-            data_digest: Of the data it used, if any.
+            calls: The results of calls, by key: facts (`execution.CallFact`) as plain data.
+            planned: Keys of calls that were not sent, because a verdict was clear before.
+            data_digest: Digest of the data it used, if any.
             requests: Digest of the requests of all sampled users, if any.
         """
         self._requests.update(filter(None, [requests]))
@@ -172,8 +171,9 @@ class Record:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows in the order of their tests' ids, with p-values adjusted over the run's relations:
-        `p_holm` by Holm, `p_bh` by Benjamini and Hochberg.
+        """All rows in the order of their tests' ids, with p-values adjusted over the run.
+
+        `p_holm` is adjusted by Holm, `p_bh` by Benjamini and Hochberg.
         """
         rows = sorted(self._rows, key=lambda row: row["nodeid"])
         judged = [row for row in rows if row["p_value"] is not None]
@@ -185,7 +185,7 @@ class Record:
         return rows
 
     def _expect_known(self, rows: list[Row]) -> None:
-        """Expect the violations that the policy knows, where a test shows any or all are mended."""
+        """Expect the violations that the policy knows, if a test shows any or all are fixed."""
         policy = self.settings.policy
         if policy is None:
             return
@@ -200,10 +200,10 @@ class Record:
 
     @property
     def calls(self) -> dict[str, Any]:
-        """Distinct calls by what became of them, and what all attempts of this run took.
+        """Distinct calls by their result, and the cost of all attempts of this run.
 
-        ``again`` are those that asked a question once more, to see whether answers changed; how
-        many there are depends on when what was asked, so they are in no other count of calls.
+        ``again`` counts calls that repeated a question to check for changed answers. Their number
+        depends on the times of the questions, so no other count includes them.
         """
         found = {key: of_one_call(facts) for key, facts in self._calls.items()}
         again = {key for key, facts in found.items() if facts[-1].again}
@@ -257,7 +257,7 @@ class Record:
         return {**document, "gate": self._gate(document)}
 
     def _gate(self, document: dict[str, Any]) -> dict[str, Any]:
-        """What the run as a whole says."""
+        """The gate's result for the run."""
         settings = self.settings
         policy = settings.policy or Policy()
         alpha = policy.alpha or settings.alpha
@@ -280,24 +280,24 @@ class Record:
         )
 
     def write(self, path: Path) -> None:
-        """Write the record to `path`, whole or not at all."""
+        """Write the record to `path`, completely or not at all."""
         text = written(self.document())
         with written_whole(path, 0o644) as stream:
             stream.write(text)
 
 
 def _total(costs: list[float | None]) -> float | None:
-    """The cost of all calls; None where that of any is not known."""
+    """The cost of all calls; None if any cost is unknown."""
     known = [usd for usd in costs if usd is not None]
     return math.fsum(known) if len(known) == len(costs) else None
 
 
 def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
-    """What the run says of each recommender at a glance: the figures of a radar chart.
+    """The dimensions of each recommender: the figures of a radar chart.
 
     Returns:
         By recommender and dimension the rows' ``details["dimension"]`` without its name: ``value``
-        in [0, 1], of which 1 is best, its bounds ``low`` and ``high``, and the ``nodeid`` it is from.
+        in [0, 1], where 1 is best, its bounds ``low`` and ``high``, and the ``nodeid`` of its test.
     """
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
@@ -312,7 +312,7 @@ def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
 
 
 def written(document: Mapping[str, Any]) -> str:
-    """A record as text: readable, but for the values of users, which take a line a verdict."""
+    """A record as readable text; the values of users take one line per verdict."""
     values: list[str] = []
 
     def kept(row: Row) -> Row:
@@ -327,7 +327,7 @@ def written(document: Mapping[str, Any]) -> str:
 
 
 def _standing(rows: list[Row], alpha: float) -> list[str]:
-    """The tests whose violation stands after Holm's correction over the run."""
+    """The tests whose violation remains after Holm's correction over the run."""
     return [
         row["nodeid"]
         for row in rows
@@ -337,5 +337,5 @@ def _standing(rows: list[Row], alpha: float) -> list[str]:
 
 
 def _healed(facts: Sequence[CallFact]) -> bool:
-    """Whether a call was answered only when it was sent again."""
+    """Whether a call was answered only after it was sent again."""
     return facts[-1].state == "made" and len(facts) > 1

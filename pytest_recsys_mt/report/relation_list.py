@@ -1,4 +1,4 @@
-"""``--recsys-list``: every selected relation with what it promises and what it needs."""
+"""``--recsys-list``: every selected relation with its promise and its needs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ WIDTH = 79
 
 
 def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Write the relations of the collected tests, each once, in the order of collection; then the
-    tests that judge answers as they are.
+    """Write the relations of the collected tests, each once, in the order of collection.
+
+    The tests that judge answers without a relation follow.
     """
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
@@ -68,7 +69,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _placed(test: str) -> Iterator[str]:
-    """The id of a test in lines that fit, broken where its file ends."""
+    """The id of a test in lines that fit, split at the end of the file name."""
     line = f"    in {test}"
     if len(line) <= WIDTH:
         yield line

@@ -1,4 +1,4 @@
-"""What a test report carries: the rows for the record, and the evidence for people."""
+"""The contents of a test report: the rows for the record, and the evidence for people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTHING = "(nothing)"
 
 
 UNSETTLED = ("violated", "inconclusive", "error")
-"""Verdicts that somebody wants to see again."""
+"""Verdicts that a user wants to reproduce."""
 
 
 def attach(
@@ -38,11 +38,11 @@ def attach(
     session: Session | None,
     reproduce: Callable[[bool], str],
 ) -> None:
-    """Put the rows of a test and its calls on the report, and the evidence of a failure below it.
+    """Attach the rows of a test and its calls to the report, and the evidence below a failure.
 
-    The rows travel in the report's own attributes, which xdist carries to the controller as they
-    are, so they hold plain data only. `reproduce` gives the command that shows the verdicts again, from
-    whether all answers are on disk.
+    The rows travel in the report's own attributes, which xdist sends to the controller unchanged,
+    so they hold only plain data. `reproduce` returns the command that reproduces the verdicts; its
+    argument says whether all answers are on disk.
     """
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     model = trial.model or parameters.get("recsys_model", "")  # "" before its fixture ran
@@ -69,7 +69,7 @@ def attach(
         rows = [row_of(nothing, expected="holds", promise=promise, **place)]
     policy = None if session is None else settings.policy
     if policy is not None and report.failed and _of_verdict(report) and _passes(rows, policy):
-        # As pytest's own xfail does: what does not gate is told, and fails nothing.
+        # As pytest's own xfail does: a verdict that does not gate is reported and fails nothing.
         report.outcome = "skipped"
         report.wasxfail = "does not gate (recsys.toml)"
     unsettled = [row for row in rows if row["status"] in UNSETTLED]
@@ -104,19 +104,19 @@ def attach(
 
 
 def _of_verdict(report: Any) -> bool:
-    """Whether a test failed by an assert or for its verdicts, not because its code broke."""
+    """Whether a test failed by an assert or its verdicts, not because its code broke."""
     crash = getattr(report.longrepr, "reprcrash", None)
     return crash is None or crash.message.startswith(("assert", "AssertionError", "Failed"))
 
 
 def _passes(rows: list[Row], policy: Policy) -> bool:
-    """Whether a failed test fails for verdicts alone, none of which gates."""
+    """Whether a failed test failed only for verdicts that do not gate."""
     wanting = [row for row in rows if row["status"] != row["expected"]]
     return bool(wanting) and not any(policy.rule(row).gates for row in wanting)
 
 
 def _requests(trial: Trial, session: Session | None) -> str:
-    """Digest of what the sampled users are asked, where a file tells of the run."""
+    """Digest of the sampled users' requests, if the run writes a file."""
     if session is None or trial.recsys is None:
         return ""
     settings = session.settings
@@ -136,7 +136,7 @@ def evidence(verdict: Verdict) -> str:
 
 
 def _is_of_one_side(verdict: Verdict) -> bool:
-    """Whether a verdict is on the answers of one side: of the source, or of the follow-up alone."""
+    """Whether a verdict is on the answers of one side: of the source or of the follow-up."""
     return not verdict.relation or not any(
         example.source or example.score is not None for example in verdict.examples
     )

@@ -41,7 +41,7 @@ def plain(found: Counterexample) -> dict[str, Any]:
 
 
 def side_by_side(found: Counterexample) -> list[str]:
-    """The counterexample as lines of text: what was asked and answered, left and right."""
+    """The counterexample as lines of text: both requests and answers, left and right."""
     whole, source, followup = found.whole, found.source, found.followup
     size = f"{len(source.history)} of {len(whole.history)} history items"
     if whole.candidates is not None and source.candidates is not None:
@@ -90,7 +90,7 @@ def _parts(request: Request, answer: tuple[str, ...]) -> Iterator[tuple[str, lis
 
 
 def the_catalogue(seen: int) -> str:
-    """What an open question lets a recommender choose from, besides what its history shows."""
+    """What an open question lets a recommender choose from, except what its history shows."""
     return "the whole catalogue" + (f" but {seen} more items that the user has" if seen else "")
 
 

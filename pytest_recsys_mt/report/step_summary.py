@@ -20,11 +20,11 @@ WORDS = {
     "not-applicable": "n/a",
 }
 MOST = 200
-"""Lines of a table: GitHub shows no summary above a mebibyte."""
+"""Most lines of a table: GitHub shows no summary above a mebibyte."""
 
 
 def append(path: Path, document: Mapping[str, Any]) -> None:
-    """Add the run to the file; what other steps wrote stays."""
+    """Append the run to the file, after the output of other steps."""
     with path.open("a", encoding="utf-8") as stream:
         stream.write(markdown(document))
 
@@ -70,7 +70,7 @@ def markdown(document: Mapping[str, Any]) -> str:
 
 
 def cell(text: str) -> str:
-    """`text` as itself in a Markdown table: no markup, no link, no mention, no line break."""
+    """`text` literally in a Markdown table: no markup, no link, no mention, no line break."""
     plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
     return re.sub(r"([\\`*_\[\]|~#@!])", lambda found: f"&#{ord(found[1])};", plain)
 
@@ -81,7 +81,7 @@ def _row(row: Mapping[str, Any]) -> str:
     limit = row["threshold"] if metric else row["margin"]
     word = WORDS[row["status"]]
     if row["expected"] == "violated":
-        word = {"violated": "known", "holds": "**mended**"}.get(row["status"], word)
+        word = {"violated": "known", "holds": "**fixed**"}.get(row["status"], word)
     if value is None or row["interval"] is None:
         return f"| {cell(name_of_row(row))} | {word} | {cell(row['reason'])[:300]} | | | |"
     low, high = row["interval"]

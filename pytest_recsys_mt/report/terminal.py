@@ -1,4 +1,4 @@
-"""The summary at the end of the terminal output: one table a suite, one line a relation."""
+"""The summary at the end of the terminal output: one table per suite, one line per relation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WRAPPED = textwrap.TextWrapper(
     75,
     initial_indent="  ",
     subsequent_indent="    ",
-    break_long_words=False,  # ids of tests are to be copied
+    break_long_words=False,  # so that test ids can be copied
     break_on_hyphens=False,
 )
 NAME = 29
@@ -40,7 +40,7 @@ APPROXIMATE = "~"
 
 
 def summarise(reporter: Any, record: Record) -> None:
-    """Write the tables, the calls and what the run says as a whole."""
+    """Write the tables, the calls and the result of the run."""
     settings = record.settings
     for (suite, model), rows in groupby(
         sorted(record.rows, key=lambda row: (row["suite"], row["model"])),
@@ -96,7 +96,7 @@ def summarise(reporter: Any, record: Record) -> None:
 
 
 def _spent(calls: dict[str, Any]) -> str:
-    """What became of the calls, and what those made took."""
+    """The counts of the calls, and the cost of those made."""
     text = (
         f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
         f"{calls['failed']} failed"
@@ -114,7 +114,7 @@ def _spent(calls: dict[str, Any]) -> str:
 
 
 def _cost(calls: dict[str, Any]) -> str:
-    """What the calls cost, as far as that is known."""
+    """The cost of the calls, as far as known."""
     if calls["usd"] is not None:
         return dollars(calls["usd"])
     if calls["usd_at_most"] is None:
@@ -124,8 +124,9 @@ def _cost(calls: dict[str, Any]) -> str:
 
 
 def _gathered(rows: list[Row]) -> Iterator[tuple[Row, int]]:
-    """The rows, each with how many it stands for: the cases of a test that do not apply for one
-    reason, where they are many, take one line.
+    """The rows, each with the number of rows it stands for.
+
+    Many cases of a test that do not apply for one reason share one line.
     """
 
     def alike(row: Row) -> tuple[str, ...]:

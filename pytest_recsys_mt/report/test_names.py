@@ -1,4 +1,4 @@
-"""What tests are called in tables, and how long a name may be."""
+"""The names of tests in tables, and their longest length."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_a_download_that_breaks_off_is_an_error(server: Server, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("length", "problem"),
     [
-        ("abc", "Content-Length of 'abc', which is no number of bytes"),
+        ("abc", "Content-Length of 'abc', which is not a number of bytes"),
         ("-5", "Content-Length of '-5'"),
         ("1e3", "Content-Length of '1e3'"),
         ("1, 2", "Content-Length of '1, 2'"),

@@ -115,7 +115,7 @@ def test_names_and_years_join_a_list_of_titles_and_posters(tmp_path: Path) -> No
         ("combined_data_1.txt", "1:\n6,7,2005-09-06\n", "line 2: rating 7 is outside"),
         ("combined_data_1.txt", "1:\n", "no ratings"),
         ("movie_titles.txt", "1;2003;Dinosaur\n", "line 1: '1;2003;Dinosaur' is not a film"),
-        ("movie_titles.txt", "1,2003,A\n1,2004,B\n", "line 2: film '1' stands there already"),
+        ("movie_titles.txt", "1,2003,A\n1,2004,B\n", "line 2: film '1' is there already"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, name: str, content: str, said: str) -> None:

@@ -218,7 +218,7 @@ def test_single_answers_end_with_the_limit_too(project: Project) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[chat", "*is no TOML*"),
+        ("[chat", "*is not TOML*"),
         ("[chat]\ninput = 1\n", "*the price of 'chat'*input and output*"),
         ("[chat]\ninput = -1\noutput = 2\n", "*the price of 'chat'*"),
         ("[chat]\ninput = 1\noutput = 2\ncached = 3\n", "*the price of 'chat'*cached*"),

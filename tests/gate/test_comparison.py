@@ -177,13 +177,13 @@ def test_users_are_paired_by_name_whatever_their_order() -> None:
         (
             row([]),
             row(noise(1)),
-            "the baseline has no value a user for it: users were asked in sev",
+            "the baseline has no value per user for it: users were asked in sev",
         ),
-        (row([], reach=None), row(noise(1)), "the baseline has no value a user for it"),
+        (row([], reach=None), row(noise(1)), "the baseline has no value per user for it"),
         (
             row([], reach=None, reason="popreo@5 is undefined without user 'u7'"),
             row(noise(1)),
-            "the baseline has no value a user for it: popreo@5 is undefined without user 'u7'",
+            "the baseline has no value per user for it: popreo@5 is undefined without user 'u7'",
         ),
         (row(noise(1)), row([0.1]), "1 users have a value in both runs"),
         (row(noise(1)), row(noise(1), status="error", reason="429"), "error in this run: 429"),

@@ -229,7 +229,7 @@ def test_what_the_answers_chose_is_not_bet_on(tmp_path: Path, capsys: Told) -> N
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{}", "it is no record; name a file that --recsys-json wrote"),
+        ("{}", "it is not a record; name a file that --recsys-json wrote"),
         (json.dumps(night(1, row({"u1": 7.0}))), "'per_user' of 'u1' is 7.0"),
         (json.dumps({**night(1), "schema": "recsys-mt/9"}), "its schema is recsys-mt/9, and this"),
         (None, "No such file"),
@@ -268,7 +268,7 @@ def test_usage_errors_are_status_2(tmp_path: Path, capsys: Told) -> None:
     for alpha in ("0", "0.7", "nan", "low"):
         with pytest.raises(SystemExit, match="2"):
             main(["monitor", f"--alpha={alpha}", path])
-        assert f"{alpha!r} is no chance above 0 and up to 0.5" in capsys.readouterr().err
+        assert f"{alpha!r} is not a chance above 0 and up to 0.5" in capsys.readouterr().err
     status, _, error = judged(capsys, "--change", path)
     assert status == 2
     assert "one record says nothing of a change" in error

@@ -43,7 +43,7 @@ def test_the_first_rule_that_fits_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[gate", "is no TOML"),
+        ("[gate", "is not TOML"),
         ("[gates]", "the file has no 'gates'; it has gate, known; did you mean 'gate'?"),
         ("gate = 3", "gate is 3; it must be a table"),
         ("[gate]\nalpha = 0", "alpha is 0; it must be a number between 0 and 0.5"),
@@ -53,7 +53,7 @@ def test_the_first_rule_that_fits_counts(tmp_path: Path) -> None:
         ("[gate]\nsuspicious = nan", "suspicious is nan"),
         ('[gate]\ninconclusive = "pass"', "inconclusive is 'pass'; it must be 'fail' or 'skip'"),
         ("[gate]\nrules = 3", "written as [[gate.rules]]"),
-        ("[[gate.rules]]\ngates = true", "says nothing of what it is for"),
+        ("[[gate.rules]]\ngates = true", "does not say what it applies to"),
         ('[[gate.rules]]\nrelation = "x"\ngates = false', "a text that says why"),
         ('[[gate.rules]]\nrelation = ""', "relation is ''"),
         ('[[gate.rules]]\nrelations = "x"', "did you mean 'relation'?"),
@@ -124,7 +124,7 @@ def test_a_known_violation_that_is_mended_fails(run: Run, strict: pytest.Pyteste
     result.assert_outcomes(passed=1, failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     (reason,) = record["gate"]["reasons"]
-    assert reason.startswith("fixed, no longer to be expected: ")
+    assert reason.startswith("fixed, so remove the expectation: ")
     result.stdout.fnmatch_lines(
         ["gate: failed; 1 known to be violated, now fixed (scale_ratings(2))"]
     )

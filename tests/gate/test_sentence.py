@@ -37,7 +37,7 @@ def test_every_reason_is_in_the_sentence_and_only_the_first_names() -> None:
     )
     assert gate["sentence"] == (
         "gate: failed; 5 violated (r0; r1; r2; 2 more); 1 in error (r6: 429 rate limit); 1 inconclusive "
-        "(r5); 1 failed for something else than a verdict (r8); 1 known to be violated, now fixed (r7); the "
+        "(r5); 1 failed for a reason other than a verdict (r8); 1 known to be violated, now fixed (r7); the "
         "run is partial: a worker died"
     )
     assert len(gate["reasons"]) == 10

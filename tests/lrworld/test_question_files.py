@@ -109,7 +109,9 @@ def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
     about: dict[str, Any] = {"schema": module.SCHEMA, "seed": None, "settings": {}}
     line = json.dumps({**fields, "answer": 9})
     path.write_text(json.dumps({**about, "digest": module._digest(about, [line])}) + f"\n{line}\n")
-    with pytest.raises(DataError, match=r"questions\.jsonl:2: .*answer 9 is no place among its 4"):
+    with pytest.raises(
+        DataError, match=r"questions\.jsonl:2: .*answer 9 is not a place among its 4"
+    ):
         load(path)
 
 

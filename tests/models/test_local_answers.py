@@ -250,7 +250,7 @@ def test_code_of_a_model_runs_only_where_it_is_trusted(
     config["model_type"] = "mine"
     config["auto_map"] = {"AutoConfig": "mine.Mine", "AutoModelForCausalLM": "mine.Model"}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(RecommenderError, match=r"Python code of its own.*trust_remote_code=true"):
+    with pytest.raises(RecommenderError, match=r"its own Python code.*trust_remote_code=true"):
         model(folder).complete([prompt("Name")])
     config["auto_map"]["AutoConfig"] = "other/repository--mine.Mine"
     (folder / "config.json").write_text(json.dumps(config))

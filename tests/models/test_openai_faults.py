@@ -368,7 +368,7 @@ def test_what_an_endpoint_rejects_is_left_out_and_remembered(
     assert [a.text for a in answers] == ["max_completion_tokens messages model"] * 2
     assert len(faulty.asked) == 4, "two refusals, then none"
     assert model.notes == [
-        f"{faulty.url} takes no seed, so answers cannot be asked for again",
+        f"{faulty.url} takes no seed, so answers cannot be reproduced",
         f"{faulty.url} takes max_completion_tokens, not max_tokens",
     ]
     assert caplog.messages == model.notes

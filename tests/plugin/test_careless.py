@@ -91,7 +91,7 @@ def test_whatever_is_raised_fails_its_own_call_alone(project: pytest.Pytester) -
     (row,) = json.loads((project.path / "r.json").read_text())["results"]
     assert (row["status"], row["errors"], row["users"]) == ("error", 3, 17)
     for reason in (
-        "Odd: its message cannot be had, as str() of it raised ValueError",
+        "Odd: its message is unavailable, as its str() raised ValueError",
         "SystemExit: a script in a library",
         "BaseExceptionGroup: two (2 sub-exceptions)",
     ):

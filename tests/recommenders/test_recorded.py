@@ -85,11 +85,11 @@ CHANGES: dict[str, dict[str, Any]] = {
     "the prompt": {"instruction": "Be brief."},
     "the candidates": {"candidates": None},
     "another length": {"history": ()},
-    "the history is another": {
+    "the history differs": {
         "history": (Rating(Item("Alien"), 1.0, 0), Rating(Item("Fargo (1996)"), 1.0, 1))
     },
-    "the history is": {"scale": Scale(0, 10)},
-    "described": {"attributes": {"age": 30}},
+    "history differs": {"scale": Scale(0, 10)},
+    "description": {"attributes": {"age": 30}},
     "1 times only": {"replicate": 1},
 }
 

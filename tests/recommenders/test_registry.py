@@ -147,7 +147,7 @@ def test_parameters_reach_the_recommender_and_its_name() -> None:
         ("recorded:answers.jsonl", "'answers.jsonl' cannot be read"),
         ("llama3:8b", "write 'openai:llama3:8b'"),
         ("no_such_package:Ranker", "neither a module 'no_such_package' that can be imported"),
-        ("shop.py", "say what in it: 'shop.py:NAME'"),
+        ("shop.py", "name an object in it: 'shop.py:NAME'"),
     ],
 )
 def test_specs_that_mean_nothing_say_what_would(spec: str, message: str, no_calls: None) -> None:

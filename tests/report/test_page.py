@@ -243,14 +243,14 @@ def test_what_is_no_record_is_refused_with_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read: No such file"):
         read_record(path)
     for text, says in (
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "schema is None"),
         ('{"schema": "recsys-mt/9"}', "recsys-mt/9"),
     ):
         path.write_text(text)
         with pytest.raises(DataError, match=says):
             read_record(path)
-    with pytest.raises(DataError, match="no record as --recsys-json writes it"):
+    with pytest.raises(DataError, match="not a record as --recsys-json writes it"):
         render({"schema": "recsys-mt/1", "results": [{"status": "violated"}]})
 
 

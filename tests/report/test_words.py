@@ -47,7 +47,7 @@ def test_an_inconclusive_verdict_says_what_would_settle_it() -> None:
 def test_a_row_without_numbers_says_why() -> None:
     nothing: dict[str, Any] = {"estimate": None, "interval": None, "p_value": None}
     assert said(row(status="error", reason="429", **nothing)) == "No verdict could be made: 429."
-    assert "could not be put to the recommender: no text." in said(
+    assert "could not be tested on the recommender: no text." in said(
         row(status="not-applicable", reason="no text", **nothing)
     )
 
@@ -68,10 +68,10 @@ def test_a_benchmark_value_is_said_against_its_threshold() -> None:
 
 def test_expected_violations_are_neither_broken_nor_kept() -> None:
     assert state_of(row(expected="violated")).label == "known violation"
-    assert state_of(holds(expected="violated")).label == "mended"
+    assert state_of(holds(expected="violated")).label == "fixed"
     assert not state_of(row(expected="violated")).bad
     assert state_of(holds(expected="violated")).bad
-    assert "take the expectation away" in said(holds(expected="violated"))
+    assert "remove the expectation" in said(holds(expected="violated"))
 
 
 def test_the_noise_floor_is_said_beside_the_agreement() -> None:

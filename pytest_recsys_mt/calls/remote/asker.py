@@ -1,4 +1,4 @@
-"""What runs in a Ray actor: one recommender, made and fitted there, that answers calls."""
+"""The code of a Ray actor: makes and fits one recommender there, and answers calls."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Asker:
 
         Args:
             recipe: A packed `Recipe`.
-            training: To fit on.
-            call: One packed call, to see that the recommender here is the one of the driver.
-            folder: Where the run was started; files are named from there.
+            training: The data to fit on.
+            call: One packed call, to check that the recommender here is the one of the driver.
+            folder: The folder in which the run started; file names are relative to it.
             path: The `sys.path` of the driver.
 
         Returns:
@@ -43,17 +43,17 @@ class Asker:
             known = subject(made.make(), made.name, made.prompt, made.fixture, made.timeout)
             known.fit(training, made.seed)
             (wanted,) = recipes.unpack(call)
-            # Answers are kept under the driver's keys, so they must be of the driver's model.
+            # Answers are stored under the driver's keys, so the model must be the driver's.
             here = recipes.same_call(known, wanted)
             if here.key != wanted.key:
                 return f"it is another recommender there: {recipes.difference(wanted, here)}"
-        except Exception as error:  # noqa: BLE001 - whatever it is, the driver tells it
+        except Exception as error:  # noqa: BLE001 - the driver reports any error
             return describe_failure(error)
         self._subject = known
         return ""
 
     def ask(self, packed: bytes) -> Iterator[list[tuple[int, Answer]]]:
-        """Put packed calls; yields as `Subject.ask` does."""
+        """Answer packed calls; yields as `Subject.ask` does."""
         calls: list[Call] = recipes.unpack(packed)
         assert self._subject is not None, "prepare() comes first"
         yield from self._subject.ask(calls)

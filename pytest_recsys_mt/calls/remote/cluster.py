@@ -1,4 +1,4 @@
-"""The Ray cluster that a run finds: how to reach it, and how many actors it has room for."""
+"""The Ray cluster of a run: how to reach it, and how many actors it has room for."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.sanitize import one_line
 
 _REACH = 5.0
-"""Seconds to wait for the head node. Ray itself waits two minutes, and then ends the process."""
+"""Seconds to wait for the head node. Ray itself waits two minutes and then ends the process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What each actor takes of a node.
+    """The resources that each actor takes of a node.
 
     Attributes:
         cpus: Cores; PyTorch and numpy use as many threads.
-        gpus: Graphics cards; a fraction shares one.
+        gpus: Graphics cards; a fraction shares one card.
     """
 
     cpus: float = 1.0
@@ -37,7 +37,7 @@ class Needs:
 
 
 def require_ray() -> None:
-    """See that Ray is installed.
+    """Check that Ray is installed.
 
     Raises:
         MissingExtraError: If it is not.
@@ -47,10 +47,10 @@ def require_ray() -> None:
 
 
 def connect() -> bool:
-    """Connect this process to the cluster; says whether it was not connected before.
+    """Connect this process to the cluster; returns whether this made a new connection.
 
     Raises:
-        RecommenderError: If there is none.
+        RecommenderError: If there is no cluster.
     """
     with quietly():
         import ray
@@ -87,7 +87,7 @@ def room(needs: Needs) -> int:
 
 
 def offered() -> str:
-    """What each living node has, for messages."""
+    """The resources of each living node, for messages."""
     import ray
 
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
@@ -96,18 +96,18 @@ def offered() -> str:
 
 @contextlib.contextmanager
 def quietly() -> Iterator[None]:
-    """Keep Ray's own warnings from failing a run that turns warnings into errors."""
+    """Prevent Ray's own warnings from failing a run that turns warnings into errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def _check(address: str) -> None:
-    """See that somebody listens at an address that names a host and a port.
+    """Check that a server listens at an address that names a host and a port.
 
     Raises:
-        ValueError: If it is a Ray Client's.
-        OSError: If nobody does.
+        ValueError: If the address is that of a Ray Client.
+        OSError: If no server listens.
     """
     if address.startswith("ray://"):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The actors of one recommender, and the calls they are given."""
+"""The actors of one recommender, and their calls."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from pytest_recsys_mt.sanitize import one_line
 _log = logging.getLogger(__name__)
 
 CHUNK = 256
-"""Most calls that an actor is given at a time."""
+"""Most calls that an actor receives at a time."""
 
 ROUNDS = 4
-"""Chunks for each actor, where the calls allow it, so that a slow actor holds up little."""
+"""Chunks per actor, if there are enough calls, so that a slow actor causes little delay."""
 
 ASKS = 2
-"""How often a call is put at the most: again where the first actor died with it."""
+"""Most times that a call is sent: again if the first actor died with it."""
 
 STARTS = 3
-"""How many actors may die before they are ready, until the recommender is taken to be the cause."""
+"""How many actors may die before they are ready until the recommender counts as the cause."""
 
 _PATIENCE = 10.0
-"""Seconds of silence until the cluster is looked at again."""
+"""Seconds without news until the cluster is checked again."""
 
 
 @dataclass(eq=False)
 class _Actor:
-    """One actor, and what it is doing.
+    """One actor, and its current work.
 
     Attributes:
-        handle: Ray's.
+        handle: Ray's handle.
         pending: Its start, or the stream of its answers; None while it is idle.
-        positions: Of the calls it was given.
-        left: Those of them that it has not answered.
+        positions: Positions of the calls that it received.
+        left: Positions of the calls that it has not answered.
     """
 
     handle: Any
@@ -60,10 +60,10 @@ class Pool:
     """Actors that all hold the same recommender.
 
     Args:
-        name: Of the recommender.
+        name: Name of the recommender.
         recipe: How to make it, packed.
-        training: What it is fitted on, as a reference into Ray's store.
-        needs: What each actor takes.
+        training: The data it is fitted on, as a reference into Ray's store.
+        needs: The resources that each actor takes.
     """
 
     def __init__(self, name: str, recipe: bytes, training: Any, needs: Needs) -> None:
@@ -76,10 +76,10 @@ class Pool:
         self._died_early = 0
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Put the calls; yields as `Subject.ask` does.
+        """Send the calls; yields as `Subject.ask` does.
 
         Raises:
-            RecommenderError: If no actor can be had, or none can make the recommender.
+            RecommenderError: If no actor can start, or none can make the recommender.
         """
         space = room(self._needs)
         if not space:
@@ -101,10 +101,10 @@ class Pool:
                         self._started(actor, sample)
         finally:
             for actor in [actor for actor in self._actors if actor.left]:
-                self._drop(actor)  # the caller stopped reading: what is in flight is not wanted
+                self._drop(actor)  # the caller stopped reading: drop the calls in flight
 
     def close(self) -> None:
-        """End the actors, whatever they are doing."""
+        """End the actors, even busy ones."""
         for actor in list(self._actors):
             self._drop(actor)
 
@@ -126,7 +126,7 @@ class Pool:
         self._actors.append(_Actor(handle, ready))
 
     def _started(self, actor: _Actor, sample: bytes) -> None:
-        """Learn how the start of an actor ended."""
+        """Handle the end of an actor's start."""
         import ray
         from ray.exceptions import RayError
 
@@ -158,7 +158,7 @@ class Pool:
                 actor.pending = stream.remote(packed)
 
     def _wait(self) -> list[_Actor]:
-        """The actors that have something to say; waits until there is one."""
+        """The actors that have news; waits until there is one."""
         import ray
 
         pending = [actor.pending for actor in self._actors if actor.pending is not None]
@@ -180,7 +180,7 @@ class Pool:
     def _hear(
         self, actor: _Actor, work: deque[list[int]], asked: Counter[int], sample: bytes
     ) -> Iterator[list[tuple[int, Answer]]]:
-        """Take the next answers of an actor, or learn that it is done or dead."""
+        """Take the next answers of an actor, or handle its end or death."""
         import ray
         from ray.exceptions import RayError, RayTaskError
 
@@ -193,7 +193,7 @@ class Pool:
         except RayError as error:
             left = sorted(actor.left)
             self._drop(actor)
-            # One by one: should a call be the cause of the death, it costs no other call.
+            # Resend one by one: if one call causes the death, the other calls survive.
             work.extendleft([position] for position in left if asked[position] < ASKS)
             lost = [position for position in left if asked[position] >= ASKS]
             if lost:

@@ -1,4 +1,4 @@
-"""How an `Executor` puts calls on a Ray cluster."""
+"""How an `Executor` sends calls to a Ray cluster."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pytest_recsys_mt.errors import RecommenderError
 
 
 class RayCalls:
-    """Puts calls on an existing Ray cluster; the first call connects to it.
+    """Sends calls to an existing Ray cluster; the first call connects to it.
 
-    One recommender has actors at a time: those of another would wait for its cores for ever.
+    Only one recommender has actors at a time: a second one would wait for its cores forever.
 
     Args:
-        training: Gives what recommenders are fitted on; it is sent once.
+        training: Returns the data that recommenders are fitted on; they are sent once.
 
     Raises:
         MissingExtraError: If Ray is not installed.
@@ -37,9 +37,10 @@ class RayCalls:
         self._connected = False
 
     def know(self, subject: Subject, recipe: Recipe, recommender: object, needs: Needs) -> None:
-        """Learn how to make the recommender of a subject, before it is fitted here.
+        """Store how to make the recommender of a subject, before it is fitted here.
 
-        One that cannot be sent is an error when it is asked: its answers may all be cached.
+        A recommender that cannot be sent raises only when it is asked: its answers may all be
+        cached.
         """
         try:
             packed: bytes | RecommenderError = pack_recipe(recipe, recommender)
@@ -48,7 +49,7 @@ class RayCalls:
         self._known[id(subject)] = (packed, needs)
 
     def ask(self, subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Put the calls; yields as `Subject.ask` does.
+        """Send the calls; yields as `Subject.ask` does.
 
         Raises:
             RecommenderError: If there is no cluster or no room, or the recommender cannot be sent
@@ -66,12 +67,12 @@ class RayCalls:
         try:
             yield from self._pool.ask(calls)
         finally:
-            # The next worker to ask needs the cores that idle actors of this one would hold.
+            # Release the cores of idle actors for the next worker that asks.
             if "PYTEST_XDIST_WORKER" in os.environ:
                 self._let_go()
 
     def close(self) -> None:
-        """End the actors, and the connection if it is ours."""
+        """End the actors, and the connection if this object made it."""
         self._let_go()
         if self._connected:
             import ray

@@ -1,6 +1,6 @@
-"""What crosses to an actor: how to make the recommender there, and the calls.
+"""What a run sends to an actor: how to make the recommender there, and the calls.
 
-The API key is in neither. An actor reads it from the environment of its own machine.
+Neither contains the API key. An actor reads it from the environment of its own machine.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Recipe:
     """How to make one recommender.
 
     Attributes:
-        name: As reports and the record know it.
-        make: Gives the recommender, not fitted.
+        name: Its name in reports and in the record.
+        make: Returns the recommender, not fitted.
         prompt: The template for text models.
-        seed: Of the run.
-        fixture: What gave it; empty for a spec.
-        timeout: Seconds that one call of a method may take; None for any time.
+        seed: The seed of the run.
+        fixture: The fixture that gave it; empty for a spec.
+        timeout: Most seconds for one call of a method; None for no limit.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Recipe:
 
 
 def itself(recommender: object) -> object:
-    """The recommender of a fixture: it travels as it is."""
+    """The recommender of a fixture, which is sent as it is."""
     return recommender
 
 
@@ -51,7 +51,8 @@ def pack_recipe(recipe: Recipe, recommender: object) -> bytes:
 
     Args:
         recipe: How to make it.
-        recommender: What it makes; the module of its class travels along if it is no installed one.
+        recommender: The recommender that it makes; the module of its class is sent too, unless it
+            is installed.
 
     Raises:
         RecommenderError: If the recommender cannot be pickled.
@@ -85,7 +86,7 @@ def pack_calls(calls: Sequence[Call]) -> bytes:
 
 
 def unpack(packed: bytes) -> Any:
-    """What was packed; only this run's own actors read what only its driver wrote."""
+    """Unpack bytes; only the run's own actors call this, on bytes that only its driver wrote."""
     from ray import cloudpickle
 
     return cloudpickle.loads(packed)
@@ -95,7 +96,7 @@ def same_call(known: Subject, wanted: Call) -> Call:
     """The call that `known` makes of the question of `wanted`.
 
     Raises:
-        RecommenderError: If it is a prompt, and `known` reads none.
+        RecommenderError: If `wanted` is a prompt and `known` reads no prompts.
     """
     if wanted.request is not None:
         return known.call(wanted.request, bool(wanted.content["repeat"]))
@@ -105,14 +106,14 @@ def same_call(known: Subject, wanted: Call) -> Call:
 
 
 def difference(here: Call, there: Call) -> str:
-    """What the model of two calls differs in, or that it is their question."""
+    """How the models of two calls differ; if they do not, that the questions differ."""
     fields = [
         f"{name} is {there.content['model'].get(name)!r} there and "
         f"{here.content['model'].get(name)!r} here"
         for name in sorted({*here.content["model"], *there.content["model"]})
         if here.content["model"].get(name) != there.content["model"].get(name)
     ]
-    return one_line("; ".join(fields))[:400] or "the question is another one"
+    return one_line("; ".join(fields))[:400] or "the question differs"
 
 
 def _pack(value: object, carrying: Sequence[object]) -> bytes:
@@ -132,7 +133,7 @@ def _pack(value: object, carrying: Sequence[object]) -> bytes:
 
 
 def _is_loose(name: str) -> bool:
-    """Whether a module is neither ours nor in a folder that packages are installed to."""
+    """Whether a module is outside this package and outside the folders of installed packages."""
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None or name.partition(".")[0] == OURS:
         return False

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own: async clients for callers who may be in a loop already."""
+"""An event loop in its own thread: async clients for callers that may already be in a loop."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _PATIENCE = 5.0
-"""Seconds that closing waits for the thread; what hangs longer dies with the interpreter."""
+"""Seconds that closing waits for the thread; a longer hang ends with the interpreter."""
 
 
 class BackgroundLoop:
     """A running event loop that holds one resource open.
 
-    It is closed by `close`, when nobody refers to it any more, or when the interpreter exits.
+    It closes on `close`, when the last reference is dropped, or when the interpreter exits.
 
     Args:
         resource: Entered in the loop before the first task, left after the last.
@@ -27,7 +27,7 @@ class BackgroundLoop:
 
     def __init__(self, resource: AbstractAsyncContextManager[Any]) -> None:
         started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-        # A daemon: other threads are joined before exit handlers run, so nobody would stop it.
+        # A daemon: other threads are joined before exit handlers run, so nothing would stop it.
         thread = threading.Thread(
             target=_run, args=(resource, started), name="recsys-mt-calls", daemon=True
         )
@@ -40,7 +40,7 @@ class BackgroundLoop:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def close(self) -> None:
-        """Cancel what runs, leave the resource, and end the thread; a second call does nothing."""
+        """Cancel running tasks, leave the resource, end the thread; a second call is a no-op."""
         self._finalizer()
 
 

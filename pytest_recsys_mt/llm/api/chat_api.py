@@ -1,4 +1,4 @@
-"""What is said to a Chat Completions endpoint, and how its answers and failures are read."""
+"""The requests to a Chat Completions endpoint, and the parsing of its answers and failures."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ REASON_LENGTH = 300
 
 
 class GivenUpError(ValueError):
-    """A call that is not attempted again, although it might succeed; the text says how it failed."""
+    """A call that is not retried, although it might succeed; the text says how it failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What an endpoint understands.
+    """The fields that an endpoint accepts.
 
     Attributes:
-        limits: Names for the most tokens of an answer that are still to be tried, best first.
+        limits: Names of the field for the token limit that are still to be tried, best first.
         seed: Whether a seed may be sent.
-        json: Whether answers may be held to JSON.
-        schema: Whether answers may be held to a JSON schema.
+        json: Whether the endpoint can force answers to be JSON.
+        schema: Whether the endpoint can force answers into a JSON schema.
     """
 
     limits: tuple[str, ...]
@@ -50,20 +50,20 @@ class Dialect:
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> Dialect:
-        """What to try first.
+        """The dialect to try first.
 
-        OpenAI's newer models refuse `max_tokens`; several other servers ignore
-        `max_completion_tokens` in silence and write on without end.
+        OpenAI's newer models refuse `max_tokens`; several other servers silently ignore
+        `max_completion_tokens` and write without limit.
         """
         names = ("max_tokens", "max_completion_tokens")
         is_openai = urlsplit(endpoint.url).hostname == "api.openai.com"
         return cls(names[::-1] if is_openai else names)
 
     def without_rejected(self, complaint: str, *, schema: bool = False) -> Dialect | None:
-        """What to try after a complaint, or None where the complaint is about something else.
+        """The dialect to try after a complaint, or None if the complaint is about something else.
 
         Args:
-            complaint: Of the endpoint.
+            complaint: The complaint of the endpoint.
             schema: Whether the call had a schema.
         """
         if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
@@ -72,7 +72,7 @@ class Dialect:
             return replace(self, seed=False)
         if schema and self.schema and re.search(r"response_format|json_schema", complaint):
             return replace(self, schema=False)
-        # OpenAI names the field also where the prompt does not ask for JSON, which is the prompt's mistake.
+        # OpenAI names the field also if the prompt does not ask for JSON: that is a prompt error.
         if (
             self.json
             and re.search(r"\bresponse_format\b", complaint)
@@ -83,7 +83,7 @@ class Dialect:
 
 
 def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The field that holds an answer to a JSON schema."""
+    """The field that forces an answer into a JSON schema."""
     return {
         "type": "json_schema",
         "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)},
@@ -91,7 +91,7 @@ def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain(message: Message) -> dict[str, Any]:
-    """A message as the endpoint takes it; images stand before the text, as parts of the content."""
+    """A message in the endpoint's format; images precede the text, as parts of the content."""
     if not message.images:
         return {"role": message.role, "content": message.content}
     parts: list[dict[str, Any]] = [
@@ -102,12 +102,13 @@ def plain(message: Message) -> dict[str, Any]:
 
 
 def read(body: bytes) -> Completion:
-    """The answer in the body of a response, without keys. One that is empty, refused or doubled has an
-    error, and what it took.
+    """The answer in the body of a response, without keys.
+
+    An empty, refused or double answer has an error, and its usage.
 
     Raises:
-        PassingError: If it holds an error instead.
-        ValueError: If it holds none; the text says what it holds.
+        PassingError: If the body holds an error instead.
+        ValueError: If it holds no answer; the text says what it holds.
     """
     body = redact_bytes(body)
     try:
@@ -137,7 +138,7 @@ def read(body: bytes) -> Completion:
         text, error = None, f"the model wrote nothing (finish_reason {finish!r}){hint}"
     usage = _usage(answer.get("usage"))
     if text and usage and not usage.completion_tokens:
-        usage = None  # a text takes tokens: nobody counted
+        usage = None  # a text takes tokens, so 0 means not counted
     return Completion(
         text=text,
         usage=usage,
@@ -149,13 +150,13 @@ def read(body: bytes) -> Completion:
 
 
 def may_be_paid(error: Exception) -> bool:
-    """Whether an attempt that failed so may be paid for nevertheless: whatever reached a server and did
-    not come back with the status of an error.
+    """Whether a failed attempt may still be paid for: it reached a server and did not return with
+    an error status.
     """
     import aiohttp
     import openai
 
-    # The errors of httpx in between do not tell a connection that never was from one that broke.
+    # httpx's errors in between do not distinguish a failed connection from a broken one.
     unsent = (
         openai.APIStatusError,
         aiohttp.ClientConnectorError,
@@ -165,7 +166,7 @@ def may_be_paid(error: Exception) -> bool:
 
 
 def describe(error: Exception, endpoint: Endpoint) -> str:
-    """Why a call failed, and what to do where that is known."""
+    """Why a call failed, and what to do if known."""
     import aiohttp
     import openai
 
@@ -186,7 +187,7 @@ def describe(error: Exception, endpoint: Endpoint) -> str:
 
 
 def describe_absence(error: UnavailableError) -> str:
-    """Why an endpoint is not asked for now."""
+    """Why an endpoint is not asked now."""
     if error.asked is None:
         return f"{error.reason}; given up for now (--recsys-max-wait)"
     return (
@@ -209,14 +210,14 @@ def describe_connection(error: Exception, url: str) -> str:
     if is_unreachable(error):
         return f"{url} cannot be reached: {str(inmost) or 'it does not take a connection'}"
     if any(isinstance(cause, aiohttp.ClientResponseError) for cause in causes):
-        return f"{url} sent what is no HTTP: {getattr(inmost, 'message', inmost)}"
+        return f"{url} sent something other than HTTP: {getattr(inmost, 'message', inmost)}"
     if any(isinstance(cause, TimeoutError) for cause in causes):
         return f"{url} did not answer in time; raise timeout or lower concurrency"
     return f"{url} broke off: {inmost}"
 
 
 def _complaint(body: object) -> str:
-    """The message in the body of an error, wherever the server puts it."""
+    """The message in the body of an error, in any of the usual places."""
     if isinstance(body, Mapping):
         for name in ("message", "detail", "error"):
             if body.get(name):
@@ -229,7 +230,7 @@ def _text(value: object) -> str | None:
 
 
 def _whole(digits: str) -> int | float:
-    """A whole number in JSON; Python reads no integer of 4,301 digits, and nobody needs one of 20."""
+    """An integer in JSON; Python refuses 4,301 digits, and 20 digits are already too many."""
     return int(digits) if len(digits) < 20 else float(digits)
 
 
@@ -237,9 +238,9 @@ def _usage(value: object) -> Usage | None:
     if not isinstance(value, Mapping):
         return None
     said = Usage.said(value.get("prompt_tokens"), value.get("completion_tokens"))
-    if said is None or not said.prompt_tokens:  # no prompt has no tokens: nobody counted
+    if said is None or not said.prompt_tokens:  # every prompt has tokens, so 0 means not counted
         return None
-    # Some endpoints count what a model thought in the total alone.
+    # Some endpoints count reasoning tokens only in the total.
     total = Usage.said(value.get("total_tokens"), 0)
     thought = 0 if total is None else total.prompt_tokens - said.prompt_tokens
     return Usage(said.prompt_tokens, max(said.completion_tokens, thought))

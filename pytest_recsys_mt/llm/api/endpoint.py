@@ -1,4 +1,4 @@
-"""Where a server is, and what may be sent to it."""
+"""The address of a server, and what may be sent to it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.redaction import KEY, Secret, redact, secret
 
 OPENAI = "https://api.openai.com/v1"
-"""The endpoint where the environment names no other."""
+"""The default endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A server that answers.
 
-    An OpenAI-compatible one comes from the environment only: a file in a pull request must not be
+    The environment alone names an OpenAI-compatible server: a file in a pull request must not be
     able to send the key of a build server elsewhere.
 
     Attributes:
@@ -44,15 +44,15 @@ class Endpoint:
 
         Args:
             given: The address.
-            name: What the address is called in messages.
-            example: What it should look like.
-            variable: Where the key belongs that an address must not carry.
+            name: The name of the address in messages.
+            example: An example of a valid address.
+            variable: The variable for the key, which an address must not contain.
 
         Raises:
             RecommenderError: If the address is not usable; a password in it is not repeated.
         """
         given = Secret(given)  # a traceback shows local variables
-        # Before anyone parses it: parsers repeat what they stumble over.
+        # Before parsing: parsers repeat the part that they cannot read.
         if any(mark in given for mark in "@?#"):
             raise RecommenderError(
                 f"{name} carries a user name, a query or a fragment; give the scheme, host, "
@@ -67,8 +67,8 @@ class Endpoint:
                 f"{name} is not an address: {said}; write it as {example!r}"
             ) from None
         host = (parts.hostname or "").lower()
-        # The address is put together again from checked parts, so that no other parser can read
-        # another host out of it.
+        # Rebuild the address from checked parts, so that no other parser can read another host
+        # from it.
         if parts.scheme not in ("http", "https") or not re.fullmatch(
             r"[a-z0-9._-]+|[0-9a-f:.]+", host
         ):
@@ -82,14 +82,14 @@ class Endpoint:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port, the port also where it is the scheme's own."""
+        """Scheme, host and port; the port is explicit even if it is the scheme's default."""
         parts = urlsplit(self.url)
         host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
         return f"{parts.scheme}://{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
 
     @property
     def is_loopback(self) -> bool:
-        """Whether what is sent to it stays on this machine."""
+        """Whether requests to it stay on this machine."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ipaddress.ip_address(host).is_loopback
@@ -100,7 +100,7 @@ class Endpoint:
         """The key to send, or None for a server without one.
 
         Raises:
-            RecommenderError: If a key is missing, or would travel unencrypted.
+            RecommenderError: If a key is missing, or would be sent unencrypted.
         """
         key = secret(KEY) or None
         encrypted = self.url.startswith("https:")

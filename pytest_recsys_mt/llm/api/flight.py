@@ -1,4 +1,4 @@
-"""The calls of one batch that are in flight, and how what comes of them reaches another thread."""
+"""The calls of one batch in flight, and how their answers reach another thread."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from functools import partial
 from pytest_recsys_mt.requests import Completion, Prompt
 
 Told = tuple[int, Completion | None]
-"""The position of a call and its answer; None for an attempt that may have been paid for, gave
-nothing, and is perhaps made again."""
+"""The position of a call and its answer; None for an attempt without an answer that may have been
+paid for and may be repeated."""
 
 Ask = Callable[[Prompt, Callable[[], Awaitable[None]]], Awaitable[Completion]]
-"""Asks one prompt; awaits the second argument after each attempt that may have been paid for in vain."""
+"""Asks one prompt; awaits the second argument after each failed attempt that may have been paid."""
 
 
 class Flight:
-    """Asks prompts, a number at a time, and hands over each answer as it arrives.
+    """Asks a limited number of prompts at a time, and yields each answer as it arrives.
 
-    Who has an answer in hand waits until it is taken before the next prompt is asked: a caller that
-    counts what answers cost can `stop` in time, however slowly it counts.
+    Each worker waits until its answer is taken before it asks the next prompt: a caller that counts
+    the cost of answers can `stop` in time, however slowly it counts.
     """
 
     def __init__(self) -> None:
@@ -35,11 +35,11 @@ class Flight:
         self.stopped = False
 
     def __iter__(self) -> Iterator[Told]:
-        """What comes of the calls, until `end`."""
+        """The results of the calls, until `end`."""
         while (arrived := self._arrived.get()) is not None:
             told, taken = arrived
             yield told
-            with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+            with contextlib.suppress(RuntimeError):  # the loop may have closed
                 taken()
 
     async def ask_all(self, prompts: Sequence[Prompt], most: int, ask: Ask) -> None:
@@ -59,7 +59,7 @@ class Flight:
 
     @contextlib.contextmanager
     def sending(self) -> Iterator[None]:
-        """Around an attempt: from here on it may be paid for, so `stop` lets it end."""
+        """Surrounds an attempt: from here on it may be paid for, so `stop` lets it end."""
         task = asyncio.current_task()
         self._sending.add(task)
         try:
@@ -68,7 +68,7 @@ class Flight:
             self._sending.discard(task)
 
     def stop(self) -> None:
-        """Begin no further attempt; those in flight may end, and are handed over. From any thread."""
+        """Start no further attempt; attempts in flight may end and are yielded. Thread-safe."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._stop)
 
@@ -79,7 +79,7 @@ class Flight:
                 worker.cancel()
 
     def end(self) -> None:
-        """Say that nothing more will come."""
+        """Declare that no more results will come."""
         self._arrived.put(None)
 
     async def _tell(self, told: Told) -> None:

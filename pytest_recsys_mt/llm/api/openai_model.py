@@ -26,35 +26,34 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _MAX_WAIT = 120.0
-"""Seconds that an unavailable endpoint is waited for, where neither run nor spec says."""
+"""Seconds to wait for an unavailable endpoint, if neither run nor spec says."""
 
 
 class OpenAIModel:
     """A text model behind the Chat Completions API.
 
-    The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, read when they are
-    first needed. The key goes nowhere but to that address, over https or on this machine, and no
-    redirect is followed.
+    The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, read at first use.
+    The key is sent only to that address, over https or on this machine. Redirects are not followed.
 
     Args:
-        model: As the endpoint names it.
+        model: The model's name at the endpoint.
         temperature: At least 0; None leaves it to the endpoint.
         max_tokens: The most tokens of one answer.
         top_p: In (0, 1]; None leaves it to the endpoint.
-        json: Whether answers must be JSON (``response_format``). The prompt has to ask for JSON too,
+        json: Whether answers must be JSON (``response_format``). The prompt must ask for JSON too,
             which no built-in template does.
-        concurrency: Calls in flight at a time; fewer while the endpoint refuses. None begins with 8
-            and finds out how many more it answers as fast, up to 64.
+        concurrency: Calls in flight at a time; fewer while the endpoint refuses. None starts with 8
+            and tries up to 64 while answers stay as fast.
         timeout: Seconds that one attempt may take.
-        max_wait: Seconds to wait for an endpoint that is busy or away; 0 asks only once. None
-            leaves it to the run, which sets the attribute of the same name.
+        max_wait: Seconds to wait for an endpoint that is busy or unreachable; 0 asks only once.
+            None leaves it to the run, which sets the attribute of the same name.
 
     Attributes:
-        deterministic: False. Servers put the calls of many users into one batch, and answers change
-            with its shape even at temperature 0.
-        takes_schema: True: a prompt's `schema` is sent along, until the endpoint refuses it.
-        reads_images: True. An endpoint whose model sees none refuses the call.
-        notes: What the endpoint was found not to understand, one sentence each.
+        deterministic: False. Servers batch the calls of many users, and answers change with the
+            shape of the batch even at temperature 0.
+        takes_schema: True: a prompt's `schema` is sent, until the endpoint refuses it.
+        reads_images: True. An endpoint whose model cannot see images refuses the call.
+        notes: Fields that the endpoint refused, one sentence each.
 
     Raises:
         RecommenderError: If an argument is out of range.
@@ -106,7 +105,7 @@ class OpenAIModel:
 
     @classmethod
     def from_spec(cls, spec: str) -> OpenAIModel:
-        """The model that ``openai:NAME?temperature=0&max_tokens=256`` means; the prefix may lack.
+        """The model in ``openai:NAME?temperature=0&max_tokens=256``; the prefix is optional.
 
         Raises:
             RecommenderError: If a parameter is unknown or a value is out of range.
@@ -123,12 +122,12 @@ class OpenAIModel:
 
     @property
     def name(self) -> str:
-        """As reports print it."""
+        """Its name in reports."""
         return self.model
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that an answer depends on besides the prompt, as plain JSON data without secrets."""
+        """Everything besides the prompt that an answer depends on, as JSON data without secrets."""
         return {
             "provider": "openai",
             "host": self._endpoint.url,
@@ -148,9 +147,9 @@ class OpenAIModel:
     def complete_each(self, prompts: Sequence[Prompt]) -> Generator[Told, None, None]:
         """Yield each prompt's position with its answer, in the order in which answers arrive.
 
-        None in place of an answer is an attempt that gave none and may have been paid for; what
-        follows for that prompt says nothing of its cost. Calls that are still in flight when the caller
-        stops reading are cancelled.
+        None instead of an answer is an attempt that gave none and may have been paid for; later
+        results for that prompt do not include its cost. If the caller stops reading, the calls in
+        flight are cancelled.
 
         Raises:
             RecommenderError: If the address is not usable or the key is missing.
@@ -169,17 +168,17 @@ class OpenAIModel:
             calls.cancel()
 
     def wind_down(self) -> bool:
-        """Begin no further call; `complete_each` goes on until those in flight are answered."""
+        """Start no further call; `complete_each` continues until those in flight are answered."""
         if self._flight is not None:
             self._flight.stop()
         return True
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
-        """What the endpoint is sent for `prompt`, as a batch file holds it."""
+        """The request body for `prompt`, as in a batch file."""
         return self._arguments(prompt, self._dialect)
 
     def close(self) -> None:
-        """Drop the connections; asking again opens new ones."""
+        """Close the connections; the next call opens new ones."""
         loop, self._loop = self._loop, None
         for held in ("_client", "_pace"):
             self.__dict__.pop(held, None)
@@ -193,7 +192,7 @@ class OpenAIModel:
             "max_tokens": self.max_tokens,
             "top_p": self.top_p,
         }
-        # Left out unless it is asked for: the keys of answers depend on what stands here.
+        # Omitted unless requested: the keys of answers depend on this mapping.
         return {**sampling, "json": True} if self.json else sampling
 
     @cached_property
@@ -221,7 +220,7 @@ class OpenAIModel:
 
         client = http_client(self._endpoint)
         return openai.AsyncOpenAI(
-            # Never nothing, or the client would look for other keys in the environment.
+            # Never empty, or the client would look for other keys in the environment.
             api_key=key or "none",
             base_url=self._endpoint.url,
             timeout=client.timeout,
@@ -293,17 +292,17 @@ class OpenAIModel:
         elif self.json and dialect.json:
             arguments["response_format"] = {"type": "json_object"}
         if dialect.seed:
-            # Servers differ in how wide a seed may be; all of them take 31 bits.
+            # Servers allow different ranges of seeds; all of them accept 31 bits.
             arguments["seed"] = prompt.seed % 2**31
         return arguments
 
     def _learn(self, dialect: Dialect) -> None:
-        """Remember what was understood, once an answer has proved it."""
+        """Remember the accepted dialect once an answer proves it."""
         if dialect == self._dialect:
             return
         for note, is_new in (
             (
-                f"{self._endpoint.url} takes no seed, so answers cannot be asked for again",
+                f"{self._endpoint.url} takes no seed, so answers cannot be reproduced",
                 self._dialect.seed and not dialect.seed,
             ),
             (

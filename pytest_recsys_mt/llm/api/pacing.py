@@ -1,4 +1,4 @@
-"""How many calls an endpoint gets at a time, and when it is left alone."""
+"""How many calls an endpoint gets at a time, and when calls pause."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 FIRST, MOST = 8, 64
-"""Calls in flight before anything is known of an endpoint, and the most that are tried unasked."""
+"""Calls in flight at the start, and the most that are tried if the spec sets none."""
 
 _SLOWER = 2.0
-"""More calls at a time are tried while answers take at most this many times the shortest time."""
+"""More calls at a time are tried while answers take at most this multiple of the shortest time."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 """Seconds; the pause doubles from the first to the longest while an endpoint keeps refusing."""
 
 _STRANGER = 5.0
-"""Seconds that an endpoint which never answered anything is waited for: mostly a wrong address."""
+"""Seconds to wait for an endpoint that never answered: the address is probably wrong."""
 
 _BELIEVED = 8
-"""Calls in a row that are asked for a wait beyond `Pace.max_wait` until it holds for all calls: one
-alone may be a mistake of one of many servers behind an address."""
+"""Number of calls in a row that are asked to wait longer than `Pace.max_wait` before this counts
+for all calls: a single one may be an error of one of many servers behind an address."""
 
 
 class UnavailableError(Exception):
     """An endpoint is not worth waiting for.
 
     Attributes:
-        reason: What the endpoint last said.
-        asked: Seconds that it asked to be left alone, where it did and they are too many.
+        reason: The last error of the endpoint.
+        asked: Seconds that it asked to wait, if they are too many.
     """
 
     def __init__(self, reason: str, asked: float | None) -> None:
@@ -42,7 +42,7 @@ class UnavailableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One attempt in flight: when it began, and how many refusals had been heeded by then."""
+    """One attempt in flight: its start, and the number of refusals handled before."""
 
     began: float
     refusals: int
@@ -51,29 +51,30 @@ class Turn:
 class Pace:
     """Additive increase, multiplicative decrease, for the calls of one model at one endpoint.
 
-    The limit doubles with every limit-many answers up to the first refusal, later it grows by one,
-    and only while answers do not take longer than they took with fewer calls (Chiu and Jain 1989,
-    "Analysis of the increase and decrease algorithms for congestion avoidance"; Jacobson 1988 for
-    the start). A refusal halves it and lets everybody wait; the refusals of calls that were in
-    flight by then are the same event, and change nothing more than the pause.
+    The limit doubles with every limit-many answers up to the first refusal. Later it grows by one,
+    and only while answers do not take longer than with fewer calls (Chiu and Jain 1989, "Analysis
+    of the increase and decrease algorithms for congestion avoidance"; Jacobson 1988 for the start).
+    A refusal halves it and pauses all calls. Refusals of calls that were in flight by then are the
+    same event and only affect the pause.
 
-    Belongs to one event loop.
+    A pace belongs to one event loop.
 
-    An endpoint from which nothing is heard for too long is given up, whatever its calls wait for: then
-    they fail at once. A pause that has run out lets a call try again nevertheless.
+    An endpoint that is silent for too long is given up, and all its calls fail at once. After a
+    pause, a call may still try again.
 
     Args:
-        ceiling: The most calls in flight; it begins with them. None begins with `FIRST` and finds
-            out, up to `MOST`.
-        max_wait: Seconds that an endpoint may stay away, or silent, before its calls fail at once.
-        clock: Seconds, from anywhere.
+        ceiling: The most calls in flight; the pace starts with them. None starts with `FIRST` and
+            tries up to `MOST`.
+        max_wait: Seconds that an endpoint may be unreachable or silent before its calls fail at
+            once.
+        clock: Returns seconds from any start.
         sleep: Waits for seconds of that clock.
-        draw: A number in [0, 1), so that many clients do not come back together.
+        draw: Returns a number in [0, 1), so that many clients do not return together.
 
     Attributes:
         limit: Calls that may be in flight now.
-        ceiling: The most that this can become.
-        alive: Whether the endpoint has ever answered, if only by a refusal.
+        ceiling: The largest possible limit.
+        alive: Whether the endpoint has ever answered, even by a refusal.
     """
 
     def __init__(
@@ -111,11 +112,11 @@ class Pace:
         self._shortest = float("inf")
 
     async def enter(self) -> Turn:
-        """Wait for a place among the calls in flight; every turn is ended by `leave`.
+        """Wait for a place among the calls in flight; end every turn by `leave`.
 
         Raises:
-            UnavailableError: If the endpoint wants to be left alone for too long, or has been away
-                for too long.
+            UnavailableError: If the endpoint asks for too long a wait, or has been unreachable for
+                too long.
         """
         while True:
             left = self._open_at - self.clock()
@@ -136,18 +137,18 @@ class Pace:
                 await place
 
     def leave(self, turn: Turn) -> None:
-        """End a turn, whatever came of it."""
+        """End a turn, whatever its result."""
         self._flying.remove(turn)
         self._wake(self.limit - len(self._flying))
 
     def time_limit(self, timeout: float) -> float:
         """Seconds that an attempt which begins now may take.
 
-        It must not outlast the patience with an endpoint that is silent; one that was heard lately, or
-        is given up and tried once more, has the whole of the time.
+        The limit must not exceed the patience with a silent endpoint. An endpoint that answered
+        recently, or that was given up and is tried once more, has the full timeout.
 
         Args:
-            timeout: Seconds that an attempt may take at the most.
+            timeout: Most seconds of an attempt.
         """
         since = self._failing_since
         if since is None and not self.alive:
@@ -156,7 +157,7 @@ class Pace:
         return min(timeout, left) if left > 0 else timeout
 
     def seen(self) -> None:
-        """Take note that the endpoint does its work, whatever it made of a call."""
+        """Record that the endpoint works, whatever the result of the call."""
         self.alive = True
         self._heard_at = self.clock()
         self._in_a_row = self._unheard = self._given_up = 0
@@ -164,15 +165,16 @@ class Pace:
         self._failing_since = None
 
     def unheard(self, turn: Turn, reason: str, *, hangs: bool) -> bool:
-        """Take note of an attempt to which no answer came; says whether the endpoint is given up.
+        """Record an attempt without an answer; returns whether the endpoint is given up.
 
-        It is the call's own failure where others were answered meanwhile. Else the endpoint is silent,
-        and given up once that has lasted too long.
+        If other calls were answered meanwhile, the failure is the call's own. Otherwise the
+        endpoint is silent, and is given up if that lasts too long.
 
         Args:
             turn: The attempt.
-            reason: As an error would say it.
-            hangs: Whether the endpoint took the call, as one does that is still loading a model.
+            reason: The text of the error.
+            hangs: Whether the endpoint accepted the call, as one that is still loading a model
+                does.
         """
         if self._heard_at > turn.began:
             return False
@@ -181,7 +183,7 @@ class Pace:
         self._failing_since = since
         self._unheard += 1
         patience = self.max_wait if hangs else self._patience
-        # One call alone may hang by what it asks.
+        # A single call may hang because of its content.
         proven = self._unheard > 1 or (patience > 0 and not self.alive)
         if now - since < patience or not proven:
             return False
@@ -193,12 +195,13 @@ class Pace:
         return True
 
     def overlong(self, asked: float | None, *, first: bool) -> bool:
-        """Whether a wait is too long to be waited for, and does not hold for all calls.
+        """Whether a requested wait is too long, and does not yet count for all calls.
 
-        It holds for all once many calls in a row were asked for it, and none in flight is older.
+        It counts for all once many calls in a row were asked for it, and no older call is in
+        flight.
 
         Args:
-            asked: Seconds that the endpoint wants to be left alone.
+            asked: Seconds that the endpoint asks to wait.
             first: Whether it is this call's first failure; only those count.
         """
         if asked is None or asked <= self.max_wait:
@@ -209,7 +212,7 @@ class Pace:
         return len(self._overlong) < _BELIEVED or oldest <= self._overlong[0]
 
     def answered(self, turn: Turn) -> None:
-        """Take note of an answer, and of how long it took."""
+        """Record an answer and its duration."""
         self.seen()
         if turn.refusals != self._refusals:
             return
@@ -232,12 +235,12 @@ class Pace:
             self.limit = max(1, self.limit // 2)
 
     def refused(self, turn: Turn, reason: str, asked: float | None) -> None:
-        """Leave the endpoint alone for a while.
+        """Pause the calls to the endpoint.
 
         Args:
-            turn: The attempt that was refused.
-            reason: As an error would say it.
-            asked: Seconds that the endpoint wants to be left alone; None lets us choose.
+            turn: The refused attempt.
+            reason: The text of the error.
+            asked: Seconds that the endpoint asks to wait; None lets the pace choose.
         """
         now = self.clock()
         is_new = turn.refusals == self._refusals

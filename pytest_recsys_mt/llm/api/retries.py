@@ -1,4 +1,4 @@
-"""Which failed attempts are worth another, and when."""
+"""Which failed attempts are repeated, and when."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_recsys_mt.llm.api.pacing import Pace, UnavailableError
 T = TypeVar("T")
 
 ATTEMPTS = 5
-"""The most attempts of a call whose failures are its own, not those of the whole endpoint."""
+"""The most attempts of a call whose failures are its own, not those of the endpoint."""
 
 _FIRST_WAIT = 0.5
 """Seconds before the second of them; doubled for each further one."""
@@ -22,15 +22,15 @@ _FIRST_WAIT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Setback:
-    """A failure that may pass.
+    """A failure that may be temporary.
 
     Attributes:
-        shared: Whether it tells of the endpoint rather than of this call: it is too busy, starting,
-            or gone.
+        shared: Whether the endpoint failed rather than this call: it is too busy, starting, or
+            gone.
         overload: Whether fewer calls at a time may help.
         asked: Seconds that the server asked to wait.
         answered: Whether a server answered at all, in HTTP.
-        hangs: Whether it took the call and said nothing.
+        hangs: Whether the server accepted the call and did not answer.
     """
 
     shared: bool
@@ -41,14 +41,15 @@ class Setback:
 
 
 class PassingError(ValueError):
-    """An answer that reports a failure under a status of success; the text says which."""
+    """An answer that reports a failure with a success status; the text says which."""
 
 
 def setback(error: BaseException) -> Setback | None:
-    """What is to be made of a failed attempt; None if another would fail alike.
+    """The kind of a failed attempt; None if another attempt would fail too.
 
-    408, 409, 429, every 5xx, an error under a status of success, lost connections, what is no HTTP,
-    and timeouts may pass. A refused certificate, a used-up quota and every other status do not.
+    408, 409, 429, every 5xx, an error with a success status, lost connections, responses that are
+    not HTTP, and timeouts are temporary. A refused certificate, a used-up quota and every other
+    status are not.
     """
     import aiohttp
     import httpx2
@@ -81,11 +82,11 @@ def setback(error: BaseException) -> Setback | None:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds that a response asks to wait, or None if it does not say so in a way we know.
+    """Seconds that a response asks to wait, or None if it gives none in a known form.
 
     Args:
-        headers: Of the response: ``retry-after-ms``, or ``retry-after`` in seconds or as a date
-            (RFC 9110, 10.2.3).
+        headers: Headers of the response: ``retry-after-ms``, or ``retry-after`` in seconds or as a
+            date (RFC 9110, 10.2.3).
         now: Unix time.
     """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
@@ -103,7 +104,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Whether no connection came about, other than for want of trust."""
+    """Whether the connection failed for another reason than an untrusted certificate."""
     import aiohttp
 
     causes = list(chain(error))
@@ -114,7 +115,7 @@ def is_unreachable(error: BaseException) -> bool:
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """An exception and what it came of, outermost first."""
+    """An exception and its causes, outermost first."""
     seen: BaseException | None = error
     while seen is not None:
         yield seen
@@ -124,15 +125,16 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 async def persist(
     attempt: Callable[[], Awaitable[T]], pace: Pace, describe: Callable[[Exception], str]
 ) -> T:
-    """Attempt until it succeeds or is not worth another try.
+    """Attempt until it succeeds or a further attempt is useless.
 
-    After its first failure a call is tried for `pace.max_wait` seconds. Failures of its own it may
-    have `ATTEMPTS` of; those of the endpoint, its silence among them, are counted by `pace`, for all
-    calls together.
+    After its first failure, a call is tried for `pace.max_wait` seconds. It may have `ATTEMPTS`
+    failures of its own; `pace` counts those of the endpoint, including silence, for all calls
+    together.
 
     Raises:
-        UnavailableError: If the endpoint asks to wait for too long, or has been away for too long.
-        Exception: What the last attempt raised.
+        UnavailableError: If the endpoint asks for too long a wait, or has been unreachable for too
+            long.
+        Exception: The exception of the last attempt.
     """
     deadline: float | None = None
     failures = 0

@@ -1,4 +1,4 @@
-"""The HTTP client below the OpenAI client. Importing this imports openai; do so when it is needed."""
+"""The HTTP client below the OpenAI client. It imports openai; import it only when needed."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import openai
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 
 LARGEST = 2_000_000
-"""Bytes of a response that are read; the longest answers of real models have some 100,000."""
+"""Most bytes of a response to read; the longest answers of real models have some 100,000."""
 
 _CONNECT = 10.0
-"""Seconds for a connection to come about."""
+"""Seconds for opening a connection."""
 
 
 class UnreadableError(ValueError):
-    """A response whose body is not read to its end; the text says why."""
+    """A response whose body is not read completely; the text says why."""
 
 
 def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
     """The fastest transport that the OpenAI client has (aiohttp), made safe.
 
-    It follows no redirect, for the key would go along; uses no proxy for this machine; checks
-    certificates, against ``SSL_CERT_FILE`` where that is set; and reads no more than `LARGEST`
-    bytes. It sets no time limit but one for connecting: the caller limits the whole attempt, as a
-    server that sends a byte a minute would keep every limit between two bytes.
+    It follows no redirect, as the key would be sent along. It uses no proxy for this machine. It
+    checks certificates, against ``SSL_CERT_FILE`` if set. It reads at most `LARGEST` bytes. It
+    limits only the time for connecting: the caller limits the whole attempt, as a server that sends
+    a byte a minute would keep every limit between two bytes.
     """
     return openai.DefaultAioHttpClient(
         follow_redirects=False,
-        # What stays on this machine does not go through a proxy.
+        # Requests that stay on this machine do not use a proxy.
         trust_env=not endpoint.is_loopback,
         verify=httpx2.create_ssl_context(),
         timeout=httpx2.Timeout(None, connect=_CONNECT),
-        # A small compressed body may be a large one, so none is asked for, and none is taken.
+        # A small compressed body may expand to a large one, so none is requested or accepted.
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [_limit]},
     )

@@ -1,4 +1,4 @@
-"""Which prompts a local model reads together, and what they share."""
+"""Divides the prompts for a local model into batches with shared beginnings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 Tokens = tuple[int, ...]
 
 WORTH_SHARING = 0.5
-"""Prompts whose common beginning is at least this share of the longer one are read as a group."""
+"""Prompts form a group if their common beginning is at least this share of the longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Group:
 
 
 Batch = tuple[Group, ...]
-"""What is computed together."""
+"""The groups that are computed together."""
 
 
 def plan(
@@ -35,13 +35,13 @@ def plan(
     """Divide prompts into batches of like length, the longest first.
 
     Args:
-        prompts: The tokens of each.
+        prompts: The tokens of each prompt.
         answer: Tokens that an answer may have.
-        tokens: Most tokens of one batch, answers included; a longer prompt is a batch of its own.
+        tokens: Most tokens of one batch, including answers; a longer prompt is a batch of its own.
         most: Most prompts of one batch; None for as many as `tokens` allows.
-        apart: Whether repetitions of a prompt go into other batches than it, among other
-            neighbours: then they differ as answers of different runs would, and a noise floor
-            measured by them holds the noise of batches too.
+        apart: Whether repetitions of a prompt go into other batches, with other neighbours. They
+            then differ like answers of different runs, and a noise floor measured by them includes
+            the noise of batches.
     """
     seen = Counter[Tokens]()
     waves: dict[int, list[int]] = {}
@@ -57,7 +57,7 @@ def plan(
 
 
 def common(prompts: Sequence[Tokens]) -> int:
-    """Tokens that all prompts begin with, at most one less than the shortest has."""
+    """The number of tokens that all prompts begin with; at least one token of each is left."""
     first, last = min(prompts), max(prompts)
     most = min(map(len, prompts)) - 1
     return next((i for i in range(most) if first[i] != last[i]), most)

@@ -16,7 +16,7 @@ from pytest_recsys_mt.llm.local.stopping import is_listed
 from pytest_recsys_mt.llm.local.token_sampling import SeededSampling
 
 COMPACT = 0.75
-"""Rows that have ended leave the batch when at most this share of it goes on."""
+"""Ended rows leave the batch when at most this share of it continues."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Writing:
     _breaks: dict[int, bool] = field(default_factory=dict, repr=False)
 
     def sampling(self, seeds: Sequence[int]) -> SeededSampling | None:
-        """What turns scores into draws, one seed a row; None where the best is taken."""
+        """Turns scores into draws, one seed per row; None if the best token is taken."""
         if self.temperature == 0:
             return None
         return SeededSampling(seeds, self.temperature, self.top_p)
@@ -100,19 +100,19 @@ def write(
     lines: Sequence[int | None],
     how: Writing,
 ) -> list[list[int]]:
-    """Answer the prompts of a batch; what has ended makes room for what has not.
+    """Answer the prompts of a batch; ended answers make room for the others.
 
     Args:
-        network: Any causal model; those that `kv_cache.fits` does not know are left to
-            ``generate``, which reads every prompt whole and keeps every row to the end.
-        prompts: The tokens of each.
-        batch: What to answer.
-        seeds: Of each prompt.
+        network: Any causal model. A model that does not fit (`kv_cache.fits`) uses ``generate``,
+            which reads every prompt completely and keeps every row to the end.
+        prompts: The tokens of each prompt.
+        batch: The prompts to answer.
+        seeds: The seed of each prompt.
         lines: Entries after which each answer ends; None for free text.
-        how: Of the answers.
+        how: How answers are written.
 
     Returns:
-        The tokens of each answer, in the order of the batch's members, the ending token included.
+        The tokens of each answer, in the order of the batch's members, including the ending token.
     """
     members = [member for group in batch for member in group.members]
     own_seeds = [seeds[member] for member in members]
@@ -123,7 +123,7 @@ def write(
     sampling = how.sampling(own_seeds)
     unread: Any = torch.empty((len(members), 0), dtype=torch.long)  # draws need no tokens so far
     answers: list[list[int]] = [[] for _ in members]
-    rows = list(range(len(members)))  # whose row stands at each place of the batch
+    rows = list(range(len(members)))  # the member at each place of the batch
     going = set(rows)
     for written in range(1, how.max_tokens + 1):
         scores = reading.logits if sampling is None else sampling(unread, reading.logits)

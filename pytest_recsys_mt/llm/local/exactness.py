@@ -1,4 +1,4 @@
-"""Computing so that the same question always takes the same steps."""
+"""Computing in the same steps for the same question."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from contextlib import contextmanager
 
 @contextmanager
 def exactly(on: bool = True) -> Iterator[None]:
-    """With one thread and deterministic algorithms, where `on`; as it was, afterwards.
+    """Use one thread and deterministic algorithms if `on`; restore the settings afterwards.
 
-    Sums of floating-point numbers depend on their order, and that on the number of threads and on
-    the shapes of the operands (https://docs.pytorch.org/docs/stable/notes/randomness.html). The
-    shapes are the caller's: one prompt at a time.
+    Sums of floating-point numbers depend on their order, which depends on the number of threads and
+    on the shapes of the operands (https://docs.pytorch.org/docs/stable/notes/randomness.html). The
+    caller decides the shapes: one prompt at a time.
     """
     if not on:
         yield
         return
     import torch
 
-    # cuBLAS reads it when it is first used, and refuses to be deterministic without it.
+    # cuBLAS reads this at its first use, and is not deterministic without it.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     threads = torch.get_num_threads()
     strict = torch.are_deterministic_algorithms_enabled()

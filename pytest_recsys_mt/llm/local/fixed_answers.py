@@ -1,4 +1,4 @@
-"""Multiple choice: how probable a model finds each of some fixed answers."""
+"""Multiple choice: how probable some fixed answers are for a model."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pytest_recsys_mt.llm.local.kv_cache import Reading
 
 
 def log_probabilities(network: Any, prompt: Tokens, choices: Sequence[Tokens]) -> list[float]:
-    """The logarithm of the probability that the model goes on with each choice, in nats.
+    """The logarithm of the probability that the model continues with each choice, in nats.
 
     It is the sum of the log-probabilities of the choice's tokens, each given the prompt and the
-    tokens before it, and not divided by their number: what ``acc`` of the Language Model Evaluation
-    Harness compares (https://github.com/EleutherAI/lm-evaluation-harness, ``loglikelihood``). So a
-    choice that another one begins with is never less probable than that.
+    tokens before it. It is not divided by their number, as in ``acc`` of the Language Model
+    Evaluation Harness (https://github.com/EleutherAI/lm-evaluation-harness, ``loglikelihood``). So
+    a choice is never less probable than a longer choice that begins with it.
 
-    The prompt is read once, and the choices in one pass behind it.
+    The model reads the prompt once, and then all choices in one pass.
 
     Args:
-        network: Any causal model; those that `kv_cache.fits` does not know read the prompt anew
+        network: Any causal model; a model that does not fit (`kv_cache.fits`) reads the prompt anew
             for each choice.
         prompt: Tokens before the choice, at least one.
-        choices: Tokens of each, at least one.
+        choices: Tokens of each choice, at least one.
     """
     if not kv_cache.fits(network):
         return [_alone(network, prompt, choice) for choice in choices]
@@ -36,7 +36,7 @@ def log_probabilities(network: Any, prompt: Tokens, choices: Sequence[Tokens]) -
     totals = first[0, [choice[0] for choice in choices]].double()
     if max(map(len, choices)) > 1:
         reading.select([0] * len(choices))
-        # The token after the last is nobody's business.
+        # The token after the last one is not needed.
         after = reading.score([choice[:-1] or choice for choice in choices])
         for row, choice in enumerate(choices):
             following = torch.tensor(choice[1:], dtype=torch.long, device=after.device)

@@ -25,16 +25,16 @@ class HFImageModel:
     """A model of transformers' class ``AutoModelForImageTextToText``, with its processor.
 
     It answers each prompt alone and greedily. A processor with a chat template gets the messages
-    through it, images before the text of theirs; one without gets one image mark for each image, and
-    the contents joined by blank lines.
+    through it, with images before their text. A processor without one gets one image mark for each
+    image, and the contents joined by blank lines.
 
     Args:
         model: A folder, or a Hub repository ``ID[@REVISION]``; weights in safetensors.
         max_tokens: The most tokens of one answer.
-        dtype: Of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
-        device: ``auto`` is a GPU where there is one; else as PyTorch names it.
-        exact: Compute in float32, on one thread, by deterministic algorithms.
-        trust_remote_code: Whether Python code that comes with the model may run here: with a Hub
+        dtype: Type of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
+        device: ``auto`` is a GPU if there is one; else PyTorch's name of a device.
+        exact: Whether to compute in float32, on one thread, by deterministic algorithms.
+        trust_remote_code: Whether Python code that comes with the model may run here: for a Hub
             model only at the full hash of a commit.
 
     Attributes:
@@ -72,11 +72,11 @@ class HFImageModel:
 
     @classmethod
     def from_spec(cls, spec: str, *, exact: bool = False) -> HFImageModel:
-        """The model that ``hf:PATH_OR_ID[@REVISION]?images=true&max_tokens=64`` means.
+        """The model in ``hf:PATH_OR_ID[@REVISION]?images=true&max_tokens=64``.
 
         Args:
             spec: As above.
-            exact: What `exact` is where the spec says nothing of it.
+            exact: The value of `exact` if the spec does not set it.
 
         Raises:
             RecommenderError: If a parameter is unknown, a value is out of range, or there is no
@@ -94,12 +94,12 @@ class HFImageModel:
 
     @property
     def name(self) -> str:
-        """As reports print it."""
+        """Its name in reports."""
         return f"hf:{self._source.name}"
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """All that an answer depends on besides the prompt, as plain JSON data."""
+        """Everything besides the prompt that an answer depends on, as plain JSON data."""
         return {
             "provider": "hf",
             "model": self._source.identity,
@@ -163,7 +163,7 @@ class HFImageModel:
 
 
 class ImageNetwork(LocalNetwork):
-    """Weights that read images, and the processor that belongs to them."""
+    """Weights that read images, and their processor."""
 
     auto_class = "AutoModelForImageTextToText"
 
@@ -224,7 +224,7 @@ def picture(url: str) -> Any:
     """The picture of a data URL, in RGB.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If the URL is not a picture.
         MissingExtraError: If Pillow is not installed.
     """
     try:

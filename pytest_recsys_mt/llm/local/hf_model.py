@@ -19,44 +19,45 @@ from pytest_recsys_mt.requests import Completion, Prompt, Usage
 from pytest_recsys_mt.sanitize import one_line
 
 BATCH_TOKENS = {"cpu": 16_384, "cuda": 65_536}
-"""Most tokens of a batch, answers included, by kind of device; others are taken for a CPU."""
+"""Most tokens of a batch, including answers, by kind of device; others count as a CPU."""
 
 SCORING = "sum of token log-probabilities"
-"""What orders the choices of a multiple-choice question; see `choices.log_probabilities`."""
+"""The score that orders the choices of a question; see `choices.log_probabilities`."""
 
 
 class HFModel:
     """A causal language model that runs in this process.
 
-    A model with a chat template gets its prompts through it; one without gets the contents of the
-    messages, joined by blank lines. Decoding is greedy at temperature 0, and sampled otherwise, each
-    prompt by its own seed (`SeededSampling`). Of the model's own generation settings only the
-    special tokens count: no penalty, no top-k that the spec does not show.
+    A model with a chat template gets its prompts through it; a model without one gets the contents
+    of the messages, joined by blank lines. Decoding is greedy at temperature 0. Otherwise each
+    prompt is sampled by its own seed (`SeededSampling`). Of the model's own generation settings
+    only the special tokens apply: no penalty, and no top-k that the spec does not show.
 
     Args:
-        model: A folder, a ``.gguf`` file, or a Hub repository ``ID[@REVISION]``. A revision that is
-            in the local Hugging Face cache is used as it is there. Weights are read from
-            safetensors or GGUF only.
+        model: A folder, a ``.gguf`` file, or a Hub repository ``ID[@REVISION]``. A revision in the
+            local Hugging Face cache is used as it is there. Weights are read only from safetensors
+            or GGUF.
         temperature: At least 0.
         max_tokens: The most tokens of one answer.
         top_p: In (0, 1].
-        dtype: Of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
-        batch: Most prompts in one batch; None for as many as `BATCH_TOKENS` allows. One that does
-            not fit into memory is halved.
-        device: ``auto`` is a GPU where there is one; else as PyTorch names it.
-        device_map: Divides a model among several GPUs, as accelerate names it.
-        exact: Answer each prompt alone, in float32, on one thread, by deterministic algorithms.
+        dtype: Type of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
+        batch: Most prompts in one batch; None for as many as `BATCH_TOKENS` allows. A batch that
+            does not fit into memory is halved.
+        device: ``auto`` is a GPU if there is one; else PyTorch's name of a device.
+        device_map: Divides a model among several GPUs, by accelerate's name of a map.
+        exact: Whether to answer each prompt alone, in float32, on one thread, by deterministic
+            algorithms.
         stop_at_k: Whether an answer ends with the line of its k-th list entry (`Prompt.k`).
-        answer: ``choices`` answers prompts that have choices with the k most probable of them, one
-            a line, by `SCORING`; a prompt without choices is answered in words all the same.
-        trust_remote_code: Whether Python code that comes with the model may run here: with a Hub
+        answer: ``choices`` answers prompts that have choices with the k most probable ones, one per
+            line, by `SCORING`; a prompt without choices is still answered in words.
+        trust_remote_code: Whether Python code that comes with the model may run here: for a Hub
             model only at the full hash of a commit.
 
     Attributes:
         deterministic: Whether it is exact, at temperature 0. Otherwise the order of the
-            floating-point sums changes with the shape of the batch, and a prompt's neighbours are
-            what the cache happens to lack. Below float32 that changes greedy answers often, in
-            float32 at near ties.
+            floating-point sums changes with the shape of the batch, and a prompt's neighbours
+            depend on what the cache lacks. This changes greedy answers often below float32, and at
+            near ties in float32.
         scores_choices: Whether `answer` is ``choices``.
 
     Raises:
@@ -114,11 +115,11 @@ class HFModel:
 
     @classmethod
     def from_spec(cls, spec: str, *, exact: bool = False) -> HFModel:
-        """The model that ``hf:PATH_OR_ID[@REVISION]?temperature=0&max_tokens=64`` means.
+        """The model in ``hf:PATH_OR_ID[@REVISION]?temperature=0&max_tokens=64``.
 
         Args:
             spec: As above.
-            exact: What `exact` is where the spec says nothing of it.
+            exact: The value of `exact` if the spec does not set it.
 
         Raises:
             RecommenderError: If a parameter is unknown, a value is out of range, or there is no
@@ -135,14 +136,14 @@ class HFModel:
 
     @property
     def name(self) -> str:
-        """As reports print it."""
+        """Its name in reports."""
         return f"hf:{self._source.name}"
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """All that an answer depends on besides the prompt, as plain JSON data.
+        """Everything besides the prompt that an answer depends on, as plain JSON data.
 
-        A local model is known by the content of its files, one of the Hub by its commit.
+        The content of its files identifies a local model, its commit a model of the Hub.
         """
         return {
             "provider": "hf",
@@ -208,7 +209,7 @@ class HFModel:
     def _batches(self, prompts: Sequence[Tokens]) -> Iterator[Batch]:
         if self.exact:
             return iter([(Group(0, (place,)),) for place in range(len(prompts))])
-        # Where nothing is drawn, only other neighbours make repeated answers differ.
+        # Without draws, only other neighbours make repeated answers differ.
         return batches.plan(
             prompts,
             self.max_tokens,
@@ -219,7 +220,7 @@ class HFModel:
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        """Nothing of it may last while a generator waits for its reader."""
+        """Settings for computing; they must not persist while a generator waits for its reader."""
         hf_source.library()
         import torch
 
@@ -229,7 +230,7 @@ class HFModel:
     def _write(
         self, prompts: Sequence[Tokens], asked: Sequence[Prompt], batch: Batch
     ) -> list[tuple[int, Completion]]:
-        """The answers to a batch by position; it is halved where memory does not suffice."""
+        """The answers to a batch by position; the batch is halved if memory does not suffice."""
         import torch
 
         from pytest_recsys_mt.llm.local import decoding
@@ -284,7 +285,7 @@ class HFModel:
             scores = log_probabilities(self._local.network, tokens, choices)
         except RuntimeError as error:
             return self._failed(error)
-        # Of equals the first that was offered.
+        # Among equals, the first one offered.
         best = sorted(range(len(choices)), key=lambda place: -scores[place])[: prompt.k or 1]
         text = "\n".join(prompt.choices[place] for place in best)
         return Completion(text, Usage(len(tokens), sum(map(len, choices))), "choice", self.name)

@@ -1,4 +1,4 @@
-"""A model of transformers, loaded when it is first needed: its weights, its tokenizer, its device."""
+"""A model of transformers, loaded at first use: its weights, its tokenizer, its device."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from pytest_recsys_mt.sanitize import one_line
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
 DeviceMap = Literal["auto", "balanced", "balanced_low_0", "sequential"]
-"""How accelerate divides the layers of a model among the GPUs of this machine."""
+"""How accelerate can divide the layers of a model among the GPUs of this machine."""
 
 
 class LocalNetwork:
-    """Weights in safetensors or GGUF, and the tokenizer that belongs to them.
+    """Weights in safetensors or GGUF, and their tokenizer.
 
     Args:
         source: Where they come from.
-        dtype: Of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
-        device: ``auto`` is a GPU where there is one; else as PyTorch names it.
+        dtype: Type of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
+        device: ``auto`` is a GPU if there is one; else PyTorch's name of a device.
         device_map: Divides a model that one GPU cannot hold; `device` is ``auto`` then.
         trust_remote_code: Whether Python code that comes with the model may run here.
 
     Attributes:
-        auto_class: What of transformers loads the weights.
+        auto_class: The class of transformers that loads the weights.
     """
 
     auto_class = "AutoModelForCausalLM"
@@ -51,10 +51,10 @@ class LocalNetwork:
 
     @cached_property
     def device(self) -> str:
-        """Where it runs, as PyTorch names it.
+        """The device, by PyTorch's name.
 
         Raises:
-            RecommenderError: If PyTorch knows no such device.
+            RecommenderError: If PyTorch does not know the device.
         """
         library()
         import torch
@@ -66,18 +66,18 @@ class LocalNetwork:
         except (RuntimeError, AssertionError) as error:
             raise RecommenderError(
                 f"hf: device={self._device!r} cannot be used here: {one_line(str(error))[:200]}; "
-                f"leave it out for a GPU where there is one, else the CPU"
+                f"leave it out to use a GPU if there is one, else the CPU"
             ) from error
         return self._device
 
     @property
     def dtype(self) -> str:
-        """Of the weights; ``auto`` where the checkpoint decides."""
+        """Type of the weights; ``auto`` if the checkpoint decides."""
         return "float32" if self._dtype == "auto" and self.device == "cpu" else self._dtype
 
     @property
     def placement(self) -> str:
-        """Where it runs, as far as an answer may depend on it: the kind of device and the map."""
+        """The device, as far as an answer may depend on it: its kind and the map."""
         kind = self.device.partition(":")[0]
         return kind if self._device_map is None else f"{kind}, {self._device_map}"
 
@@ -131,18 +131,18 @@ class LocalNetwork:
         return limit if isinstance(limit, int) else 2**31
 
     def encode(self, messages: Sequence[Message]) -> Tokens:
-        """The tokens of a chat, through the model's template where it has one."""
+        """The tokens of a chat, through the model's template if it has one."""
         tokenizer = self.tokenizer
         if tokenizer.chat_template is None:
             text = "\n\n".join(message.content for message in messages)
             return tuple(tokenizer(text)["input_ids"])
         chat = [{"role": message.role, "content": message.content} for message in messages]
         text = tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
-        # The template has written the special tokens already.
+        # The template already contains the special tokens.
         return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def encode_answer(self, text: str) -> Tokens:
-        """The tokens of an answer behind a chat; without a template it begins with a space."""
+        """The tokens of an answer after a chat; without a template it begins with a space."""
         space = "" if self.tokenizer.chat_template is not None else " "
         return tuple(self.tokenizer(space + text, add_special_tokens=False)["input_ids"])
 
@@ -166,8 +166,8 @@ class LocalNetwork:
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             if "trust_remote_code" in str(error):
                 raise RecommenderError(
-                    f"hf:{self._source.name} comes with Python code of its own, which is not run; "
-                    f"read it, and where you trust it, add '?trust_remote_code=true' to a local "
+                    f"hf:{self._source.name} comes with its own Python code, which is not run; "
+                    f"read it, and if you trust it, add '?trust_remote_code=true' to a local "
                     f"folder, or to a Hub model with the full hash of the commit you read"
                 ) from error
             raise RecommenderError(

@@ -1,4 +1,4 @@
-"""Where a model of transformers comes from: a folder, a GGUF file, or the Hugging Face Hub."""
+"""The source of a model of transformers: a folder, a GGUF file, or the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _HUB_ID = re.compile(r"([\w.-]+(?:/[\w.-]+)?)(?:@([\w./-]+))?")
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model in files here, known by their content, wherever they lie."""
+    """A model in local files, identified by their content, not their path."""
 
     path: Path
 
     @property
     def name(self) -> str:
-        """As reports print it."""
+        """Its name in reports."""
         return self.path.name
 
     @property
     def identity(self) -> dict[str, str]:
-        """What tells it from every other model."""
+        """What distinguishes it from every other model."""
         return {"id": self.path.name, "sha256": weights.digest(self.path)}
 
     def arguments(self) -> dict[str, Any]:
-        """What ``from_pretrained`` is given; a GGUF file is converted first, once a machine."""
+        """Arguments for ``from_pretrained``; a GGUF file is converted first, once per machine."""
         folder = self.path
         if not folder.is_dir():
             with quietly():
@@ -46,7 +46,7 @@ class LocalModel:
         return {"pretrained_model_name_or_path": str(folder), "local_files_only": True}
 
     def check_code(self) -> None:
-        """See that all code of the model lies in its folder.
+        """Check that all code of the model lies in its folder.
 
         Raises:
             RecommenderError: If a part of it would come from elsewhere.
@@ -56,9 +56,9 @@ class LocalModel:
 
 @dataclass(frozen=True)
 class HubModel:
-    """A model of the Hugging Face Hub, known by its commit.
+    """A model of the Hugging Face Hub, identified by its commit.
 
-    A revision that is in the local cache is used as it is there: ``main`` moves when the cache does.
+    A revision in the local cache is used as it is there: ``main`` moves when the cache does.
     """
 
     id: str
@@ -66,20 +66,20 @@ class HubModel:
 
     @property
     def name(self) -> str:
-        """As reports print it."""
+        """Its name in reports."""
         return self.id if self.revision == "main" else f"{self.id}@{self.revision}"
 
     @property
     def identity(self) -> dict[str, str]:
-        """What tells it from every other model."""
+        """What distinguishes it from every other model."""
         return {"id": self.id, "revision": self.commit}
 
     def arguments(self) -> dict[str, Any]:
-        """What ``from_pretrained`` is given."""
+        """Arguments for ``from_pretrained``."""
         return {"pretrained_model_name_or_path": self.id, "revision": self.commit}
 
     def check_code(self) -> None:
-        """See that all code of the model is of its own commit.
+        """Check that all code of the model belongs to its own commit.
 
         Raises:
             RecommenderError: If a part of it would come from another repository.
@@ -100,17 +100,17 @@ class HubModel:
                 continue
             except (OSError, ValueError) as error:
                 raise RecommenderError(
-                    f"hf:{self.name}: {name} cannot be read, so nobody knows whose code it names: "
+                    f"hf:{self.name}: {name} cannot be read, so the source of its code is unknown: "
                     f"{one_line(str(error))[:200]}"
                 ) from error
         _refuse_foreign_code(self.name, files)
 
     @cached_property
     def commit(self) -> str:
-        """The full hash that the revision stands for.
+        """The full commit hash of the revision.
 
         Raises:
-            RecommenderError: If it is neither in the cache nor to be had from the Hub.
+            RecommenderError: If it is neither in the cache nor on the Hub.
         """
         library()
         from huggingface_hub import hf_hub_download
@@ -127,7 +127,7 @@ class HubModel:
                 f"hf:{self.name} is neither a file or folder here nor a model that can be had from "
                 f"the Hugging Face Hub: {one_line(str(error))[:200]}"
             ) from error
-        # The cache keeps each commit in a folder of its name.
+        # The cache stores each commit in a folder of its name.
         return Path(config).parent.name
 
 
@@ -136,14 +136,14 @@ _NAMING_CODE = ("config.json", "tokenizer_config.json")
 
 
 def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
-    """``OTHER/REPOSITORY--module.Class`` is code of another repository, at whatever revision."""
+    """Refuse ``OTHER/REPOSITORY--module.Class``: code of another repository, at any revision."""
     for file in files:
         if not file.is_file():
             continue
         try:
             named = json.loads(file.read_text(encoding="utf-8")).get("auto_map") or {}
         except (ValueError, AttributeError) as error:
-            raise RecommenderError(f"hf:{name}: {file.name} is no JSON object") from error
+            raise RecommenderError(f"hf:{name}: {file.name} is not a JSON object") from error
         if "--" in json.dumps(named):
             raise RecommenderError(
                 f"hf:{name}: {file.name} names code of another repository ({named!r}), of which no "
@@ -152,17 +152,17 @@ def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
 
 
 def find(model: str, *, trust_remote_code: bool = False) -> LocalModel | HubModel:
-    """What a name means; nothing is read or downloaded yet.
+    """The source that a name stands for; reads and downloads nothing yet.
 
     Args:
         model: A folder, a ``.gguf`` file, or ``ID[@REVISION]``.
-        trust_remote_code: Whether Python code that comes with it may run. A folder here is known
-            by its content, and what its owner put there runs; of the Hub only a full commit hash
+        trust_remote_code: Whether Python code that comes with the model may run. The content of a
+            local folder identifies it, and the code in it runs. On the Hub only a full commit hash
             fixes the content.
 
     Raises:
-        RecommenderError: If it can be neither a path nor a name of the Hub, or code is to be
-            trusted that may change.
+        RecommenderError: If the name can be neither a path nor a name of the Hub, or if the trusted
+            code may change.
     """
     path = Path(model).expanduser()
     if trust_remote_code and path.suffix == ".gguf":
@@ -193,7 +193,7 @@ def find(model: str, *, trust_remote_code: bool = False) -> LocalModel | HubMode
 
 
 def library() -> Any:
-    """The library.
+    """The library transformers.
 
     Raises:
         MissingExtraError: If it or PyTorch is not installed.
@@ -206,7 +206,7 @@ def library() -> Any:
 
 
 def missing(error: ImportError) -> MissingExtraError:
-    """The error that says how to install what an import lacked."""
+    """The error that says how to install the missing package of an import."""
     return MissingExtraError(
         f"local models need {error.name or 'more packages'}: {one_line(str(error))[:200]}; install "
         f"PyTorch first, in the build for your machine (https://pytorch.org/get-started), then: "
@@ -216,7 +216,7 @@ def missing(error: ImportError) -> MissingExtraError:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without the progress bars and the warnings of transformers, which are not our user's."""
+    """Suppress the progress bars and the warnings of transformers."""
     logging = library().utils.logging
     bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

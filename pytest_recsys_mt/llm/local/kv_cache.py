@@ -1,4 +1,4 @@
-"""Keys and values of the tokens read so far, with room for those to come."""
+"""Keys and values of the tokens read so far, with room for the next ones."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from transformers import DynamicCache
 from transformers.cache_utils import Cache, DynamicLayer
 
 ROOM = 64
-"""Tokens by which a layer grows. The library's own copies all of it for every token."""
+"""Tokens by which a layer grows. The library's own layer is copied completely for every token."""
 
 
 STEP = {"cpu": 4096}
-"""Tokens read at a time, rows and columns together, by kind of device; others read all at once. What
-a CPU computes of more of them does not stay in its caches (16 prompts of 700 tokens: 671 tokens a
-second against 476)."""
+"""Tokens read at a time, rows and columns together, by kind of device; others read all at once. A
+larger part does not fit into the caches of a CPU (16 prompts of 700 tokens: 671 tokens a second
+against 476)."""
 
 
 class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
-    """A layer of full attention that writes new tokens behind the old ones, in place."""
+    """A layer of full attention that writes new tokens after the old ones, in place."""
 
     _held: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Add keys and values, `(rows, heads, tokens, size)`; gives all that are held."""
+        """Add keys and values, `(rows, heads, tokens, size)`; returns all stored ones."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         start = self.get_seq_length()
@@ -47,16 +47,16 @@ class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         return self.keys, self.values
 
     def batch_select_indices(self, indices: torch.Tensor) -> None:
-        """Go on with some of the rows, in this order; one may be named more than once."""
+        """Continue with some of the rows, in this order; a row may be named more than once."""
         super().batch_select_indices(indices)
         self._held = None
 
 
 def fits(network: Any) -> bool:
-    """Whether a model keeps nothing but plain keys and values, so that its rows can be rearranged.
+    """Whether a model stores only plain keys and values, so that its rows can be rearranged.
 
     Sliding windows count slots, and recurrent states have none: padding between a shared beginning
-    and the rest would change their answers.
+    and the rest would change the answers of such models.
     """
     accepted = inspect.signature(network.forward).parameters
     needed = ("attention_mask", "position_ids", "past_key_values", "logits_to_keep")
@@ -67,13 +67,13 @@ def fits(network: Any) -> bool:
 
 
 class Reading:
-    """What a model has read in each row of a batch, and what it expects next.
+    """The tokens that a model has read in each row of a batch, and its next prediction.
 
     Args:
         network: A model that `fits`.
 
     Attributes:
-        logits: Of the next token, `(rows, vocabulary)`.
+        logits: Logits of the next token, `(rows, vocabulary)`.
     """
 
     def __init__(self, network: Any) -> None:
@@ -88,7 +88,7 @@ class Reading:
         """Read more tokens in every row; shorter ones are padded before them.
 
         Args:
-            rows: One a row of the batch. Where nothing was read yet, they make the batch.
+            rows: One per row of the batch. The first call makes the batch.
         """
         longest = max(map(len, rows))
         padded = [[0] * (longest - len(row)) + list(row) for row in rows]
@@ -103,7 +103,7 @@ class Reading:
             self._step([row[start:end] for row in padded], own, 1, left=True)
 
     def score(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Read the last tokens of every row, shorter ones padded behind them.
+        """Read the last tokens of every row; shorter rows are padded at the end.
 
         Returns:
             Logits of the token after each, `(rows, tokens, vocabulary)`.
@@ -113,7 +113,7 @@ class Reading:
         return self._step(padded, rows, longest, left=False)
 
     def select(self, rows: Sequence[int]) -> None:
-        """Go on with some of the rows, in this order; one may be named more than once."""
+        """Continue with some of the rows, in this order; a row may be named more than once."""
         index = torch.tensor(rows, device=self._mask.device)
         for layer in self._layers:
             layer.batch_select_indices(index.to(layer.keys.device))

@@ -1,4 +1,4 @@
-"""When an answer has listed what it was asked for."""
+"""Detects that an answer has listed all requested entries."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pytest_recsys_mt.sanitize import sanitize
 
 
 def is_listed(text: str, k: int) -> bool:
-    """Whether an answer, as far as it is written, has `k` entries of a list behind it.
+    """Whether the answer so far has `k` complete entries of a list.
 
-    An entry counts once its line has ended. Entries are what the parser takes for such: numbered
-    lines, or bulleted ones where none is numbered; bullets below a numbered entry are comments.
-    Reasoning before the answer holds no entries.
+    An entry counts once its line has ended. Entries are those of the parser: numbered lines, or
+    bulleted ones if no line is numbered; bullets below a numbered entry are comments. Reasoning
+    before the answer contains no entries.
 
     Args:
         text: The answer so far.
-        k: Entries asked for.
+        k: Number of requested entries.
     """
     done = text[: text.rfind("\n") + 1]
     places = [piece.place for piece in pieces(sanitize(done))]

@@ -1,4 +1,4 @@
-"""Sampling in which every row of a batch draws from a generator of its own."""
+"""Sampling in which every row of a batch draws from its own generator."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class SeededSampling(LogitsProcessor):
 
     The largest of ``scores / temperature + g`` with independent standard Gumbel ``g`` is an exact
     draw from ``softmax(scores / temperature)`` (Maddison, Tarlow & Minka 2014, A* Sampling, section
-    2, https://arxiv.org/abs/1411.0030), so a row's draws depend on its seed and its scores alone,
-    never on the neighbours that share its batch, as they would with one generator for all.
+    2, https://arxiv.org/abs/1411.0030). So a row's draws depend only on its seed and its scores.
+    With one generator for all, they would also depend on the neighbours in the batch.
 
     Args:
-        seeds: One a row, at least 0.
+        seeds: One per row, at least 0.
         temperature: Above 0.
         top_p: Draw only from the most probable tokens that together reach this share, in (0, 1].
     """
@@ -29,7 +29,7 @@ class SeededSampling(LogitsProcessor):
         self._nucleus = TopPLogitsWarper(top_p) if top_p < 1 else None
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Go on with some of the rows, in this order."""
+        """Continue with some of the rows, in this order."""
         self._generators = [self._generators[row] for row in rows]
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""What the files of a local model hold: a digest of their content, and plain folders from GGUF."""
+"""The files of a local model: a digest of their content, and conversion from GGUF to a folder."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.files import cache_folder_for
 
 _CONTENT = {".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt", ".py"}
-"""Endings of the files of a model folder that decide about its answers."""
+"""Endings of the files of a model folder that affect its answers."""
 
 _REMEMBERED = 1 << 24
-"""Bytes from which the digest of a file is kept on disk."""
+"""The digest of a file of at least this many bytes is stored on disk."""
 
 
 def digest(path: Path) -> str:
     """SHA-256 of the content of a file, or of the files of a model folder and their names.
 
-    The whole content counts. The digest of a large file is kept, and holds as long as its path,
-    size and modification time (in ns) do.
+    The whole content counts. The digest of a large file is stored, and is valid while its path,
+    size and modification time (in ns) stay the same.
     """
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in _CONTENT)
@@ -59,12 +59,12 @@ def _digest_file(path: Path) -> str:
 def plain_folder(gguf: Path, cache: Path | None = None) -> Path:
     """The model of a GGUF file as a folder of float32 safetensors, which loads ten times faster.
 
-    It is converted once a machine; processes that want it meanwhile wait. It takes four bytes a
+    It is converted once per machine; other processes wait meanwhile. It takes four bytes per
     parameter on disk.
 
     Args:
         gguf: The file.
-        cache: Where the folder is kept; among the user's caches where it is not said.
+        cache: Where the folder is stored; by default among the user's caches.
 
     Raises:
         RecommenderError: If the file cannot be read as a model.
@@ -87,7 +87,7 @@ def plain_folder(gguf: Path, cache: Path | None = None) -> Path:
                         f"architectures from GGUF, and the others need a llama.cpp server and "
                         f"'openai:NAME'"
                     ) from error
-                # It appears whole or not at all.
+                # The folder appears completely or not at all.
                 os.replace(Path(scratch, "model"), folder)
     return folder
 
@@ -99,7 +99,7 @@ def _convert(gguf: Path, folder: Path) -> None:
     where: Any = {"gguf_file": gguf.name, "local_files_only": True, "trust_remote_code": False}
     tokenizer = AutoTokenizer.from_pretrained(gguf.parent, **where)
     model: Any = AutoModelForCausalLM.from_pretrained(gguf.parent, dtype=torch.float32, **where)
-    # The weights are plain numbers by now; transformers would still refuse to save them.
+    # The weights are plain numbers now, but transformers would still refuse to save them.
     model.hf_quantizer = model.quantization_method = None
     model.is_quantized = False
     del model.config.quantization_config

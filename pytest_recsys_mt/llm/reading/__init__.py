@@ -1,1 +1,1 @@
-"""From the text of an answer to the items that it names."""
+"""Finds the items that the text of an answer names."""

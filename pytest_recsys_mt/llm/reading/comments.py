@@ -1,7 +1,7 @@
-"""Where a title ends: markup, years, ratings and comments around it.
+"""Finds the end of a title: markup, years, ratings and comments around it.
 
-Nothing here knows any title. These are the marks by which people tell a title from what is said
-about it; the parser offers what they leave to the catalogue, longest first.
+This module knows no titles. It knows the marks that people put between a title and a comment. The
+parser looks up what is left in the catalogue, longest first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _MOST_CUTS = 24
 
 
 def unwrapped(text: str) -> str:
-    """`text` without what wraps all of it: emphasis, quotes, links, and trailing commas."""
+    """`text` without marks around all of it: emphasis, quotes, links, and trailing commas."""
     text = _BOXED.sub(r"\1", _LINK.sub(r"\1", text)).strip()
     key = _KEY.match(text)
     if key is not None:
@@ -92,7 +92,7 @@ def unlabelled(text: str) -> str:
 
 
 def retranslated(text: str) -> str:
-    """A title with another name and its year in one bracket, in two: ``A (B, 1999)``."""
+    """A title with another name and its year in one bracket, with two brackets: ``A (B, 1999)``."""
     match = _TRANSLATED.match(text)
     if match is None:
         return ""
@@ -101,8 +101,10 @@ def retranslated(text: str) -> str:
 
 
 def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
-    """The places where a title may end, the last first: the title, what follows, and whether the
-    title is closed there beyond doubt (by a quote, emphasis, a year or a rating).
+    """The places where a title may end, the last first.
+
+    Yields the title, the rest, and whether a quote, emphasis, a year or a rating surely ends the
+    title there.
     """
     for head, rest in _closed(text):
         yield unwrapped(head), rest, True
@@ -122,7 +124,7 @@ def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _closes(cut: re.Match[str], rest: str) -> bool:
-    """Whether these words or marks stand in no title."""
+    """Whether these words or marks cannot occur in a title."""
     if cut["by"]:
         return (
             re.match(r"(?:[A-Z][\w.'’-]*\s){1,3}[A-Z][\w.'’-]*[.,;:)]?(?:\s|$)", rest) is not None
@@ -133,7 +135,7 @@ def _closes(cut: re.Match[str], rest: str) -> bool:
 
 
 def _closed(text: str) -> Iterator[tuple[str, str]]:
-    """The title in quotes or emphasis that a text begins with, its year kept, and what follows."""
+    """The title in quotes or emphasis at the start of a text, with its year, and the rest."""
     for mark in _EMPHASIS:
         if text.startswith(mark):
             end = text.find(mark, len(mark))
@@ -161,7 +163,7 @@ def _with_year(head: str, rest: str) -> Iterator[tuple[str, str]]:
 
 
 def is_comment(rest: str, item: Item) -> bool:
-    """Whether what follows a title is said about it, and is no subtitle of another film.
+    """Whether the rest after a title is a comment on it, and not a subtitle of another film.
 
     ``Alien: Resurrection`` is one title, ``Alien: a classic`` is a title and a comment.
     """
@@ -210,7 +212,7 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def title_of(text: str) -> str:
-    """The likely title in a piece that no known title begins, without its year and comments."""
+    """The likely title in a piece that begins with no known title, without year and comments."""
     text = unlabelled(text)
     for head, _ in _closed(text):
         return split_year(unwrapped(head))[0]
@@ -229,19 +231,19 @@ def title_of(text: str) -> str:
 
 
 def unrated(text: str) -> str:
-    """The title in ``Heat: 5``, which a whole number up to 10 rates, or nothing."""
+    """The title in ``Heat: 5``, which a whole number up to 10 rates, or an empty text."""
     rated = _RATED.search(text)
     return "" if rated is None else unwrapped(text[: rated.start()])
 
 
 def year_in(text: str) -> str:
-    """The year in brackets anywhere in a piece, ``(1995)``, or nothing."""
+    """The year in brackets anywhere in a piece, ``(1995)``, or an empty text."""
     match = _DATED.search(text)
     return "" if match is None else match[0]
 
 
 def unknown_title(text: str) -> str:
-    """The title that a piece may have although no catalogue knows it, or nothing."""
+    """The possible title in a piece although no catalogue knows it, or an empty text."""
     text = text.strip()
     placeholder = re.fullmatch(r"\[[^\[\]\"'“‘]*\]|<[^<>]*>|\{[^{}]*\}", text)
     if placeholder or _DETAIL.match(text) or text.rstrip("*_ ").endswith((":", "：")):
@@ -274,7 +276,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def is_capitalised(text: str) -> bool:
-    """Whether a line of its own is written as titles are: longer words begin with a capital."""
+    """Whether a line is written like a title: longer words begin with a capital."""
     tokens = [t.strip("\"'“”.,:;!?()") for t in text.split()]
     tokens = [t for t in tokens if t]
     if (

@@ -1,4 +1,4 @@
-"""Several titles in one line: where they part, and the sentences that hold them."""
+"""Several titles in one line: where to split them, and the sentences that contain them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _CONJUNCTION = re.compile(
 
 
 class Part(NamedTuple):
-    """One part of an enumeration, by its place in the text.
+    """One part of an enumeration, by its position in the text.
 
-    `parts_surely` is whether what stands before it parts titles for sure (a comma, not "and").
+    `parts_surely` is whether the separator before it surely splits titles (a comma, not "and").
     """
 
     start: int
@@ -35,7 +35,7 @@ class Part(NamedTuple):
 
 
 def leads(text: str) -> Iterator[tuple[str, str]]:
-    """An enumeration, also without the words that lead to it: ``I recommend: Heat, Casino``."""
+    """An enumeration, with and without the words before it: ``I recommend: Heat, Casino``."""
     yield "", text
     for mark in (":", "："):
         lead, colon, rest = text.partition(mark)
@@ -47,7 +47,7 @@ def leads(text: str) -> Iterator[tuple[str, str]]:
 
 
 def parts(text: str) -> list[Part]:
-    """The parts of an enumeration; brackets and quotes are kept whole."""
+    """The parts of an enumeration; brackets and quotes are not split."""
     text = text.strip()
     shelters = [match.span() for match in _SHELTER.finditer(text)]
     found: list[Part] = []
@@ -67,7 +67,7 @@ def parts(text: str) -> list[Part]:
 
 
 def plain_heads(text: str) -> Iterator[str]:
-    """What one part of an enumeration may have as its title."""
+    """The possible titles of one part of an enumeration."""
     text = text.strip().strip("[]{}").strip()
     text = unwrapped(text)
     yield text
@@ -94,8 +94,9 @@ _WORD = re.compile(r"\S+")
 
 
 def spans(text: str, most: int) -> Iterator[tuple[int, int, bool]]:
-    """Where a sentence may hold a title: start, end, and whether it is quoted; in order, longest
-    first. Unquoted ones begin with a capital or a digit.
+    """Where a sentence may contain a title: start, end, and whether it is quoted.
+
+    In order, longest first. Unquoted ones begin with a capital or a digit.
     """
     quoted = {}
     for match in _QUOTED.finditer(text):

@@ -1,4 +1,4 @@
-"""Films that exist, to tell a title outside the catalogue from one that was made up."""
+"""Existing films, to distinguish a title outside the catalogue from an invented one."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from pytest_recsys_mt.llm.reading.spelling import normalise, split_brackets, spl
 from pytest_recsys_mt.requests import Item
 
 LEAST_SHARE = 0.2
-"""Share of a catalogue that is known where it is one of films. It is 73 % of MovieLens
-(ml-latest-small), 52 % of its films since 2010; a book or a song is seldom called like a film of its
-very year."""
+"""Least share of known films in a catalogue of films. It is 73 % of MovieLens (ml-latest-small), 52
+% of its films since 2010; a book or a song seldom has the title of a film of the same year."""
 
 MOST_ASKED = 1000
-"""Items, evenly over the catalogue, by which that share is told."""
+"""Number of items, evenly over the catalogue, from which that share is estimated."""
 
 
 class KnownFilms:
-    """The films of `pytest_recsys_mt.datasets.metadata`, where the catalogue is one of films.
+    """The films of `pytest_recsys_mt.datasets.metadata`, if the catalogue is one of films.
 
-    No loader says what its items are; a catalogue is one of films where at least `LEAST_SHARE` of
-    its items with a year are such films. The films are read when they are first asked for; without
-    the extra ``metadata`` none is known.
+    Loaders do not say what their items are. A catalogue is one of films if at least `LEAST_SHARE`
+    of its items with a year are known films. The films are read at first use; without the extra
+    ``metadata`` no film is known.
 
     Args:
         catalogue: The items.
@@ -32,10 +31,10 @@ class KnownFilms:
         self._catalogue = tuple(catalogue)
 
     def hold(self, title: str, year: int) -> bool:
-        """Whether there is a film of that year and, but for its normal form, that very title.
+        """Whether there is a film of that year with that title in normal form.
 
-        A film whose director and year are those of an item counts as that item under a name that
-        the catalogue lacks (``Star Wars`` of 1977), and is not held.
+        A film with the director and the year of an item counts as that item under a name that the
+        catalogue lacks (``Star Wars`` of 1977): the result is False.
 
         Raises:
             DataError: If the database cannot be read.
@@ -45,7 +44,7 @@ class KnownFilms:
 
     @cached_property
     def _films(self) -> dict[tuple[str, int], frozenset[str]]:
-        """Directors by normal form and year; nothing where the catalogue is not one of films."""
+        """Directors by normal form and year; empty if the catalogue is not one of films."""
         from pytest_recsys_mt.datasets import metadata
 
         films = {

@@ -1,7 +1,7 @@
-"""Where the entries of a text answer are, before anything is known about titles.
+"""Finds the entries of a text answer, without any knowledge of titles.
 
-`pieces` cuts an answer into pieces, each with the place it stood in: a list, running text, a
-comment below a list entry. What a piece names is the parser's business.
+`pieces` cuts an answer into pieces, each with its place: a list, running text, a comment below a
+list entry. The parser decides what a piece names.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 MAX_CHARACTERS = 100_000
-"""Characters of an answer that are read (after its reasoning is taken off); the rest is not."""
+"""Most characters of an answer to read (without its reasoning); the rest is ignored."""
 
 MAX_PIECES = 1_000
-"""Pieces of an answer that are read; a list of recommendations is never that long."""
+"""Most pieces of an answer to read; no list of recommendations is that long."""
 
 Place = Literal["numbered", "bulleted", "data", "line", "note"]
-"""Where a piece stood.
+"""The place of a piece.
 
 * ``numbered``, ``bulleted``: an entry of a list of that kind
 * ``data``: an element of JSON, a cell of a table, an element of an HTML list
-* ``line``: a line of its own
+* ``line``: a separate line
 * ``note``: below a numbered entry, where comments stand
 """
 
@@ -34,10 +34,10 @@ class Piece:
     """A part of an answer that may name one item, or several in one line.
 
     Attributes:
-        text: Without its list marker.
-        place: Where it stood.
+        text: The text without its list marker.
+        place: Its place.
         whole: With its list marker, for titles that begin like one (``300: Rise of an Empire``).
-        year: Of release, where the data say it.
+        year: Year of release, if the data contain it.
     """
 
     text: str
@@ -107,7 +107,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 def _answer_of(text: str) -> str:
-    """What the model says to the user: no reasoning before it, no further turn behind it."""
+    """The answer to the user: without the reasoning before it and any further turn after it."""
     for pattern in (_THINKING, _FINAL):
         ends = [match.end() for match in pattern.finditer(text)]
         if ends and (rest := text[ends[-1] :]).strip():
@@ -126,7 +126,7 @@ def _answer_of(text: str) -> str:
 
 
 def _data(text: str) -> list[Piece] | None:
-    """The entries of an answer in JSON (whole, in a fence, behind a sentence, or line by line)."""
+    """The entries of an answer in JSON (whole, in a fence, after a sentence, or line by line)."""
     decoder = json.JSONDecoder(strict=False)
     found: list[Piece] = []
     position, before = 0, 0
@@ -259,7 +259,7 @@ def _marked(line: str) -> Iterable[Piece]:
 
 
 def _is_marker(number: re.Match[str], line: str) -> bool:
-    """``3:10 to Yuma`` and ``1.5`` begin with no marker."""
+    """Whether a number is a list marker: ``3:10 to Yuma`` and ``1.5`` do not begin with one."""
     following = line[number.end() : number.end() + 1]
     tight = not number["space"] and not number["mark"].isspace()
     return not (tight and (following.isdigit() or (":" in number["mark"] and following)))

@@ -1,8 +1,9 @@
-"""Reading a text answer: which items it names, in its order, and what the rest of it is.
+"""Reads a text answer: the items it names, in its order, and the kind of the rest.
 
-The answer is sanitized here, once, and cut into pieces by `layout.pieces`; `comments` knows where a
-title may end, `enumerations` where several part, and `titles` which item it is. The held-out item is never looked at. Work grows
-linearly with the answer up to `layout.MAX_CHARACTERS` and `layout.MAX_PIECES`, and stops there.
+The answer is sanitized here, once, and cut into pieces by `layout.pieces`. `comments` finds the end
+of a title, `enumerations` splits several titles, and `titles` finds the item. The parser never uses
+the held-out item. Work grows linearly with the answer up to `layout.MAX_CHARACTERS` and
+`layout.MAX_PIECES`, and stops there.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _CANDIDATE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _JOINED = 7
-"""Parts between commas that one title may have."""
+"""Most comma-separated parts of one title."""
 
 _MOST_WORDS = 14
-"""Words that a title has at most when it is looked for inside a sentence."""
+"""Most words of a title inside a sentence."""
 
 
 def parse(
@@ -39,19 +40,19 @@ def parse(
 ) -> tuple[Entry, ...]:
     """The entries of a text answer, best first; it never raises.
 
-    A list entry that names no item is a title ``outside`` the catalogue where one of its year
-    `exists`, otherwise an ``unknown`` one; prose is ``unparsed``. Plain numbers
-    stand for the candidates, which every prompt numbers from 1. Of an answer in sentences, without
-    any list, the titles in it count, but not those of the history, which it may only mention.
+    A list entry that names no item is a title ``outside`` the catalogue if `exists` knows one of
+    its year, otherwise an ``unknown`` one; prose is ``unparsed``. Plain numbers stand for the
+    candidates, which every prompt numbers from 1. In an answer in sentences, without a list, the
+    titles count, except those of the history, which the answer may only mention.
 
     Args:
-        text: What the model wrote.
-        request: What it was asked.
+        text: The text of the model.
+        request: The request.
         index: The titles of the catalogue.
         truncated: Whether the model was cut off; then its last entry counts only as a full title.
             Without this, a last entry that a longer title begins with is taken as cut off.
-        shown: How the prompt named each candidate, where edits changed it; see `Template.shown`.
-        exists: Whether there is a title of that year; see `KnownFilms.hold`. It is asked only about
+        shown: How the prompt named each candidate, if edits changed it; see `Template.shown`.
+        exists: Whether there is a title of that year; see `KnownFilms.hold`. It is called only for
             titles that name no item.
     """
     reader = _Reader(request, index, shown, exists)
@@ -87,9 +88,9 @@ class _Reader:
         self._scope = index.scope(request.candidates or (), history, shown)
         self._named: set[str] = set()
         self._listed = False  # whether any piece stood in a list
-        self._heading = False  # whether the last numbered piece named nothing
-        self._loose: list[int] = []  # entries of lines of their own that named nothing
-        self._open = ""  # the last title that was not equal to one, which may be cut off
+        self._heading = False  # whether the last numbered piece named no item
+        self._loose: list[int] = []  # entries of separate lines that named no item
+        self._open = ""  # the last title without an equal one, which may be cut off
 
     def read(self, piece: Piece) -> None:
         """Add the entries of one piece."""
@@ -107,7 +108,7 @@ class _Reader:
                 self._read_one(piece, text)
 
     def finish(self, *, cut_off: bool) -> None:
-        """Settle what only the whole answer can tell."""
+        """Decide what depends on the whole answer."""
         last = self.entries[-1] if self.entries else None
         if last is not None and self._open:
             unfinished = last.kind in ("unknown", "unparsed") and self._scope.extends(self._open)
@@ -127,7 +128,7 @@ class _Reader:
     # ---- one piece ----
 
     def _read_whole(self, piece: Piece, text: str) -> bool:
-        """A piece that is one title and nothing else."""
+        """Read a piece that is exactly one title."""
         item = self._equal(text, piece.year)
         if item is None and piece.whole and piece.whole != piece.text:
             item = self._equal(comments.unwrapped(piece.whole), piece.year)
@@ -140,13 +141,13 @@ class _Reader:
         return True
 
     def _unnumbered(self, text: str) -> str:
-        """A line less the number before it, ``1 Heat``, where that is the next in turn."""
+        """A line without the number before it, ``1 Heat``, if that is the next number."""
         number, _, rest = text.partition(" ")
         turn = len([entry for entry in self.entries if entry.item is not None]) + 1
         return rest if number == str(turn) else ""
 
     def _read_one(self, piece: Piece, text: str) -> None:
-        """A piece that names one item at most."""
+        """Read a piece that names at most one item."""
         self._open = ""
         item = self._beginning(text, piece.year)
         title = "" if item else comments.unknown_title(piece.text)
@@ -171,7 +172,7 @@ class _Reader:
             self._prose(piece.text)
 
     def _beginning(self, text: str, year: int | None) -> Item | None:
-        """The item of the longest title that a piece begins with and then comments on."""
+        """The item of the longest title at the start of a piece, before a comment."""
         for head, rest, closed in comments.cuts(text):
             item = self._equal(head, year)
             if item is None:
@@ -179,11 +180,11 @@ class _Reader:
             if closed or comments.is_comment(rest, item) or self._equal(rest) == item:
                 return item
             if self._offered.get(item.id, "").startswith(normalise(text)):
-                return item  # what follows begins as it does in the title that was offered
+                return item  # the rest begins as in the offered title
         return self._equal(comments.retranslated(text), year)
 
     def _number(self, text: str) -> Item | None:
-        """The candidate that a plain number stands for."""
+        """The candidate with a given number."""
         match = _CANDIDATE_NUMBER.fullmatch(text.strip().rstrip(",;"))
         if match is None or not self._candidates:
             return None
@@ -193,7 +194,7 @@ class _Reader:
     # ---- several titles in one piece ----
 
     def _read_several(self, piece: Piece, text: str) -> bool:
-        """``Heat, Casino and Alien``, also behind the sentence that leads to it."""
+        """Read ``Heat, Casino and Alien``, also after an introductory sentence."""
         best, most = ("", list[tuple[str, Item | None]]()), 0
         for lead, rest in enumerations.leads(text):
             found = self._several(rest, strict=piece.place not in ("line", "note"))
@@ -211,9 +212,9 @@ class _Reader:
         return True
 
     def _several(self, text: str, *, strict: bool) -> list[tuple[str, Item | None]]:
-        """The parts of an enumeration with their items, or nothing where it is none.
+        """The parts of an enumeration with their items; empty if it is not an enumeration.
 
-        The catalogue decides which commas part titles: the longest title wins.
+        The catalogue decides which commas split titles: the longest title wins.
         """
         parts = enumerations.parts(text)[:MAX_PIECES]
         if len(parts) < 2:
@@ -297,7 +298,7 @@ class _Reader:
             at = end
 
     def _is_bare_list(self) -> bool:
-        """Whether lines of their own are titles: none stands in a list, and two at least could."""
+        """Whether separate lines are titles: none stands in a list, and at least two could be."""
         titles = (comments.unknown_title(self.entries[at].text) for at in self._loose)
         likely = sum(comments.is_capitalised(title) for title in titles if title)
         return not self._listed and likely + sum(e.item is not None for e in self.entries) > 1
@@ -310,8 +311,8 @@ class _Reader:
     def _find(self, title: str, year: int | None) -> Item | None:
         """The item of a title that may be misspelt or rated.
 
-        A whole number behind it is taken for a rating last of all: ``Rocky: 2`` is Rocky II where
-        there is one.
+        A whole number after it counts as a rating only as a last resort: ``Rocky: 2`` is Rocky II
+        if the catalogue has it.
         """
         self._open = title
         item = self._scope.find(title, year, self._named)

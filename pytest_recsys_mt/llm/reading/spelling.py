@@ -1,4 +1,4 @@
-"""How titles are written: their normal form, their year, their other names, their misspellings."""
+"""How titles are written: normal form, year, other names, misspellings."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Container, Sequence
 from functools import lru_cache
 
 MIN_LENGTH = 8
-"""Letters of the normal form below which a title has no misspellings, only neighbours."""
+"""A normal form with fewer letters has no misspellings, only neighbours."""
 
 _INVERTED = re.compile(
     r",\s?(the|an?|d(?:er|ie|as|en|em|e|et)|eine?|les?|la|l['’]|une?|des|el|l[ao]s|una|il|lo|gli|i|uno"
     r"|os?|as|uma?|het|een|en|ett?)(?=\s*$|\s*[\[(:]|\s+[-–—]\s)",
     re.IGNORECASE,
 )
-"""The article that libraries put behind a title: ``Matrix, The``."""
+"""The article that libraries put after a title: ``Matrix, The``."""
 
 _YEAR = re.compile(
     r"[(\[（]\s?((?:18|19|20)\d\d)(?:\s?[-–—/]\s?(?:\d{2,4})?)?(?:[,;:]?\s[^()\[\]（）]{0,60})?[)\]）]$"
@@ -30,7 +30,7 @@ _QUALIFIER = re.compile(
     r"imax|tv|3d|dvd|the movie|the director|original|new|remake|subtitled|dubbed)\b",
     re.IGNORECASE,
 )
-"""How a bracket begins that says which of several it is, not how else it is called."""
+"""The start of a bracket that distinguishes versions and is not another name."""
 
 _STROKES = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "&": "and"}
@@ -55,7 +55,7 @@ _WIDE_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 _DOUBLED = re.compile(r"(.)\1+")
 
 MAX_LENGTH = 400
-"""Characters of a text that can be part of a title; whatever follows is no title any more."""
+"""Most characters of a text that can belong to a title; the rest is ignored."""
 
 
 def _fold(text: str) -> str:
@@ -76,11 +76,11 @@ def _uninvert(title: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def normalise(title: str) -> str:
-    """The form in which equal titles are equal: letters and digits alone, of any script.
+    """The form in which equal titles are equal: only letters and digits, of any script.
 
     ``Matrix, The`` and ``the  MATRIX!`` are both ``thematrix``. Characters of width and
     compatibility (NFKC), HTML entities, case, Latin diacritics, punctuation and spaces do not
-    count, ``&`` is ``and``. A title without any letter or digit is its own normal form.
+    count; ``&`` is ``and``. A title without letters and digits is its own normal form.
     """
     folded = _fold(_uninvert(html.unescape(title[:MAX_LENGTH].strip())))
     letters = "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
@@ -97,10 +97,10 @@ def split_year(text: str) -> tuple[str, int | None]:
 
 
 def split_brackets(title: str) -> tuple[str, tuple[str, ...]]:
-    """A title and its other names, which MovieLens puts in brackets behind it.
+    """A title and its other names, which MovieLens puts in brackets after it.
 
-    ``Seven (a.k.a. Se7en)`` is ``Seven`` and ``Se7en``. A bracket that says which of several it is
-    (``Part 1``) is no other name.
+    ``Seven (a.k.a. Se7en)`` is ``Seven`` and ``Se7en``. A bracket that distinguishes versions
+    (``Part 1``) is not another name.
     """
     names: list[str] = []
     title = title.strip()
@@ -113,7 +113,7 @@ def split_brackets(title: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _opening(text: str) -> int:
-    """Where the bracket opens that closes at the end of a text, or -1."""
+    """The position of the bracket that closes at the end of a text, or -1."""
     depth = 0
     for at in range(len(text) - 1, -1, -1):
         depth += (text[at] == ")") - (text[at] == "(")
@@ -123,9 +123,9 @@ def _opening(text: str) -> int:
 
 
 def words(title: str) -> tuple[str, ...]:
-    """The words of a title as they are compared: folded, articles gone, numerals as digits.
+    """The words of a title for comparison: folded, without articles, numerals as digits.
 
-    ``Part II``, ``Vol. 2`` and ``2`` are one word, but not at the beginning.
+    ``Part II``, ``Vol. 2`` and ``2`` are one word, except at the beginning.
     """
     found: list[str] = re.findall(r"\w+", _fold(_uninvert(title)).replace("'", "").replace("’", ""))
     kept: list[str] = []
@@ -141,15 +141,15 @@ def words(title: str) -> tuple[str, ...]:
 
 
 def in_digits(title: Sequence[str]) -> tuple[str, ...]:
-    """Words with the numbers up to thirteen as digits: ``Ocean's Eleven`` as ``Ocean's 11``.
+    """The words with the numbers up to thirteen as digits: ``Ocean's Eleven`` as ``Ocean's 11``.
 
-    A number that is all of a title stays: ``Nine`` and ``9`` are two films of one year.
+    A title that is only a number stays: ``Nine`` and ``9`` are two films of one year.
     """
     return tuple(_CARDINALS.get(word, word) for word in title) if len(title) > 1 else tuple(title)
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a text is written in another script than the Latin one."""
+    """Whether a text is written in another script than Latin."""
     return any(c.isalpha() and ord(c) > 0x36F for c in text)
 
 
@@ -160,20 +160,20 @@ def is_misspelling(
     known: Container[str] = frozenset(),
     dated: bool = False,
 ) -> bool:
-    """Whether these words can only be the words of that title, misspelt.
+    """Whether these words can only be a misspelling of that title.
 
     Most titles one letter apart are two films (Alien and Aliens, Contact and Contract, Julie and
-    Julia), so: as many words; numbers and short words equal; one edit a word, inside it; and either
-    a long word is equal too, or the misspelt one is long.
+    Julia). So the number of words must be equal; numbers and short words must be equal; each word
+    may have one edit, inside it; and a long word must be equal, or the misspelt one must be long.
 
     Args:
         written: Words of a text.
         title: Words of a title.
-        known: Words that are spelt rightly, since titles hold them; none of them is a misspelling
-            of another (Good Will Haunting).
-        dated: Whether the text gives the year of that title. Then a letter too many or too few
-            beside a long word that is equal counts in shorter words too, whether or not that makes
-            another word (Forest Gump), and a doubled letter in the shortest.
+        known: Correctly spelt words, since titles contain them; none of them is a misspelling of
+            another (Good Will Haunting).
+        dated: Whether the text gives the year of that title. Then, beside an equal long word, a
+            missing or extra letter is allowed in shorter words too, even if that makes another word
+            (Forest Gump), and a doubled letter in the shortest.
     """
     from rapidfuzz.distance import OSA
 

@@ -1,7 +1,7 @@
 """Finding items by the titles people and models write.
 
-Two titles are equal when their normal forms are. What is not equal may still match, but only where
-nothing speaks against it: a wrong match is a wrong verdict, a missed one is a reported unknown title.
+Two titles are equal if their normal forms are. Unequal titles may still match, but only if nothing
+contradicts it: a wrong match is a wrong verdict, a missed one is a reported unknown title.
 """
 
 from __future__ import annotations
@@ -30,22 +30,24 @@ __all__ = ["Scope", "TitleIndex", "normalise"]
 YEAR_SLACK = 1
 """Years that a text and the catalogue may differ for one film: a festival and its release.
 
-No more among few items either: 8 % of the films of MovieLens (823 of 9,742 in ml-latest-small) have a
-namesake of another year in Wikidata alone, so "Casablanca (1967)" is not the one of 1942 for sure.
+The limit holds even among few items: 8 % of the films of MovieLens (823 of 9,742 in
+ml-latest-small) have a namesake of another year in Wikidata alone, so "Casablanca (1967)" may not
+be the one of 1942.
 """
 
 MIN_SCORE = 88.0
 """Least similarity (rapidfuzz's `ratio` of the normal forms, of 100) of a misspelt title."""
 
 MIN_MARGIN = 3.0
-"""By how much the best misspelt title must beat the next plausible one, in the same unit."""
+"""By how much the best misspelt title must beat the second best, in the same unit."""
 
 LONG = 5
-"""Words, articles not counted, from which titles that differ in an article are one: of 17,472 films
-of Wikidata none of that length has a namesake but for its article, of shorter ones 148."""
+"""Titles with at least this many words, without articles, are one title if they differ only in an
+article: of 17,472 films of Wikidata none of that length has such a namesake, of shorter ones
+148."""
 
 _WHICH = re.compile(r"\((?:part|vol|volume|season|series|episode|chapter)\b", re.IGNORECASE)
-"""A bracket without which a title is another one."""
+"""A bracket whose absence makes another title."""
 
 
 class _Name(NamedTuple):
@@ -62,7 +64,7 @@ class _Group:
     """Items looked up together; `by_name` holds all names of equal normal form, in item order."""
 
     by_name: dict[str, list[_Name]]
-    closed: bool  # few items that the text was asked to choose among or was shown
+    closed: bool  # few items: those offered or shown to the text's model
 
     @classmethod
     def of(cls, items: Iterable[Item], *, closed: bool) -> _Group:
@@ -81,7 +83,7 @@ class _Group:
 
     @cached_property
     def by_words(self) -> dict[tuple[str, ...], list[_Name]]:
-        """Names by `words` in digits, for what differs in articles and numbers alone."""
+        """Names by `words` in digits, for titles that differ only in articles and numbers."""
         index: dict[tuple[str, ...], list[_Name]] = {}
         for names in self.by_name.values():
             for name in names:
@@ -96,7 +98,7 @@ class _Group:
 
     @cached_property
     def by_main_title(self) -> dict[str, list[_Name]]:
-        """Names with a subtitle by what stands before it."""
+        """Names with a subtitle by their main title."""
         index: dict[str, list[_Name]] = {}
         for names in self.by_name.values():
             for name in names:
@@ -108,7 +110,7 @@ class _Group:
     def choose(
         self, names: Sequence[_Name], year: int | None, slack: int, used: Collection[str]
     ) -> Item | None:
-        """The one item these names stand for, or None where nothing or too much fits."""
+        """The one item that these names stand for, or None if nothing or too much matches."""
         if year is not None:
             near = [n for n in names if n.year is None or abs(n.year - year) <= slack]
             gaps = [abs(n.year - year) if n.year is not None else slack for n in near]
@@ -133,7 +135,7 @@ class Scope:
         self._copies = copies or {}
 
     def equal(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
-        """The item of an equal title, see `TitleIndex.find`; nothing misspelt matches."""
+        """The item of an equal title, see `TitleIndex.find`; misspellings do not match."""
         text = text[:MAX_LENGTH]
         copied = self._copies.get(normalise(text))
         if copied is not None and year in (None, copied.year):
@@ -159,17 +161,17 @@ class Scope:
         return None
 
     def extends(self, text: str) -> bool:
-        """Whether a longer title begins with this text, as the end of a cut-off answer does."""
+        """Whether a longer title begins with this text, as at the end of a cut-off answer."""
         key = normalise(text)
         return any(
             name.startswith(key) and name != key for group in self._groups for name in group.by_name
         )
 
     def _bracketed(self, title: str, year: int | None, used: Collection[str]) -> Item | None:
-        """A title with another name in brackets: where both are of films, they must be of one.
+        """The item of a title with another name in brackets: if both name films, they must be one.
 
-        ``The Ring (Ringu)`` names two films, hence none. The name in brackets counts alone only
-        where the year agrees, or where it is the same title in another script.
+        ``The Ring (Ringu)`` names two films, hence no item. The name in brackets counts alone only
+        if the year agrees, or if it is the same title in another script.
         """
         base, others = split_brackets(title)
         if base == title or _WHICH.search(title, len(base)):
@@ -194,11 +196,11 @@ class Scope:
         return None
 
     def _reworded(self, text: str, year: int | None, used: Collection[str]) -> Item | None:
-        """Articles, numerals (``Rocky 2``) and, with the year agreeing, a subtitle left out.
+        """Matches without articles, numerals (``Rocky 2``) and, if the year agrees, a subtitle.
 
-        "The Batman" is not "Batman": an article alone is left out only where the text chose among
-        few, the year agrees, or the title is `LONG`; a subtitle only where both of the first do,
-        since spin-offs share their year.
+        "The Batman" is not "Batman": an article alone is left out only if the text chose among few,
+        the year agrees, or the title is `LONG`. A subtitle is left out only if the text chose among
+        few and the year agrees, since spin-offs share their year.
         """
         spelt = words(text)
         if not spelt:
@@ -218,7 +220,7 @@ class Scope:
         return None if year is None else self._of_main_title(text, year)
 
     def _of_main_title(self, text: str, year: int) -> Item | None:
-        """The item of that year which alone has a subtitle that the text lacks, or the reverse."""
+        """The only item of that year with a subtitle that the text lacks, or the reverse."""
         near = [group for group in self._groups if group.closed]
         main, colon, _ = text.partition(":")
         main = main.removesuffix(" or")  # "Dr. Strangelove or: How I Learned"
@@ -267,13 +269,13 @@ class Scope:
 
 
 def _hardly_another(spelt: Sequence[str], text: str, title: str) -> bool:
-    """Whether a title of the same words is the same, although no year says so."""
+    """Whether a title of the same words is the same, even without a year."""
     numbered = any(word.isdigit() for word in spelt)
     return len(spelt) >= LONG or (numbered and normalise(text)[:1] == normalise(title)[:1])
 
 
 class TitleIndex:
-    """The items of a catalogue by what they are called.
+    """The items of a catalogue by their names.
 
     Args:
         items: The catalogue.
@@ -293,9 +295,9 @@ class TitleIndex:
         Args:
             offered: Items that the text was asked to choose among.
             history: Items that the text was shown.
-            shown: How each of `offered` was shown where that was not by its title. Such a name
-                counts only as a whole, and only where it is of one item and no title of another
-                that the request holds.
+            shown: How each of `offered` was shown, if not by its title. Such a name counts only as
+                a whole, and only if it belongs to one item and is no title of another in the
+                request.
         """
         near = [_Group.of(offered, closed=True), _Group.of(history, closed=True)]
         return Scope([*near, self._catalogue], _copies(offered, shown, Scope(near)))
@@ -303,16 +305,16 @@ class TitleIndex:
     def find(self, text: str, year: int | None = None, offered: Iterable[Item] = ()) -> Item | None:
         """The item that `text` names, or None.
 
-        Titles are equal by `normalise`, by the title or by another name in its brackets; a year in
-        the text must agree (within `YEAR_SLACK`) and tells remakes apart. An item among `offered`
-        comes before the rest of the catalogue. What differs in articles, numerals or spelling
-        matches only where it can hardly be anything else (`is_misspelling`, `MIN_SCORE`,
-        `MIN_MARGIN`, `LONG`; a single word only among `offered`, or with its year). A title that
-        several years of the catalogue share names none of them.
+        Titles are equal by `normalise`, by the title or by another name in its brackets. A year in
+        the text must agree (within `YEAR_SLACK`) and distinguishes remakes. An item among `offered`
+        comes before the rest of the catalogue. Titles that differ in articles, numerals or spelling
+        match only if hardly anything else is possible (`is_misspelling`, `MIN_SCORE`, `MIN_MARGIN`,
+        `LONG`; a single word only among `offered`, or with its year). A title that several years of
+        the catalogue share names none of them.
 
         Args:
             text: The title, perhaps with its year in brackets.
-            year: Of release, where it is known from elsewhere.
+            year: Year of release, if known from elsewhere.
             offered: Items that the text was asked to choose among.
         """
         return self.scope(tuple(offered)).find(text, year)
@@ -321,7 +323,7 @@ class TitleIndex:
 def _copies(
     offered: Sequence[Item], shown: Sequence[Sequence[str]], titles: Scope
 ) -> dict[str, Item]:
-    """The items by the normal forms under which they alone were shown, less those of `titles`."""
+    """The items by the normal forms under which only they were shown, without those of `titles`."""
     owners: dict[str, list[Item]] = {}
     for item, names in zip(offered, shown, strict=bool(shown)):
         for key in {normalise(name) for name in names if titles.equal(name) is None} - {""}:

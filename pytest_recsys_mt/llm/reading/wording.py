@@ -1,4 +1,4 @@
-"""The words by which prose is told from titles, in the languages that models answer in."""
+"""The words that distinguish prose from titles, in the languages of the models' answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SMALL = _words(
     "della delle dello degli dalla nella sulla para como sobre desde hasta este esta nach über unter ohne "
     "oder aber eine einer eines einem einen der die das och från till med"
 )
-"""Longer words that titles write small."""
+"""Longer words that titles write in lower case."""
 
 SAID = _words(
     "film films movie movies classic drama comedy thriller romance musical western documentary animation "
@@ -24,7 +24,7 @@ SAID = _words(
     "featuring follows explores película pelicula comedia clásico film klassiker komödie comédie chef-d'œuvre "
     "storia commedia great similar perfect must-watch must-see"
 )
-"""Words that, written small, say something about a film."""
+"""Words that, in lower case, comment on a film."""
 
 GENRES = _words(
     "action adventure animation animated biography children comedy crime documentary drama family fantasy "
@@ -53,4 +53,4 @@ LEADING = re.compile(
     r"recomiendo|sugiero|recommande|suggère|consiglio|recomendo|raad|rekommenderar)\s+"
     r"(?=[*_\"“„«'‘]{0,3}[A-Z0-9])"
 )
-"""The verb behind which a sentence begins to list titles."""
+"""The verb after which a sentence begins to list titles."""

@@ -1,4 +1,4 @@
-"""Recommenders trained by gradient descent; each module is imported when its model is first named.
+"""Recommenders trained by gradient descent; each module is imported when its model is first used.
 
 They need PyTorch: ``pip install 'pytest-recsys-mt[train]'``.
 """
@@ -13,11 +13,12 @@ __all__ = ["Trained"]
 
 @runtime_checkable
 class Trained(Protocol):
-    """A recommender that is trained once and kept on disk.
+    """A recommender that is trained once and stored on disk.
 
     Attributes:
-        folder: Where networks are kept; None among the user's caches.
-        stream: Of a terminal, for a progress bar; None takes standard error if it is a terminal.
+        folder: Folder of the networks; None is among the user's caches.
+        stream: Stream to a terminal, for a progress bar; None takes standard error if it is a
+            terminal.
     """
 
     folder: Path | None

@@ -26,45 +26,46 @@ from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Setting
 from pytest_recsys_mt.requests import Request
 
 NARROWEST = 8
-"""Width of the narrowest block; further ones are twice as wide each."""
+"""Width of the narrowest block; each further one is twice as wide."""
 
 
 @dataclass(eq=False)
 class TrainedRecommender(ScoringRecommender):
     """Base of the recommenders that are trained by gradient descent.
 
-    Beyond the rules of all scoring recommenders: an item that a history repeats counts at its last
-    place, and an item without training interactions is learned as what nobody chose, from the
-    negatives that are drawn. A history without a known item scores everything 0, so that its answer
-    is what is popular, unless an attribute of the user is read and known.
+    In addition to the rules of all scoring recommenders: a repeated item of a history counts at its
+    last place. An item without training interactions is learned from the drawn negatives, as an
+    item that nobody chose. A history without a known item scores everything 0, so its answer is the
+    popular items, unless a known attribute of the user is read.
 
     Requests are scored in blocks of one fixed height and a few widths, so that a score does not
-    depend on what else is in its batch.
+    depend on the rest of its batch.
 
-    Trained networks are kept on disk and loaded by later runs and other processes, see `store`.
-    Weights follow from the parameters, the data and the seed, on one machine to the last bit; so do
-    scores on a CPU.
+    Trained networks are stored on disk and loaded by later runs and other processes, see `store`.
+    The parameters, the data and the seed determine the weights, on one machine to the last bit, and
+    likewise the scores on a CPU.
 
     The attributes `folder` and `stream` (see `Trained`) are no parameters.
 
     Attributes:
         dim: Size of the embeddings.
-        epochs: At most.
-        batch: Examples a step.
+        epochs: Most epochs.
+        batch: Examples per step.
         rate: Learning rate (Adam).
         decay: Weight decay (L2).
-        patience: Epochs without a better validation before training stops; 0 validates never,
+        patience: Epochs without a better validation before training stops; 0 never validates,
             learns from every interaction and trains for all `epochs`.
         length: Latest items of a history that are read; 0 reads all.
-        device: ``auto`` takes a GPU where there is one; else ``cpu``, ``cuda``, ``cuda:1``.
-        threads: Of the CPU. One gives the same bits on machines with more cores, and loses little:
-            the networks are small, and on a busy machine threads wait for each other.
+        device: ``auto`` takes a GPU if there is one; else ``cpu``, ``cuda``, ``cuda:1``.
+        threads: Threads of the CPU. One thread gives the same bits on machines with more cores, and
+            costs little time: the networks are small, and on a busy machine threads wait for each
+            other.
     """
 
     ordered: ClassVar[bool] = True
     """Whether the order of a history is read."""
     apart: ClassVar[frozenset[str]] = frozenset({"device"})
-    """Parameters that are no part of what the weights follow from."""
+    """Parameters that do not affect the weights."""
 
     dim: int = 64
     epochs: int = 200
@@ -92,17 +93,17 @@ class TrainedRecommender(ScoringRecommender):
 
     @abstractmethod
     def build(self, training: Training) -> Network:
-        """The network with its first weights, drawn from torch's own generator."""
+        """The network with its initial weights, drawn from torch's own generator."""
 
     def people(self, dataset: Dataset) -> People | None:
-        """The features of users that are read beside their histories; None if none are."""
+        """The features of users that are read besides their histories; None if none are."""
         return None
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Load the network, or train it and keep it in `folder`.
+        """Load the network, or train it and store it in `folder`.
 
         Raises:
-            CacheError: If it cannot be kept there.
+            CacheError: If it cannot be stored there.
             RecommenderError: If training diverges, or there is no such device.
         """
         self._people = self.people(dataset)
@@ -163,18 +164,18 @@ class TrainedRecommender(ScoringRecommender):
         Raises:
             RecommenderError: Before `fit`.
         """
-        _ = self.catalogue  # which raises before `fit`
+        _ = self.catalogue  # raises before `fit`
         return self._network
 
     def score(self, requests: Sequence[Request]) -> Floats:
         """Scores of shape (requests, items).
 
-        Where every request has candidates and the network scores some items more cheaply than all,
-        the items that nobody offers score 0.
+        If every request has candidates and the network scores some items more cheaply than all, the
+        items that no request offers score 0.
         """
         open_ = [request.candidates is None for request in requests]
         if any(open_) and not all(open_):
-            # Apart, or a request without candidates would change how the others are computed.
+            # Separately, or a request without candidates would change how the others are computed.
             scores = np.zeros((len(requests), len(self.catalogue)))
             for kind in (True, False):
                 alike = [row for row, is_open in enumerate(open_) if is_open is kind]
@@ -219,7 +220,7 @@ class TrainedRecommender(ScoringRecommender):
     def _block(
         self, columns: Ints, units: Units, people: Ints | None, candidates: Ints | None
     ) -> Floats:
-        """Scores of up to `BLOCK` histories, filled up to exactly as many with empty ones."""
+        """Scores of up to `BLOCK` histories, padded to exactly that number with empty ones."""
         lacking = BLOCK - len(columns)
         network = self.network
         network.eval()
@@ -240,7 +241,7 @@ class TrainedRecommender(ScoringRecommender):
     def _candidates(self, requests: Sequence[Request]) -> Ints | None:
         """Columns of the known candidates, sorted, shape (requests, c); None to score everything.
 
-        Short rows repeat their last entry. c is a power of two, for the reason that widths are.
+        Short rows repeat their last entry. c is a power of two, for the same reason as the widths.
         """
         if type(self.network).score_some is Network.score_some:
             return None

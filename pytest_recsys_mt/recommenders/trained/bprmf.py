@@ -21,8 +21,8 @@ from pytest_recsys_mt.recommenders.trained.network import Network, embedding, ro
 class BPRMF(TrainedRecommender):
     """Matrix factorisation trained with Bayesian personalised ranking (Rendle et al., UAI 2009).
 
-    The score of item j is u'q_j. Training learns a vector for each user and item; an answer reads
-    the history alone and solves for the u of whoever has it, with the items as they are.
+    The score of item j is u'q_j. Training learns a vector for each user and item. An answer uses
+    only the history: it solves for the u of its user, with fixed items.
 
     Fold-in: to second order around 0, the loss of a pair is -ln sigmoid(x) = (x - 2)^2 / 8 + const,
     so BPR aims each margin u'(q_i - q_j) of a history item i over any other item j at 2. With the
@@ -35,9 +35,9 @@ class BPRMF(TrainedRecommender):
     Ratings are not read.
 
     Size and decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 5e-4,
-    is for its million interactions: with a tenth of them it leaves the plateau of mere popularity
-    later than early stopping waits. Batches of 1024 at a quarter of this rate validate no better,
-    and take twice as long.
+    is for its million interactions. With a tenth of them it leaves the plateau of pure popularity
+    only after early stopping. Batches of 1024 at a quarter of this rate validate no better, and
+    take twice as long.
     """
 
     key: ClassVar[str] = "bprmf"
@@ -81,7 +81,7 @@ class _Factors(Network):
     @torch.no_grad()
     def freeze(self, training: Training) -> None:
         mean, covariance = _moments(self.users)
-        # Fewer users than dimensions leave some without variance.
+        # With fewer users than dimensions, some dimensions have no variance.
         least = 1e-3 * covariance.trace() / len(mean) + 1e-12
         self.prior_mean.copy_(mean)
         self.prior_precision.copy_(
@@ -90,9 +90,9 @@ class _Factors(Network):
         self.average, self.spread = _moments(self.items)
 
     def fold_in(self, columns: Tensor) -> Tensor:
-        """Vectors of the users who have these histories, shape (n, dim), float64."""
+        """Vectors of the users of these histories, shape (n, dim), float64."""
         known = columns != PAD
-        # A last row of zeros for `PAD`: the histories are large, and a mask would walk them again.
+        # A last row of zeros for `PAD`: histories are large, and a mask would need another pass.
         centred = functional.pad(self.items.double() - self.average, (0, 0, 0, 1))
         margins = functional.embedding(columns.where(known, len(self.items)), centred)
         pairs = margins.mT @ margins + known.sum(1)[:, None, None] * self.spread

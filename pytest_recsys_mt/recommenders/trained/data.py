@@ -1,4 +1,4 @@
-"""Interactions as arrays: what is learned from, and the histories of requests."""
+"""Interactions as arrays: the training data, and the histories of requests."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Units = NDArray[np.float32]
 """Ratings as shares of their scale: 0 at the low anchor, 1 at the high one."""
 
 PAD = -1
-"""Stands where a history has no item."""
+"""Column of a missing item in a history."""
 
 FEWEST = 3
-"""Interactions of a user from which the latest is taken out for validation."""
+"""Least interactions of a user whose latest one is held out for validation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Training:
         columns: Item columns of the interactions, shape (n,), sorted by user, then by time.
         units: Their ratings as shares of the scale, shape (n,).
         starts: User u has the rows from ``starts[u]`` up to ``starts[u + 1]``; shape (users + 1,).
-        people: Features of the users, shape (users, width), `PAD` behind; None if none are read.
+        people: Features of the users, shape (users, width), padded by `PAD`; None if none are read.
     """
 
     items: tuple[Item, ...]
@@ -61,7 +61,7 @@ class Training:
 
     @property
     def users(self) -> int:
-        """How many users there are."""
+        """The number of users."""
         return len(self.starts) - 1
 
     @cached_property
@@ -98,9 +98,9 @@ class Training:
         return np.where(rows == PAD, np.float32(0), self.units[rows])
 
     def negatives(self, users: Ints, count: int, rng: np.random.Generator) -> Ints:
-        """Items drawn uniformly from those that each user has not.
+        """Items drawn uniformly from those that each user does not have.
 
-        For a user who has every item, from all.
+        For a user who has every item, from all items.
 
         Returns:
             Shape (users, count).
@@ -119,7 +119,7 @@ class Training:
         """The training without the latest interaction of each user who has `FEWEST` or more.
 
         Returns:
-            What is left, and the rows of this training that were taken out.
+            The remaining training, and the rows of this training that were held out.
         """
         sizes = np.diff(self.starts)
         held_out = self.starts[1:][sizes >= FEWEST] - 1
@@ -135,19 +135,19 @@ def encode(
 ) -> tuple[Ints, Units]:
     """The histories of requests as arrays.
 
-    Items that the catalogue lacks are left out. An item that a history repeats counts once, at its
-    last place and with its last rating: no user of the training data has an item twice.
+    Items outside the catalogue are left out. A repeated item of a history counts once, at its last
+    place and with its last rating: no user of the training data has an item twice.
 
     Args:
-        requests: Whose histories are read.
-        catalogue: Of the recommender.
-        length: How many items are kept, the latest; 0 keeps all.
-        ordered: Oldest first, as the request gives them; False sorts by column, so that the order
-            of a history is not even seen.
+        requests: The requests.
+        catalogue: The catalogue of the recommender.
+        length: How many of the latest items are kept; 0 keeps all.
+        ordered: Oldest first, as the request gives them; False sorts by column, which hides the
+            order of a history.
 
     Returns:
         Item columns and ratings as shares of each request's scale, both (requests, width), `PAD`
-        and 0 on the left where a history is shorter. Width is `length`, or with 0 the longest.
+        and 0 on the left of a shorter history. Width is `length`, or with 0 the longest.
     """
     lengths = [len(request.history) for request in requests]
     owners = np.repeat(np.arange(len(requests)), lengths)
@@ -186,6 +186,6 @@ def encode(
 
 
 def _places(owners: Ints, count: int) -> Ints:
-    """How many entries of the same owner come after each, for sorted owners below `count`."""
+    """How many entries of the same owner follow each one, for sorted owners below `count`."""
     ends = np.cumsum(np.bincount(owners, minlength=count))
     return ends[owners] - 1 - np.arange(len(owners))

@@ -1,4 +1,4 @@
-"""Factorisation machines over history, user, item and genres; and DeepFM, which adds layers."""
+"""Factorisation machines over history, user, item and genres; and DeepFM, with further layers."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 class FM(TrainedRecommender):
     """A factorisation machine (Rendle, ICDM 2010, equation 1) that predicts clicks.
 
-    Features: the items of the history, each 1 / their number; the item in question; its genres or
-    categories, each 1 / their number. Items of a history and the item in question have vectors of
-    their own. It is trained on whether a user chose an item, with items drawn uniformly from those
-    that the user never chose as the others; the history of an example is what came before it.
-    Neither ratings nor, within the latest `length` items, the order of a history are read.
+    Features: the items of the history, each 1 / their number; the scored item; its genres or
+    categories, each 1 / their number. Items of a history and the scored item have separate vectors.
+    It is trained to predict whether a user chose an item. The other items are drawn uniformly from
+    those that the user never chose; the history of an example is what came before it. It reads
+    neither ratings nor, within the latest `length` items, the order of a history.
 
-    With `user_attributes`, what the data say of users (age, occupation) are features too, each
-    1 / their number: in training those of ``Dataset.users``, in an answer ``Request.attributes``.
-    Missing and unknown ones are left out. An empty history is then answered by them alone.
+    With `user_attributes`, attributes of users (age, occupation) are features too, each 1 / their
+    number: in training those of ``Dataset.users``, in an answer ``Request.attributes``. Missing and
+    unknown ones are left out. An empty history is then answered only by them.
 
     Attributes:
-        negatives: Items not chosen to each one chosen.
+        negatives: Items not chosen per chosen item.
         user_attributes: Whether attributes of users are read.
     """
 
     key: ClassVar[str] = "fm"
     ordered: ClassVar[bool] = False
-    # Whether users are read is told by what is known of them, which then is part of the identity.
+    # Whether users are read follows from their features, which then are part of the identity.
     apart: ClassVar[frozenset[str]] = TrainedRecommender.apart | {"user_attributes"}
 
     negatives: int = 4
@@ -50,10 +50,10 @@ class FM(TrainedRecommender):
             )
 
     def people(self, dataset: Dataset) -> People | None:
-        """The features of users, where they are read.
+        """The features of users, if they are read.
 
         Raises:
-            RecommenderError: If they are to be read and the data have none.
+            RecommenderError: If they should be read and the data have none.
         """
         if not self.user_attributes:
             return None
@@ -77,14 +77,14 @@ class DeepFM(FM):
 
     The score is the sum of both (their equation 1). The layers read the vectors of the fields side
     by side: the mean of the history, the item, the mean of its genres, and with `user_attributes`
-    the mean of these. All else is as in `FM`.
+    the mean of these. Everything else is as in `FM`.
 
-    Three layers as in the paper, but narrower than its 400: the catalogue here is ranked whole, not
-    a few advertisements; ``deepfm?width=400`` has the paper's.
+    It has three layers as in the paper, but narrower than the paper's 400: here the whole catalogue
+    is ranked, not a few advertisements. ``deepfm?width=400`` has the paper's width.
 
     Attributes:
-        layers: Hidden layers.
-        width: Units of each.
+        layers: Number of hidden layers.
+        width: Units per layer.
         dropout: Share of the units that a training step leaves out.
     """
 

@@ -26,13 +26,13 @@ class GRU4Rec(TrainedRecommender):
     the history, oldest first. The network is that of Hidasi et al., "Session-based recommendations
     with recurrent neural networks" (ICLR 2016), with the output tied to the input embeddings. The
     loss is that of Hidasi and Karatzoglou, "Recurrent neural networks with top-k gains" (CIKM 2018),
-    section 3: cross entropy over the next item and negatives that a batch shares, drawn evenly
+    section 3: cross entropy over the next item and negatives that a batch shares, drawn uniformly
     (their alpha = 0). Ratings are not read.
 
     The sizes are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 0.001, and
-    decay, 5e-5, are for batches of single predictions; here an example is a stretch of `length`
-    interactions of one user, so that an epoch has far fewer steps, and between two steps that touch
-    an item the decay would take back what the first one taught.
+    decay, 5e-5, are for batches of single predictions. Here an example is a stretch of `length`
+    interactions of one user, so an epoch has far fewer steps. Between two steps that touch an item
+    the decay would undo what the first one learned.
 
     Attributes:
         hidden: Size of the state.
@@ -95,7 +95,7 @@ class _Recurrent(Network):
         targets = columns[known]
         positive = (users * embed(targets, self.items)).sum(1) + self.bias[targets]
         negative = users @ embed(negatives, self.items).T + self.bias[negatives]
-        # What else the user has stays in: the next item is told from those that come later.
+        # Other items of the user stay in: the next item must beat the later ones too.
         same = targets[:, None] == negatives
         return sampled_cross_entropy(positive, negative.masked_fill(same, -torch.inf))
 
@@ -113,14 +113,14 @@ class _Recurrent(Network):
 
 
 def _padded_right(columns: Tensor) -> Tensor:
-    """Histories moved to the left, so that no state has seen a `PAD`."""
+    """Histories shifted to the left, so that no state has read a `PAD`."""
     return columns.gather(1, torch.argsort((columns == PAD).long(), dim=1, stable=True))
 
 
 def stretches(training: Training, length: int, rng: np.random.Generator) -> Ints:
     """Rows that end stretches of at most `length` interactions, every interaction in one or two.
 
-    Where a user's first stretch ends is drawn anew each time, so that no place in a history is
+    The end of a user's first stretch is drawn anew each time, so that no place in a history is
     always predicted from little.
     """
     places = np.arange(len(training)) - training.starts[training.owners]

@@ -14,7 +14,7 @@ def bpr(margins: Tensor) -> Tensor:
     the optimiser's weight decay.
 
     Args:
-        margins: Scores of chosen items less those of others, any shape.
+        margins: Scores of chosen items minus those of others, any shape.
     """
     return functional.softplus(-margins).mean()
 
@@ -44,7 +44,7 @@ def sampled_cross_entropy(positive: Tensor, negative: Tensor) -> Tensor:
 
     Args:
         positive: Scores, shape (n,).
-        negative: Scores, shape (n, negatives); -inf takes one out.
+        negative: Scores, shape (n, negatives); -inf excludes one.
     """
     together = torch.cat([positive.unsqueeze(1), negative], 1)
     return (torch.logsumexp(together, 1) - positive).mean()

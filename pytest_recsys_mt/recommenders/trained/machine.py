@@ -17,10 +17,10 @@ from pytest_recsys_mt.recommenders.trained.network import Network, embedding, ro
 from pytest_recsys_mt.requests import Item
 
 GENRES = ("genres", "categories")
-"""Attributes of items that are features, beside the item itself."""
+"""Attributes of items that are features, besides the item itself."""
 
 PAIRS = 2**13
-"""Pairs of a history and an item that go through the layers of DeepFM at once."""
+"""Pairs of a history and an item that DeepFM's layers process at once."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Field:
 
     @classmethod
     def one(cls, columns: Tensor, weight: Tensor) -> Field:
-        """One feature a row, of value 1, shape `columns`; the weight stands behind each vector."""
+        """One feature per row, of value 1, shape `columns`; the weight follows each vector."""
         found = rows(columns, weight)
         return cls(found[..., :-1], found[..., -1])
 
     @classmethod
     def mean(cls, columns: Tensor, weight: Tensor) -> Field:
-        """The features in the last dimension of `columns` but for `PAD`, each 1 / their number."""
+        """The features in the last dimension of `columns` except `PAD`, each 1 / their number."""
         known = columns != PAD
         count = known.sum(-1)
         share = (1 / count.clamp(min=1).to(weight.dtype))[..., None].expand(known.shape)[known]
@@ -63,7 +63,7 @@ class Field:
 
     @classmethod
     def joined(cls, fields: Sequence[Field]) -> Field:
-        """The features of all of `fields`, which have one shape, as those of one."""
+        """The features of all of `fields`, which have one shape, as one field."""
         first, *others = fields
         for field in others:
             pairs = (first.vector * field.vector).sum(-1)
@@ -75,7 +75,7 @@ class Machine(Network):
     """The factorisation machine.
 
     Training runs in float32. Answers are summed in float64, so that the order of a sum, which
-    differs with the shape of a batch, is far below what is rounded off.
+    depends on the shape of a batch, has an effect far below the rounding.
     """
 
     genres_of: Tensor
@@ -100,7 +100,7 @@ class Machine(Network):
     def batches(
         self, training: Training, size: int, rng: np.random.Generator
     ) -> Iterator[tuple[Tensor, ...]]:
-        """Histories, the item chosen and those not chosen after each, and features of the users."""
+        """Histories, the chosen item and items not chosen after each, and features of users."""
         for chosen in shuffled(len(training), size, rng):
             others = training.negatives(training.owners[chosen], self.negatives, rng)
             history = training.items_at(training.preceding(chosen, self.length))
@@ -121,7 +121,7 @@ class Machine(Network):
         return bce(logits, labels)
 
     def score(self, columns: Tensor, units: Tensor) -> Tensor:
-        """Scores of the whole catalogue for histories of users of whom nothing is known."""
+        """Scores of the whole catalogue for histories of users without attributes."""
         return self.answer(columns, units, None)
 
     def answer(
@@ -131,7 +131,7 @@ class Machine(Network):
         people: Tensor | None,
         candidates: Tensor | None = None,
     ) -> Tensor:
-        """Scores of the whole catalogue or of some items, for histories and for who asks."""
+        """Scores of the whole catalogue or of some items, for histories and users."""
         asking = self.asking(columns, people, torch.float64)
         return self.every(asking) if candidates is None else self.some(asking, candidates)
 
@@ -150,7 +150,7 @@ class Machine(Network):
     def asking(
         self, columns: Tensor, people: Tensor | None, dtype: torch.dtype
     ) -> tuple[Field, ...]:
-        """The fields of who asks: of the histories, and where they are read, of the users."""
+        """The fields of the asking side: of the histories, and of the users if they are read."""
         history = Field.mean(columns, self.history.to(dtype))
         if self.people is None:
             return (history,)
@@ -164,11 +164,11 @@ class Machine(Network):
         return item, Field.mean(self.genres_of[columns], self.genres.to(dtype))
 
     def _logits(self, asking: Sequence[Field], shown: Tensor) -> Tensor:
-        """Scores of items, shape (n, c), for who asks."""
+        """Scores of items, shape (n, c), for the asking side."""
         return self.pairs(asking, *self.sides(shown, asking[0].own.dtype))
 
     def pairs(self, asking: Sequence[Field], item: Field, genres: Field) -> Tensor:
-        """Scores of pairs of who asks, one a row, and an item; shape (n, c).
+        """Scores of pairs of the asking side, one per row, and an item; shape (n, c).
 
         Args:
             asking: Each of shape (n,).
@@ -197,7 +197,7 @@ class DeepMachine(Machine):
     ) -> None:
         super().__init__(training, dim, length, negatives)
         self.dropout = dropout
-        # One matrix a field: what it makes of an item is worked out once for all histories.
+        # One matrix per field: its result for an item is computed once for all histories.
         fields = 3 if self.people is None else 4
         self.first = nn.ModuleList(
             nn.Linear(dim, width, bias=field == 0) for field in range(fields)
@@ -217,7 +217,7 @@ class DeepMachine(Machine):
         return wide + torch.cat(deep, 1)
 
     def score_some(self, columns: Tensor, units: Tensor, candidates: Tensor) -> Tensor:
-        """Scores of some items, shape (n, c), at the cost of these alone."""
+        """Scores of some items, shape (n, c), at the cost of only these."""
         return self.answer(columns, units, None, candidates)
 
     def some(self, asking: Sequence[Field], candidates: Tensor) -> Tensor:
@@ -225,7 +225,7 @@ class DeepMachine(Machine):
         return self._logits(asking, candidates)
 
     def pairs(self, asking: Sequence[Field], item: Field, genres: Field) -> Tensor:
-        """Scores of pairs of who asks and an item, from the machine and the layers."""
+        """Scores of pairs of the asking side and an item, from the machine and the layers."""
         return super().pairs(asking, item, genres) + self._deep(asking, item, genres)
 
     def _deep(self, asking: Sequence[Field], item: Field, genres: Field) -> Tensor:
@@ -250,7 +250,7 @@ class DeepMachine(Machine):
 
 
 def _genres(items: Sequence[Item]) -> tuple[Ints, int]:
-    """The numbers of each item's genres, shape (items, most), `PAD` behind; and how many there are."""
+    """The numbers of each item's genres, shape (items, most), padded by `PAD`; and their count."""
     named = [dict.fromkeys(_values(item)) for item in items]
     numbers = {value: number for number, value in enumerate(sorted(set().union(*named)))}
     table = np.full((len(items), max([1, *map(len, named)])), PAD, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What every trained model is: a network that reads histories and scores items."""
+"""The base of every trained model: a network that reads histories and scores items."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 
 
 class Network(nn.Module, ABC):
-    """Base of the networks. They never know which user asks: they score what the history says,
-    and some of them what the attributes of who asks say.
+    """Base of the networks. They never know the user: they score by the history, and some of them
+    by the attributes of the user.
 
-    `score` gets histories as `encode` makes them: item columns with `PAD` on the left, and ratings
-    as shares of the scale.
+    `score` gets histories from `encode`: item columns with `PAD` on the left, and ratings as shares
+    of the scale.
     """
 
     @abstractmethod
@@ -30,8 +30,8 @@ class Network(nn.Module, ABC):
         """One epoch: the arguments of `loss`, batch by batch, on the CPU.
 
         Args:
-            training: What to learn from.
-            size: Examples a batch.
+            training: The data to learn from.
+            size: Examples per batch.
             rng: Draws the order and the negatives.
         """
 
@@ -46,7 +46,7 @@ class Network(nn.Module, ABC):
     def score_some(self, columns: Tensor, units: Tensor, candidates: Tensor) -> Tensor:
         """Scores of some items only, shape (n, c).
 
-        Networks that score each pair of user and item at a cost of its own override this.
+        Networks that compute each pair of user and item separately override this.
 
         Args:
             columns: Histories, shape (n, width).
@@ -62,14 +62,14 @@ class Network(nn.Module, ABC):
         people: Tensor | None,
         candidates: Tensor | None = None,
     ) -> Tensor:
-        """Scores of the whole catalogue or of some items, for histories and for who asks.
+        """Scores of the whole catalogue or of some items, for histories and users.
 
         Networks that read attributes of users override this.
 
         Args:
             columns: Histories, shape (n, width).
             units: Their ratings, shape (n, width).
-            people: Features of who asks, shape (n, c), `PAD` behind; None if none are read.
+            people: Features of the users, shape (n, c), padded by `PAD`; None if none are read.
             candidates: Item columns, shape (n, c), or None for all.
         """
         if candidates is None:
@@ -78,20 +78,20 @@ class Network(nn.Module, ABC):
 
     @torch.no_grad()
     def freeze(self, training: Training) -> None:
-        """Compute, as buffers, what answers need beside the weights.
+        """Compute, as buffers, what answers need besides the weights.
 
-        Called before each validation and after training, with the interactions learned from.
+        Called before each validation and after training, with the training interactions.
         """
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return next(self.parameters()).device
 
 
 @contextlib.contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Let torch compute on `count` threads of the CPU inside."""
+    """Limit torch to `count` threads of the CPU inside."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
@@ -112,10 +112,10 @@ def shuffled(
 def triples(
     training: Training, size: int, rng: np.random.Generator
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Each interaction once, in random order: users, their items, and an item that each has not.
+    """Each interaction once, in random order: users, their items, and an item that each lacks.
 
-    The negatives of an epoch are drawn at once: looked up in the order of the users, what they have
-    stays in the processor's cache.
+    The negatives of an epoch are drawn at once: if users are looked up in order, their items stay
+    in the processor's cache.
     """
     negatives = training.negatives(training.owners, 1, rng)[:, 0]
     order = rng.permutation(len(training))
@@ -131,10 +131,11 @@ def embed(columns: Tensor, weight: Tensor) -> Tensor:
 
 
 def rows(numbers: Tensor, weight: Tensor) -> Tensor:
-    """Rows of a matrix, shape (*numbers, dim), with a gradient summed in one order on every device.
+    """Rows of a matrix, shape (*numbers, dim), whose gradient has one order of summation
+    everywhere.
 
     Args:
-        numbers: Of the rows, 0 or more.
+        numbers: Numbers of the rows, 0 or more.
         weight: The matrix.
     """
     found: Tensor = _Rows.apply(numbers, weight)  # type: ignore[no-untyped-call]
@@ -142,7 +143,7 @@ def rows(numbers: Tensor, weight: Tensor) -> Tensor:
 
 
 class _Rows(torch.autograd.Function):
-    """What PyTorch's embedding is, whose own gradient takes four times as long on a CPU."""
+    """Like PyTorch's embedding, whose own gradient takes four times as long on a CPU."""
 
     @staticmethod
     def forward(ctx: Any, numbers: Tensor, weight: Tensor) -> Tensor:
@@ -154,7 +155,7 @@ class _Rows(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
         (numbers,) = ctx.saved_tensors
         (gradient,) = gradients
-        if gradient.is_cuda:  # where index_add_ adds in any order
+        if gradient.is_cuda:  # there index_add_ adds in any order
             return None, torch.ops.aten.embedding_dense_backward(
                 gradient, numbers, ctx.count, -1, False
             )

@@ -31,12 +31,13 @@ class NRMS(TrainedRecommender):
 
     A title's words attend to one another and are pooled into the item's vector; the vectors of the
     history attend to one another and are pooled into the user's; the score is their product. An
-    item without interactions is read like any other. Training tells each item that a user chose, after
-    what came before it, from others drawn uniformly. (The paper draws those from the same
+    item without interactions is read like any other. Training distinguishes each item that a user
+    chose, after the earlier ones, from others drawn uniformly. (The paper draws those from the same
     impression, which only data of impressions have.) Word vectors are learned, not pretrained.
 
-    Neither ratings nor, within the latest `length` items, the order of a history are read: as in the
-    paper, nothing marks a place. A title is read without its year, in lower case; an item without a title by its id.
+    Neither ratings nor, within the latest `length` items, the order of a history are read: as in
+    the paper, there are no positions. A title is read without its year, in lower case; an item
+    without a title is read by its id.
 
     The paper's sizes (16 heads, 300 numbers a word, 200 hidden, histories of 50) are for a GPU and
     millions of clicks; these train on a CPU in minutes.
@@ -46,7 +47,7 @@ class NRMS(TrainedRecommender):
         words: Size of the word vectors.
         query: Size of the hidden layer that weighs words, and items.
         title: First words of a title that are read.
-        negatives: Items not chosen to each one chosen.
+        negatives: Items not chosen per chosen item.
         dropout: Share of the numbers of word and item vectors that a training step leaves out.
     """
 
@@ -86,8 +87,8 @@ class NRMS(TrainedRecommender):
 class _Encoder(nn.Module):
     """Multi-head self-attention and additive attention: many vectors become one (section 2.1).
 
-    Equation 1 weighs a pair of vectors with one matrix a head; here it is the product of two
-    narrower ones, as is usual since Vaswani et al. (2017), and scaled as there.
+    Equation 1 weighs a pair of vectors with one matrix per head. Here it is the product of two
+    narrower ones, scaled, as is usual since Vaswani et al. (2017).
     """
 
     def __init__(self, size: int, dim: int, heads: int, query: int) -> None:
@@ -98,12 +99,12 @@ class _Encoder(nn.Module):
         self.query = nn.Linear(query, 1, bias=False)
 
     def forward(self, vectors: Tensor, known: Tensor, dropout: float) -> Tensor:
-        """One vector a row, zeros where nothing of the row is known.
+        """One vector per row, zeros if nothing in the row is known.
 
         Args:
             vectors: Shape (n, width, size).
-            known: What of them is there, shape (n, width).
-            dropout: Share left out of what the heads found.
+            known: Which of them exist, shape (n, width).
+            dropout: Share of the heads' results to leave out.
         """
         count, width, _ = vectors.shape
         parts = self.mixed(vectors).view(count, width, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
@@ -141,7 +142,7 @@ class _Encoders(Network):
         self, training: Training, size: int, rng: np.random.Generator
     ) -> Iterator[tuple[Tensor, ...]]:
         starts = training.starts[:-1][np.diff(training.starts) > 0]
-        # An empty history scores everything 0, whatever the weights: nothing to learn.
+        # An empty history scores everything 0 with any weights: there is nothing to learn.
         later = np.setdiff1d(np.arange(len(training)), starts)
         for places in shuffled(len(later), size, rng):
             rows = later[places]
@@ -175,7 +176,7 @@ class _Encoders(Network):
 
     def _encode(self, items: Tensor) -> Tensor:
         """Vectors of items, shape (n, dim)."""
-        # Titles of a length together: most have a few words, and the longest has many.
+        # Group titles by length: most have a few words, and the longest has many.
         lengths = self.lengths[items]
         order = torch.argsort(lengths, stable=True)
         parts: list[Tensor] = []
@@ -188,12 +189,12 @@ class _Encoders(Network):
 
 
 def words(item: Item) -> list[str]:
-    """The words that an item is read by: of its title, in lower case; of its id without a title."""
+    """The words of an item: of its title in lower case, or of its id without a title."""
     return re.findall(r"\w+", item.title.casefold()) or [item.id]
 
 
 def _vocabulary(items: Sequence[Item], title: int) -> tuple[Ints, int]:
-    """The numbers of each item's words, shape (items, most), `PAD` behind; and how many there are."""
+    """The numbers of each item's words, shape (items, most), padded by `PAD`; and their count."""
     titles = [words(item)[:title] for item in items]
     numbers = {word: number for number, word in enumerate(sorted(set().union(*titles)))}
     table = np.full((len(items), max(map(len, titles), default=1)), PAD, dtype=np.int64)

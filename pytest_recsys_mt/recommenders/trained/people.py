@@ -1,4 +1,4 @@
-"""Attributes of users as features: what is known of who asks, beside the history."""
+"""Attributes of users as features, besides the history."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Feature = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The features that a network knows of users.
+    """The features of users that a network knows.
 
-    Each value of each attribute is a feature of its own, a number as well: 25 and 26 are as
-    different as two occupations. An attribute with several values has a feature for each.
+    Each value of each attribute is a separate feature, even a number: 25 and 26 are as different as
+    two occupations. An attribute with several values has a feature for each.
 
     Attributes:
         features: In the order of their numbers.
@@ -42,9 +42,9 @@ class People:
         return {feature: number for number, feature in enumerate(self.features)}
 
     def table(self, users: Sequence[Mapping[str, Any]]) -> Ints:
-        """The numbers of each user's features, sorted, `PAD` behind; shape (users, most).
+        """The numbers of each user's features, sorted, padded by `PAD`; shape (users, most).
 
-        What is missing, or has a value that no user of the training data has, is left out.
+        Missing attributes, and values that no user of the training data has, are left out.
         """
         known = [
             sorted({self.numbers[each] for each in _features(user) if each in self.numbers})

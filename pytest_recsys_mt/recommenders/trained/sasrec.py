@@ -28,13 +28,13 @@ class SASRec(TrainedRecommender):
     dropout and a residual connection. The score of item j is the last output times the embedding
     of j. Ratings are not read.
 
-    Every place of a sequence predicts the next item. Where the paper contrasts it with one drawn
-    item by binary cross entropy, it stands here in a softmax with `negatives` drawn items that a
-    batch shares: the same cost, and better rankings (Klenitskiy and Vasilev, RecSys 2023).
+    Every place of a sequence predicts the next item. The paper contrasts that item with one drawn
+    item by binary cross entropy. Here it is in a softmax with `negatives` drawn items that a batch
+    shares: the same cost, and better rankings (Klenitskiy and Vasilev, RecSys 2023).
 
     Attributes:
-        layers: Blocks of attention.
-        heads: Of each block; they divide `dim`.
+        layers: Number of blocks of attention.
+        heads: Heads of each block; they divide `dim`.
         dropout: Share of the activations dropped while training.
         negatives: Items drawn for each batch; 0 contrasts with the whole catalogue.
     """
@@ -104,11 +104,11 @@ class _Transformer(Network):
         return sampled_cross_entropy(positive, negative)
 
     def states(self, columns: Tensor) -> Tensor:
-        """What the network makes of each place of the histories, shape (n, length, dim)."""
+        """The output of the network at each place of the histories, shape (n, length, dim)."""
         length = columns.shape[1]
         known = columns != PAD
         earlier = torch.ones(length, length, dtype=torch.bool, device=columns.device).tril()
-        # Padding sees itself: a softmax over nothing is no number.
+        # Padding attends to itself: a softmax over nothing is not a number.
         itself = torch.eye(length, dtype=torch.bool, device=columns.device)
         seen = (earlier & (known[:, None, :] | itself)).unsqueeze(1)
         states = self.dropout(
@@ -151,9 +151,10 @@ class _Block(nn.Module):
 
 
 def window_ends(training: Training, length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Rows at which sequences end that together predict every interaction but a user's first, once.
+    """Rows at which sequences end that together predict every interaction once, except a user's
+    first.
 
-    From each user's latest interaction back, in steps of `length`.
+    They go back from each user's latest interaction in steps of `length`.
     """
     rows = np.arange(len(training))
     from_end = training.starts[1:][training.owners] - 1 - rows

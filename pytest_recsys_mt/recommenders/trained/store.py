@@ -1,8 +1,9 @@
 """Trained weights on disk: trained once, loaded in later runs and in other processes.
 
-A model is a folder, named by the SHA-256 of everything its weights follow from, with two files:
-``weights.safetensors``, and ``model.json``, which says what they follow from, how the training went
-and what SHA-256 the weights have. Nothing is pickled. The folder appears whole or not at all.
+A model is a folder, named by the SHA-256 of everything that determines its weights, with two files:
+``weights.safetensors``, and ``model.json``. The latter holds what determines the weights, how the
+training went, and the SHA-256 of the weights. Nothing is pickled. The folder appears completely or
+not at all.
 """
 
 from __future__ import annotations
@@ -26,33 +27,34 @@ from pytest_recsys_mt.recommenders.trained.network import Network
 from pytest_recsys_mt.recommenders.trained.trainer import Report
 
 SCHEMA = 2
-"""Of the files, of how the built-in networks are trained, and of what they make of their weights."""
+"""Schema of the files, of the training of the built-in networks, and of their use of weights."""
 
 WEIGHTS = "weights.safetensors"
 DESCRIPTION = "model.json"
 
 
 def key_of(identity: Mapping[str, object]) -> str:
-    """SHA-256 of what the weights follow from, in hexadecimal."""
+    """SHA-256 of what determines the weights, in hexadecimal."""
     return hashlib.sha256(_canonical({**identity, "schema": SCHEMA}).encode()).hexdigest()
 
 
 def obtain(
     folder: Path, identity: Mapping[str, object], network: Network, fit: Callable[[], Report]
 ) -> Report:
-    """Load the weights of `network` from `folder`, or train it and keep them there.
+    """Load the weights of `network` from `folder`, or train it and store them there.
 
-    Of several processes that want one model, one trains and the others wait. What cannot be read,
-    is cut short or was altered counts as absent: it is trained anew and replaced.
+    If several processes want one model, one trains and the others wait. A folder that cannot be
+    read, is cut short or was altered counts as absent: it is trained anew and replaced.
 
     Args:
-        folder: With the models.
-        identity: Everything the weights follow from, as plain data.
-        network: Gets the weights; built already.
+        folder: The folder of the models.
+        identity: Everything that determines the weights, as plain data.
+        network: Receives the weights; built already.
         fit: Trains it.
 
     Raises:
-        CacheError: If the folder cannot be written, others may write to it, or what is in it is not ours.
+        CacheError: If the folder cannot be written, if others may write to it, or if its content is
+            foreign.
     """
     key = key_of(identity)
     place, lock_file = folder / key, folder / f"{key}.lock"
@@ -60,7 +62,7 @@ def obtain(
         if folder.exists():
             require_private(folder)
             require_own(place, place / WEIGHTS, place / DESCRIPTION, lock_file)
-            # Without the lock: the folder of a whole model may be one that cannot be written.
+            # Without the lock: the folder of a complete model may be read-only.
             report = _load(place, identity, network)
             if report is not None:
                 return report
@@ -87,7 +89,7 @@ def _canonical(value: object) -> str:
 
 
 def _load(place: Path, identity: Mapping[str, object], network: Network) -> Report | None:
-    """Fill `network` from disk; None, and the network as it was, if that cannot be done."""
+    """Fill `network` from disk; if that fails, return None and leave the network unchanged."""
     try:
         described = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
         packed = (place / WEIGHTS).read_bytes()
@@ -111,7 +113,7 @@ def _load(place: Path, identity: Mapping[str, object], network: Network) -> Repo
 
 
 def _save(place: Path, identity: Mapping[str, object], network: Network, report: Report) -> None:
-    """Write the folder beside its place, then put it there."""
+    """Write the folder beside its place, then move it there."""
     packed = safetensors.torch.save(
         {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
     )

@@ -17,28 +17,28 @@ from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.network import Network
 
 VALIDATED = 1000
-"""Users at most whose latest interaction is predicted after each epoch."""
+"""Most users whose latest interaction is predicted after each epoch."""
 
 DEPTH = 10
-"""Rank down to which a prediction counts."""
+"""Largest rank at which a prediction counts."""
 
 BLOCK = 64
 """Histories scored at once."""
 
 SHOWN_AFTER = 1.0
-"""Seconds before the progress bar appears; a shorter training needs none."""
+"""Seconds before the progress bar appears; a shorter training shows none."""
 
 LONGEST = 500
-"""Latest items of a history that validation reads, where the network reads all."""
+"""Latest items of a history that validation reads, if the network reads all."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train.
+    """The settings of a training.
 
     Attributes:
-        epochs: At most.
-        batch: Examples a step.
+        epochs: Most epochs.
+        batch: Examples per step.
         rate: Adam's step size.
         decay: Weight decay, as an L2 penalty of the loss (Adam, not AdamW).
         patience: Epochs without a better validation before training stops. 0 holds nothing out and
@@ -56,14 +56,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """How the training went.
+    """The course of a training.
 
     Attributes:
-        epochs: Trained.
+        epochs: Number of epochs.
         best: The epoch whose weights were kept, from 1; the last one without validation.
         ndcg: Validation NDCG@10 after each epoch; empty without validation.
         loss: Mean training loss of each epoch.
-        seconds: Of all of it.
+        seconds: Total time.
     """
 
     epochs: int
@@ -80,20 +80,20 @@ def train(
     seed: int,
     stream: TextIO | None = None,
 ) -> Report:
-    """Train `network` where it is; it ends with the best weights, frozen, in evaluation mode.
+    """Train `network` in place; it ends with the best weights, frozen, in evaluation mode.
 
     The validation predicts each user's latest interaction, of `VALIDATED` users at most, among the
-    whole catalogue without their history. Those interactions are not learned from.
+    whole catalogue without their history. These interactions are not learned from.
 
     Args:
-        network: With its first weights, on its device.
-        training: What to learn from.
-        settings: How.
-        seed: Everything random follows from it; torch's own generators are left as they were.
-        stream: Of a terminal, for a progress bar; None shows nothing.
+        network: With its initial weights, on its device.
+        training: The data to learn from.
+        settings: The settings of the training.
+        seed: Seed of everything random; torch's own generators keep their state.
+        stream: Stream to a terminal, for a progress bar; None shows nothing.
 
     Raises:
-        RecommenderError: If the loss is no finite number.
+        RecommenderError: If the loss is not a finite number.
     """
     began = time.perf_counter()
     rng = np.random.default_rng([seed % 2**64, 1])
@@ -151,7 +151,7 @@ def _epoch(
     optimiser: torch.optim.Adam,
     rng: np.random.Generator,
 ) -> float:
-    """One epoch; its mean loss."""
+    """Train one epoch; returns its mean loss."""
     network.train()
     device = network.device
     total = torch.zeros((), device=device)
@@ -177,7 +177,7 @@ def validate(network: Network, training: Training, rows: Ints, length: int) -> f
     """NDCG@10 of predicting the items in `rows` from what precedes them.
 
     One item is relevant, so a user's value is 1 / log2(1 + rank), and 0 beyond `DEPTH`. Equal
-    scores count as better ones: a network that scores all alike predicts nothing.
+    scores count as better: a network that scores everything alike predicts nothing.
     """
     network.eval()
     gains = 0.0

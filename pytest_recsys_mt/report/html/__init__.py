@@ -1,4 +1,4 @@
-"""The HTML report: one file for people, made from the record alone."""
+"""The HTML report: one file for human readers, made only from the record."""
 
 from pytest_recsys_mt.report.html.page import read_record, render, require_html, write_report
 

@@ -1,4 +1,4 @@
-"""Tables of benchmark tasks, with the values that papers print beside ours."""
+"""Tables of benchmark tasks, with published values beside those of the run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_recsys_mt.report.html.cards import Card
 
 @dataclass(frozen=True)
 class Task:
-    """One benchmark task: its card for each model that has one."""
+    """One benchmark task: its card for each model that ran it."""
 
     title: str
     metric: str
@@ -24,13 +24,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Published:
-    """Values that a paper prints, with ours where a column has our metric's name.
+    """Published values of a paper, with those of the run if a column has our metric's name.
 
     Attributes:
-        source: Where they are printed.
+        source: Where they are published.
         columns: The first one names the rows.
-        rows: As printed.
-        ours: The same columns for the models of this run; empty texts where we measured nothing.
+        rows: As published.
+        ours: The same columns for the models of this run; empty texts without a measurement.
     """
 
     source: str
@@ -50,7 +50,7 @@ class Benchmark:
 
 
 def benchmarks_of(cards: Sequence[Card]) -> list[Benchmark]:
-    """The benchmarks of each suite that has any, or that tells of published values."""
+    """The benchmarks of each suite that has benchmarks or published values."""
     suites = sorted({card.row["suite"] for card in cards})
     found = [_benchmark(suite, [c for c in cards if c.row["suite"] == suite]) for suite in suites]
     return [each for each in found if each.tasks or each.published]

@@ -1,4 +1,4 @@
-"""What the page says of each row of the record."""
+"""The text of the page for each row of the record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EARLIER: Row = {
     "reproduce": "",
     "traceback": "",
 }
-"""What rows of earlier records lack."""
+"""Fields that rows of earlier records lack."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Shown:
     """One user's answers, ready to be shown.
 
     Attributes:
-        user: Whose they are.
+        user: Id of the user.
         caption: Why this user is shown.
-        sides: Both answers by rank; empty for a verdict on one side alone.
-        single: The answer, for a verdict on one side alone.
-        summary: What became of the items, in words.
+        sides: Both answers by rank; empty for a verdict on one side only.
+        single: The answer, for a verdict on one side only.
+        summary: The changes of the items, in words.
     """
 
     user: str
@@ -45,7 +45,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the smallest counterexample: what stands in it, before and after the change."""
+    """One part of the smallest counterexample: its content before and after the change."""
 
     name: str
     source: Sequence[str]
@@ -72,11 +72,11 @@ class Card:
         key: Its id on the page.
         title: The test's name as words.
         row: The row itself.
-        state: How it stands.
+        state: Its state.
         sentences: The verdict.
         facts: Its numbers, by name.
         examples: Users, the worst first.
-        smallest: The smallest counterexample, if one was looked for and found.
+        smallest: The smallest counterexample, if the run looked for one and found one.
     """
 
     key: str
@@ -90,7 +90,7 @@ class Card:
 
     @property
     def name(self) -> str:
-        """The relation, else the parameters of the test, else nothing."""
+        """The relation, else the parameters of the test, else empty."""
         relation, against = self.row["relation"], self.row.get("against")
         if relation and against:
             return f"{relation} against {against}"
@@ -134,7 +134,7 @@ def _title(row: Row) -> str:
 
 
 def _parameters(row: Row) -> str:
-    """The parameters of a test without a relation, less the model."""
+    """The parameters of a test without a relation, except the model."""
     parameters = row["nodeid"].rpartition("::")[2].partition("[")[2].removesuffix("]")
     from pytest_recsys_mt.metamorphic import slug
 
@@ -142,7 +142,7 @@ def _parameters(row: Row) -> str:
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:
-    """The numbers of a row, as the record names them."""
+    """The numbers of a row, under their names in the record."""
     effect = words.effect_of(row)
     metric = row.get("metric") is not None
     facts = [("oracle", row["oracle"])]

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STRIP = (400, 26)
-"""Pixels of the interval of one relation, width and height."""
+"""Width and height of the interval of one relation, in pixels."""
 
 MOST_POINTS = 600
-"""Of a scatter plot; of more, only every second, third, ... is drawn."""
+"""Most points of a scatter plot; with more points, only every second, third, ... is drawn."""
 
 _MARKERS = {"violated": "X", "known": "X", "inconclusive": "s", "holds": "o", "mended": "o"}
 _LINES = (("o", "-"), ("s", "--"), ("^", "-."), ("D", ":"))
 
 
 def span(rows: Sequence[Row]) -> tuple[float, float]:
-    """The ends of an axis on which the effects and margins of all rows find room."""
+    """The ends of an axis that shows the effects and margins of all rows."""
     ends = [0.0]
     for row in rows:
         ends += [*row["interval"], row["estimate"]]
@@ -46,11 +46,11 @@ def span(rows: Sequence[Row]) -> tuple[float, float]:
 
 
 def strips(rows: Sequence[Row], names: Sequence[str]) -> tuple[str, list[str]]:
-    """The effects of some rows, one drawing a row on one axis.
+    """The effects of some rows, one drawing per row on one axis.
 
     Args:
-        rows: With an interval each, in one unit.
-        names: Of the drawings, for their ids.
+        rows: Rows with intervals in one unit.
+        names: Names of the drawings, for their ids.
 
     Returns:
         The axis, and the drawing of each row.
@@ -65,7 +65,7 @@ def strips(rows: Sequence[Row], names: Sequence[str]) -> tuple[str, list[str]]:
         axes.spines[["left"]].set_visible(False)
         axes.tick_params(length=3, labelsize=11)
         ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
-        # Labels at the very ends would be cut off.
+        # Labels at the very ends would be clipped.
         inner = [tick for tick in ticks if 0.04 < (tick - low) / (high - low) < 0.96]
         percent = effect_of(rows[0]).percent
         axes.set_xticks(inner, [f"{100 * tick:g}%" for tick in inner] if percent else None)
@@ -110,7 +110,7 @@ def curve(name: str, given: Mapping[str, Any], label: str) -> str:
     """A curve with its band, ``details["curve"]``, or several of them.
 
     Args:
-        name: Of the drawing, for its ids.
+        name: Name of the drawing, for its ids.
         given: ``x`` and ``y``, the labels of the axes; ``points``, rows of x, value, low, high
             (the bounds may be missing or null); ``lines``, more of them by name.
         label: What it shows, in words.
@@ -146,7 +146,7 @@ def scatter(name: str, given: Mapping[str, Any], label: str) -> str:
     """A scatter plot, ``details["scatter"]``.
 
     Args:
-        name: Of the drawing, for its ids.
+        name: Name of the drawing, for its ids.
         given: ``x`` and ``y``, the labels of the axes; ``points``, pairs of numbers.
         label: What it shows, in words.
     """
@@ -165,7 +165,7 @@ def scatter(name: str, given: Mapping[str, Any], label: str) -> str:
 
 
 def thinning(given: Mapping[str, Any]) -> int:
-    """One of how many points of a scatter plot is drawn."""
+    """The interval between drawn points of a scatter plot: every n-th point is drawn."""
     return max(1, math.ceil(len(given["points"]) / MOST_POINTS))
 
 
@@ -173,8 +173,8 @@ def dimensions(name: str, given: Sequence[Mapping[str, Any]], label: str) -> str
     """The dimensions of one model, each in [0, 1] with 1 the best.
 
     Args:
-        name: Of the drawing, for its ids.
-        given: Of each ``name``, ``value``, and ``low`` and ``high`` where they are known.
+        name: Name of the drawing, for its ids.
+        given: The ``name`` and ``value`` of each, and ``low`` and ``high`` if known.
         label: What it shows, in words.
     """
     with drawing() as make:

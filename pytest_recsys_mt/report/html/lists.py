@@ -1,4 +1,4 @@
-"""Two answers side by side: what stayed, moved, was lost, is new, or should not be there."""
+"""Two answers side by side: which items stayed, moved, were lost, are new, or are faulty."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 @dataclass(frozen=True)
 class Mark:
-    """What is to be said of one place of an answer; `kind` chooses the colour, `text` says it."""
+    """A mark at one place of an answer; `kind` chooses the colour, `text` is the text."""
 
     kind: str
     text: str
@@ -35,7 +35,7 @@ class Place:
 
 
 Line = tuple[Place | None, Place | None]
-"""One rank of both answers; None where an answer is shorter."""
+"""One rank of both answers; None if an answer is shorter."""
 
 
 def aligned(
@@ -44,13 +44,13 @@ def aligned(
     source_kinds: Sequence[str] = (),
     followup_kinds: Sequence[str] = (),
 ) -> list[Line]:
-    """Both answers by rank, with what became of each item.
+    """Both answers by rank, with the change of each item.
 
     Args:
         source: Titles, best first.
         followup: Titles, best first.
-        source_kinds: What each place of the source is to its request; empty if all were offered.
-        followup_kinds: Likewise.
+        source_kinds: The kind of each place of the source; empty if all items were offered.
+        followup_kinds: Likewise for the follow-up.
     """
     before, after = _first_places(source), _first_places(followup)
     left = [
@@ -65,12 +65,12 @@ def aligned(
 
 
 def alone(answer: Sequence[str], kinds: Sequence[str] = ()) -> list[Place]:
-    """One answer by rank, with what should not be there."""
+    """One answer by rank, with its faulty entries marked."""
     return [Place(title, _fault(kinds, place)) for place, title in enumerate(answer)]
 
 
 def summary(lines: Sequence[Line]) -> str:
-    """What the marks of two answers add up to, in words."""
+    """The counts of the marks of two answers, in words."""
     marks = [mark.kind for line in lines for place in line if place for mark in place.marks]
     words = (
         ("same", "in the same place"),

@@ -1,4 +1,4 @@
-"""The page: the record in, one HTML file out."""
+"""The page: turns the record into one HTML file."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def require_html() -> None:
-    """See that what draws the report is installed.
+    """Check that the libraries that draw the report are installed.
 
     Raises:
-        MissingExtraError: If it is not; the text says how to install it.
+        MissingExtraError: If they are not; the text says how to install them.
     """
     try:
         import jinja2  # noqa: F401
@@ -38,11 +38,11 @@ def require_html() -> None:
 
 
 def write_report(document: Mapping[str, Any], path: Path) -> None:
-    """Write the report of a record to `path`, whole or not at all.
+    """Write the report of a record to `path`, completely or not at all.
 
     Raises:
-        DataError: If `document` is no record.
-        MissingExtraError: If what draws the report is not installed.
+        DataError: If `document` is not a record.
+        MissingExtraError: If the libraries that draw the report are not installed.
     """
     text = render(document)
     with written_whole(path) as stream:
@@ -54,18 +54,18 @@ def read_record(path: Path) -> dict[str, Any]:
     """The record that ``--recsys-json`` wrote to `path`.
 
     Raises:
-        DataError: If there is none; says what is there.
+        DataError: If the file is not a record; says what it is.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise DataError(f"{str(path)!r} is no JSON: {error}") from error
+        raise DataError(f"{str(path)!r} is not JSON: {error}") from error
     found = document.get("schema") if isinstance(document, dict) else None
     if found not in READABLE:
         raise DataError(
-            f"{str(path)!r} is no record of the schema {' or '.join(READABLE)} (its schema is {found!r}); "
+            f"{str(path)!r} is not a record of the schema {' or '.join(READABLE)} (its schema is {found!r}); "
             f"name a file that --recsys-json wrote"
         )
     return dict(document)
@@ -75,11 +75,11 @@ def render(document: Mapping[str, Any]) -> str:
     """The page of a record. The same record gives the same page, byte by byte.
 
     Args:
-        document: As ``--recsys-json`` writes it. Nothing in it is trusted.
+        document: A record of ``--recsys-json``; untrusted.
 
     Raises:
-        DataError: If it lacks what every record has.
-        MissingExtraError: If what draws the report is not installed.
+        DataError: If it lacks a part that every record has.
+        MissingExtraError: If the libraries that draw the report are not installed.
     """
     require_html()
     from jinja2 import UndefinedError
@@ -119,19 +119,19 @@ def render(document: Mapping[str, Any]) -> str:
         )
     except (KeyError, TypeError, ValueError, AttributeError, UndefinedError) as error:
         raise DataError(
-            f"this is no record as --recsys-json writes it: {type(error).__name__}: {error}"
+            f"this is not a record as --recsys-json writes it: {type(error).__name__}: {error}"
         ) from error
     return text
 
 
 def _further_reasons(record: Mapping[str, Any]) -> list[str]:
-    """Why the gate failed, less what the page says of single tests anyway."""
+    """Why the gate failed, without the reasons that the page shows at single tests."""
     tests = tuple(f": {row['nodeid']}" for row in record["results"])
     return [each for each in record["gate"].get("reasons") or () if not each.endswith(tests)]
 
 
 def _policy(style: str, script: str) -> str:
-    """What the page may load: its own style and script, by their content, and nothing else."""
+    """The page may load only its own style and script, identified by their content."""
     hashes = {
         name: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for name, text in (("style", style), ("script", script))
@@ -158,14 +158,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Drawings are serialised by an XML library from text it has escaped; nothing else is trusted.
+    # An XML library serialises the drawings from escaped text; nothing else is trusted.
     made.filters.update(drawing=Markup, number=words.number, spoken=words.spoken)
     made.globals.update(agreement=words.agreement, limit_of=words.limit_of, value_of=value_of)
     return made
 
 
 def _clean(value: Any) -> Any:
-    """`value` with all its texts sanitized, keys too: a record may come from anywhere."""
+    """`value` with all its texts and keys sanitized: a record is untrusted."""
     if isinstance(value, str):
         return sanitize(value)
     if isinstance(value, Mapping):

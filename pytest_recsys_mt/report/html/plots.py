@@ -1,4 +1,4 @@
-"""Which drawings a page has: every effect on its axis, and what rows carry in their details."""
+"""The drawings of a page: every effect on its axis, and the drawings in the details of rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pytest_recsys_mt.report.html.cards import Card
 
 @dataclass(frozen=True)
 class Group:
-    """Relations whose effects are in one unit, so that they stand on one axis.
+    """Relations whose effects have one unit, so that they share an axis.
 
     Attributes:
-        suite: Theirs.
-        unit: What the effect is.
-        axis: The drawing of the axis; empty where there is none.
+        suite: Their suite.
+        unit: The unit of the effects.
+        axis: The drawing of the axis; empty if there is none.
         lines: Each card with the drawing of its interval.
     """
 
@@ -30,15 +30,15 @@ class Group:
 
 @dataclass(frozen=True)
 class Plot:
-    """One drawing of what rows carry in their details.
+    """One drawing from the details of rows.
 
     Attributes:
         title: What it shows.
         cards: The rows that carry it.
-        drawing: An SVG element; empty where it could not be drawn.
+        drawing: An SVG element; empty if it could not be drawn.
         note: What a reader should know, such as why there is no drawing.
-        columns: Of the numbers behind it.
-        numbers: Likewise, in rows.
+        columns: Names of the numbers behind it.
+        numbers: These numbers, in rows.
     """
 
     title: str
@@ -95,7 +95,7 @@ def _of_rows(cards: Sequence[Card], kind: str, draw: Draw) -> list[Plot]:
 
 
 def _guarded(title: str, cards: Sequence[Card], draw: Callable[[], Plot]) -> Plot:
-    """A drawing, or a word on why there is none: a suite's mistake must not cost the report."""
+    """A drawing, or why there is none: an error in a suite must not lose the report."""
     try:
         return draw()
     except (KeyError, TypeError, ValueError, IndexError) as error:

@@ -17,21 +17,21 @@ SYMBOLS = {
     "unchanged": "=",
     "ungated": "–",
 }
-"""By what became of a verdict, in the order of weight."""
+"""The symbol for each change of a verdict, the most important first."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one verdict.
+    """The change of one verdict.
 
     Attributes:
         word: One of `SYMBOLS`.
-        symbol: Beside it.
-        card: The verdict as it is now, if the page has it.
-        name: What it is called where there is no card.
-        worse: By how much it is worse, with its interval; empty where that is not known.
-        margin: How much worse it may be; empty where that is not known.
-        users: Compared one by one.
+        symbol: The symbol of the word.
+        card: The current verdict, if the page has it.
+        name: Its name if there is no card.
+        worse: By how much it is worse, with its interval; empty if unknown.
+        margin: How much worse it may be; empty if unknown.
+        users: Number of users compared one by one.
         reason: In words.
     """
 
@@ -51,10 +51,10 @@ class Comparison:
 
     Attributes:
         title: What is compared with what.
-        refused: Why it cannot be, if it cannot.
+        refused: Why they cannot be compared, if they cannot.
         counts: How many verdicts changed in which way.
-        changes: All that did not stay as they were.
-        bounds: Which bounds their intervals are.
+        changes: All changed verdicts.
+        bounds: The kind of bounds of their intervals.
     """
 
     title: str
@@ -65,7 +65,7 @@ class Comparison:
 
 
 def comparisons_of(document: Mapping[str, Any], cards: Sequence[Card]) -> list[Comparison]:
-    """The comparisons of a record, as its gate has them."""
+    """The comparisons in the gate of a record."""
     by_address = {(card.row["nodeid"], card.row["oracle"]): card for card in cards}
     return [_comparison(each, by_address) for each in document["gate"].get("comparisons") or ()]
 

@@ -1,7 +1,7 @@
-"""Figures of matplotlib as inline SVG that a strict page takes in and both colour schemes fit.
+"""Figures of matplotlib as inline SVG for a strict page with two colour schemes.
 
-The page allows no style but its own, so style attributes become presentation attributes; colours
-become the page's variables, so that one drawing serves light, dark and print.
+The page allows only its own style, so style attributes become presentation attributes. Colours
+become the page's variables, so that one drawing works in light, dark and print.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OF_STATE = {
     "holds": "#000023",
     "not-applicable": "#000002",
 }
-"""Colours to draw with. They are names: `VARIABLES` says what the page has in their place."""
+"""Colours to draw with. They are placeholders: `VARIABLES` maps them to the page's variables."""
 
 VARIABLES = {
     INK: "ink",
@@ -58,15 +58,15 @@ _REFERENCE = re.compile(r"#([\w-]+)")
 
 @contextmanager
 def drawing() -> Iterator[Callable[[float, float], Figure]]:
-    """Make figures in here, whatever matplotlib is set to elsewhere.
+    """Make figures inside, whatever matplotlib's settings are elsewhere.
 
-    Gives a maker of figures of so many pixels, width and height.
+    Yields a function that makes figures of a given width and height in pixels.
     """
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        # A title may be in any script; browsers have the letters that matplotlib's font has not.
+        # A title may be in any script; browsers have letters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(
@@ -121,7 +121,7 @@ def inline(figure: Figure, name: str, label: str) -> str:
 
 
 def _plain(element: Element, name: str, referred: set[str]) -> None:
-    """Take from an element what a page does not allow or need."""
+    """Remove from an element what a page does not allow or need."""
     element.tag = element.tag.removeprefix(_SVG)
     style = element.attrib.pop("style", "")
     for declaration in filter(None, style.split(";")):

@@ -1,4 +1,4 @@
-"""Verdicts in words, for readers who have nothing but the report."""
+"""Verdicts in words, for readers who have only the report."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class State:
-    """How a row stands: its verdict, and whether that was expected.
+    """The state of a row: its verdict, and whether that was expected.
 
     Attributes:
         key: For filters and colours.
         label: The word that people read.
-        symbol: Beside the word, so that a glance finds it.
-        heading: Above all rows that stand so.
+        symbol: Shown beside the word.
+        heading: The heading above all rows in this state.
         bad: Whether it counts against the recommender, or the test.
     """
 
@@ -33,18 +33,18 @@ STATES = {
     for state in (
         State("violated", "violated", "✗", "Violated: the promise is broken"),
         State("error", "error", "!", "Errors: no verdict could be made"),
-        State("mended", "mended", "!", "Mended: violations that were expected and are gone"),
+        State("mended", "fixed", "!", "Fixed: violations that were expected and are gone"),
         State("inconclusive", "inconclusive", "?", "Inconclusive: neither kept nor broken"),
         State("known", "known violation", "✗", "Known violations, as the tests expect", bad=False),
         State("holds", "holds", "✓", "Holds: the promise is kept", bad=False),
         State("not-applicable", "not applicable", "–", "Not applicable", bad=False),
     )
 }
-"""In the order of their weight."""
+"""The most important first."""
 
 
 def state_of(row: Row) -> State:
-    """How a row stands."""
+    """The state of a row."""
     status = str(row["status"])
     if row.get("expected") == "violated":
         status = {"violated": "known", "holds": "mended"}.get(status, status)
@@ -53,10 +53,10 @@ def state_of(row: Row) -> State:
 
 @dataclass(frozen=True)
 class Effect:
-    """What the effect of an oracle is, in words.
+    """The meaning of an oracle's effect, in words.
 
     Attributes:
-        name: As it stands in a sentence.
+        name: The name within a sentence.
         percent: Whether it is a share.
     """
 
@@ -65,7 +65,7 @@ class Effect:
 
     @property
     def unit(self) -> str:
-        """What effects on one axis have in common."""
+        """The common unit of effects on one axis."""
         return "share of users or answers at fault" if self.percent else self.name
 
 
@@ -93,7 +93,7 @@ EFFECTS = {
 
 
 def effect_of(row: Row) -> Effect:
-    """What the number of a row measures."""
+    """What the effect of a row measures."""
     function, _, score = row["oracle"].partition(":")
     if row.get("metric") is not None:
         return Effect(spoken(row["metric"]))
@@ -102,12 +102,12 @@ def effect_of(row: Row) -> Effect:
 
 
 def spoken(name: str) -> str:
-    """A name of code as words."""
+    """A name from code as words."""
     return " ".join(name.replace("_", " ").split())
 
 
 def number(value: float | None, percent: bool = False) -> str:
-    """A number with as many digits as say something."""
+    """A number with its significant digits."""
     if value is None:
         return "–"
     if percent:
@@ -118,7 +118,7 @@ def number(value: float | None, percent: bool = False) -> str:
 
 
 def chance(p_value: float) -> str:
-    """A probability in words that fit behind "a probability of"."""
+    """A probability as words that follow "a probability of"."""
     if p_value < 1e-6:
         return "less than one in a million"
     return f"{p_value:.2g}" if p_value < 0.1 else f"{p_value:.2f}"
@@ -138,11 +138,11 @@ def limit_of(row: Row) -> str:
 
 
 def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
-    """The verdict as sentences: what was found, how sure it is, what would settle it.
+    """The verdict as sentences: the result, its certainty, and what would settle it.
 
     Args:
-        row: Of the record.
-        alpha: Error rate of each claim, where the record says it.
+        row: A row of the record.
+        alpha: Error rate of each claim, if the record has it.
         judged: How many claims of this run were corrected together.
     """
     value = row.get("estimate") if row.get("metric") is None else row.get("value")
@@ -155,8 +155,8 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
         sentences += [_expectation(row)] if row.get("expected") == "violated" else []
     elif status == "holds" and row.get("expected") == "violated":
         sentences.append(
-            "The test expects a violation (expect_violated) and fails because there is none any "
-            "more: take the expectation away."
+            "The test expects a violation (expect_violated), and now there is none, so it fails: "
+            "remove the expectation."
         )
     elif status == "inconclusive":
         sentences.append("So neither a broken nor a kept promise is shown.")
@@ -169,7 +169,7 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
 def _without_numbers(status: str, reason: str) -> list[str]:
     opening = {
         "error": "No verdict could be made",
-        "not-applicable": "This promise could not be put to the recommender",
+        "not-applicable": "This promise could not be tested on the recommender",
         "inconclusive": "Nothing was shown",
         "holds": "No counterexample was found",
         "violated": "A counterexample was found",
@@ -190,7 +190,7 @@ def _found(row: Row, value: float) -> str:
 
 
 def _bounds(row: Row, alpha: float | None) -> str:
-    """What the bounds say: that which carries the verdict, else both, each at its own risk."""
+    """The bounds in words: the one that decides the verdict, else both, each at its own risk."""
     percent = effect_of(row).percent
     low, high = (number(bound, percent) for bound in row["interval"])
     what = "the share among" if percent else "the mean over"
@@ -239,7 +239,7 @@ def _expectation(row: Row) -> str:
 
 
 def agreement(row: Row) -> str:
-    """How far the answers agree, and how far a recommender agrees with itself."""
+    """How far the answers agree, and how far the recommender agrees with itself."""
     floor, agreed = row.get("floor"), row.get("agreement")
     if floor is None or agreed is None or row.get("metric") is not None:
         return ""
@@ -255,7 +255,7 @@ def agreement(row: Row) -> str:
 
 
 def counted(row: Row) -> str:
-    """How many users were asked, and what became of the others."""
+    """How many users were scored, and how many were not, by cause."""
     parts = [f"{row.get('users', 0):,} users scored"]
     for key, word in (("not_applicable", "not applicable"), ("errors", "failed")):
         if row.get(key):

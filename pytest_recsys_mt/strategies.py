@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.relations import Transformation
+from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 
 __all__ = ["profiles", "reproducible", "requests", "transformations"]
@@ -146,40 +147,10 @@ def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
     Args:
         text: Whether to draw also those that change only the text of a prompt.
     """
-    strategies = [
-        st.builds(relations.scale_ratings, st.sampled_from((2.0, 3.0, 10.0, 0.5))),
-        st.builds(relations.shift_ratings, st.sampled_from((1.0, 2.0, 10.0, -1.0))),
-        st.just(relations.reorder_history),
-        st.just(relations.shuffle_candidates),
-        st.just(relations.rename_user),
-        st.just(relations.duplicate_history),
-        st.just(relations.swap_history),
-        st.just(relations.same_seed_same_answer),
-        st.just(relations.title_injection),
-        st.builds(relations.drop_history, _few),
-        st.builds(relations.truncate_history, _few),
-        st.builds(relations.noisy_profile, _few, paper=st.booleans()),
-        st.builds(relations.add_irrelevant_candidates, _few),
-        st.builds(relations.ask_k, _few),
-        st.builds(relations.extend_list, _few),
-    ]
-    if text:
-        strategies += [
-            st.builds(relations.add_spaces, _rates),
-            st.builds(relations.typos, _rates),
-            st.builds(relations.random_words, rate=_rates),
-            st.builds(relations.change_case, st.sampled_from(("upper", "lower"))),
-            st.builds(relations.popularity_prompt, st.sampled_from(("mitigate", "minimize"))),
-            st.builds(relations.demonstrations, _few),
-            st.just(relations.focus_on_recent),
-            st.just(relations.paraphrase_task),
-            st.builds(relations.with_profile, st.just({USER: PROFILE}), history=st.booleans()),
-        ]
-    return st.one_of(strategies)
-
-
-_few = st.integers(1, 5)
-_rates = st.sampled_from((0.05, 0.1, 0.3))
+    usual = [each for name in relations.__all__ for each in usual_of(getattr(relations, name))]
+    return st.sampled_from(
+        [each for each in usual if each.asked == "together" and (text or "text" not in each.needs)]
+    )
 
 
 @functools.lru_cache(maxsize=4)

@@ -8,23 +8,21 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import strays
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+@usual(2)
+@usual(3)
 def add_irrelevant_candidates(n: int) -> Transformation:
     """Add random items of the catalogue at random places among the candidates.
 
     The new items are neither candidates nor in the history. The original candidates keep their order
     in the request. The requested length stays the same, so new candidates may push original ones out
     of the answer. Only the order of original candidates that are in both answers must stay.
-
-    Promise:
-        The original candidates keep their order in the answer: a user's preference between two films
-        does not depend on what else is offered.
 
     Source:
         This project, after the independence of irrelevant alternatives in the theory of choice.
@@ -63,6 +61,7 @@ def add_irrelevant_candidates(n: int) -> Transformation:
         name=call_name("add_irrelevant_candidates", more),
         apply=apply,
         promise="The original candidates keep their order when more candidates are offered.",
+        changes=frozenset({"candidates"}),
         needs=frozenset({"candidates"}),
         origin=HOUSE,
     )

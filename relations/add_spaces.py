@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import edit_seed, some_of
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
@@ -38,11 +38,10 @@ class AddSpaces:
         return "".join(f" {char}" if at in spaced else char for at, char in enumerate(text))
 
 
+@usual(0.1)
+@usual(0.3)
 def add_spaces(rate: float = PAPER_RATE) -> Transformation:
     """Insert spaces between the characters of the prompt.
-
-    Promise:
-        The ranking stays the same: people understand text with stray spaces.
 
     Source:
         MR3 in Table 1 of https://arxiv.org/abs/2411.12121. Its example inserts 69 spaces at 218
@@ -71,6 +70,7 @@ def add_spaces(rate: float = PAPER_RATE) -> Transformation:
         name=call_name("add_spaces", plain),
         apply=apply,
         promise="The ranking stays the same when the prompt has stray spaces inside its words.",
+        changes=frozenset({"edits"}),
         needs=frozenset({"text"}),
         origin=METAMORPHIC,
     )

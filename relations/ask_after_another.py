@@ -4,9 +4,6 @@ The request stays unchanged. `Transformation.before` makes it a relation: right 
 call is sent, for a user with another history, on another rating scale, for one item of the same
 candidates. Each call is sent by itself, so compare with `ask_alone`.
 
-Promise:
-    The answers stay the same: a recommender does not remember the previous request.
-
 Source:
     This project.
 
@@ -56,6 +53,7 @@ ask_after_another = Transformation(
     name="ask_after_another",
     apply=_apply,
     promise="A request gets the same answer whatever request was sent right before it.",
+    changes=frozenset(),
     needs=frozenset({"ratings"}),
     origin=HOUSE,
     may_keep=True,

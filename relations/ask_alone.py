@@ -3,10 +3,6 @@
 The request stays unchanged. `Transformation.asked` makes it a relation: each call is sent in a batch of
 its own, while the calls of the source are sent together.
 
-Promise:
-    The answers stay the same: other users in the batch say nothing about this user. A recommender that
-    pads a batch, normalises its scores over it, or uses a shortcut for large batches may break this.
-
 Source:
     This project.
 
@@ -40,6 +36,7 @@ ask_alone = Transformation(
     name="ask_alone",
     apply=_apply,
     promise="A request that is sent by itself gets the same answer as in a batch with others.",
+    changes=frozenset(),
     needs=frozenset(),
     origin=HOUSE,
     may_keep=True,

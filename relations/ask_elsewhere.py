@@ -5,10 +5,6 @@ the recommender anew, with the same seed, other hashes of text and other address
 a recommender that can be created anew: a built-in one, ``package.module:name`` or
 ``path/to/file.py:name``, but not one from a fixture or an endpoint.
 
-Promise:
-    The answers stay the same: a restart does not change what is best for a user. A recommender that
-    breaks ties by the order of a set, by ``hash()`` or by ``id()`` may break this.
-
 Source:
     This project; https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED.
 
@@ -42,6 +38,7 @@ ask_elsewhere = Transformation(
     name="ask_elsewhere",
     apply=_apply,
     promise="A request gets the same answer from another process with the same recommender.",
+    changes=frozenset(),
     needs=frozenset(),
     origin=HOUSE,
     may_keep=True,

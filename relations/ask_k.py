@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+@usual(2)
+@usual(1)
 def ask_k(k: int) -> Transformation:
     """Ask for a list of a given length.
-
-    Promise:
-        The lists agree over the length of the shorter one.
 
     Source:
         The randomness control of the metamorphic paper, which varies k (section 4.2, Table 2 of
@@ -53,6 +52,7 @@ def ask_k(k: int) -> Transformation:
         name=call_name("ask_k", length),
         apply=apply,
         promise="Lists of two lengths agree over the length of the shorter one.",
+        changes=frozenset({"k"}),
         needs=frozenset(),
         origin=METAMORPHIC,
     )

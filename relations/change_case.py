@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAL
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
@@ -27,11 +27,10 @@ class ChangeCase:
         return text.upper() if self.mode == "upper" else text.lower()
 
 
+@usual("upper")
+@usual("lower")
 def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
     """Write the whole prompt in upper or in lower case.
-
-    Promise:
-        The ranking stays the same: case says nothing about the user's taste.
 
     Source:
         Character-level robustness as in METAL, https://arxiv.org/abs/2312.06056.
@@ -58,6 +57,7 @@ def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
         name=call_name("change_case", plain),
         apply=apply,
         promise="The ranking stays the same when the prompt is written in another case.",
+        changes=frozenset({"edits"}),
         needs=frozenset({"text"}),
         origin=METAL,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import AGGREGATED_DEMONSTRATIONS
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Item, Request, World
 
 if TYPE_CHECKING:
@@ -20,15 +20,14 @@ BEFORE: Final = 2
 """Items of each user that the demonstration shows before the one they chose next."""
 
 
+@usual(1)
+@usual(2)
 def demonstrations(n: int) -> Transformation:
     """Show in one joint example which items `n` other users chose, and what they chose next.
 
     The others are those of `DONORS` randomly drawn users whose histories share most with the user's
     own. Each gives the last `BEFORE` + 1 items of the history: the chosen items and the next one.
     The example shows no held-out item of any user, and no candidate of the request.
-
-    Promise:
-        The answer is not worse: an example helps or has no effect.
 
     Source:
         "The Whole is Better than the Sum: Using Aggregated Demonstrations in In-Context Learning for
@@ -76,7 +75,8 @@ def demonstrations(n: int) -> Transformation:
         name=call_name("demonstrations", users),
         apply=apply,
         promise="The answer is not worse when the prompt shows what others chose next.",
-        needs=frozenset({"text"}),
+        changes=frozenset({"instruction"}),
+        needs=frozenset({"ratings", "text"}),
         origin=AGGREGATED_DEMONSTRATIONS,
     )
 

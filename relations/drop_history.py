@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+@usual(2)
 def drop_history(n: int) -> Transformation:
     """Drop some random items of the history; the others stay in order.
-
-    Promise:
-        The answer hardly changes: the remaining items still show the taste.
 
     Source:
         This project; the counterpart of `noisy_profile`.
@@ -54,6 +52,7 @@ def drop_history(n: int) -> Transformation:
         name=call_name("drop_history", fewer),
         apply=apply,
         promise="The answer hardly changes when a few items of the history are missing.",
+        changes=frozenset({"history"}),
         needs=frozenset({"ratings"}),
         origin=HOUSE,
     )

@@ -3,9 +3,6 @@
 The copy comes first. Its timestamps are moved back, so that it ends before the original starts. So the
 follow-up is still oldest first, and the latest ratings keep their timestamps.
 
-Promise:
-    The ranking stays the same: giving everything twice changes no preference relative to another.
-
 Source:
     This project.
 
@@ -55,6 +52,7 @@ duplicate_history = Transformation(
     name="duplicate_history",
     apply=_apply,
     promise="The ranking stays the same when the whole history is given twice.",
+    changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
     origin=HOUSE,
 )

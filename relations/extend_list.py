@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.ask_k import require_choice
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+@usual(2)
 def extend_list(n: int) -> Transformation:
     """Ask for more items.
-
-    Promise:
-        The first k items stay the same: the top 5 of 10 are the top 5.
 
     Source:
         This project.
@@ -49,6 +47,7 @@ def extend_list(n: int) -> Transformation:
         name=call_name("extend_list", more),
         apply=apply,
         promise="The start of the list stays the same when the request asks for a longer list.",
+        changes=frozenset({"k"}),
         needs=frozenset(),
         origin=HOUSE,
     )

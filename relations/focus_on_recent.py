@@ -1,8 +1,5 @@
 """A sentence that points at the user's latest item.
 
-Promise:
-    The answer is not worse: the latest choice says most about the next one.
-
 Source:
     The recency-focused prompt of "Large Language Models are Zero-Shot Rankers", section 3.1 of
     https://arxiv.org/abs/2305.08845, one of the strategies of https://arxiv.org/abs/2411.00331. The
@@ -46,6 +43,7 @@ focus_on_recent = Transformation(
     name="focus_on_recent",
     apply=_apply,
     promise="The answer is not worse when the prompt points at the latest item.",
-    needs=frozenset({"text"}),
+    changes=frozenset({"instruction"}),
+    needs=frozenset({"ratings", "text"}),
     origin=ZERO_SHOT_RANKERS,
 )

@@ -8,7 +8,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import strays
 from pytest_recsys_mt.relations.sources import LRWORLD
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Rating, Request, World
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ STEPS = (1.0, 0.5)
 """Rating steps to look for, widest first: whole points and half points."""
 
 
+@usual(1)
+@usual(3)
+@usual(2, paper=True)
 def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
     """Insert random items of the catalogue, with random ratings, at random places of the history.
 
     The new items are neither in the history nor among the candidates. Their ratings are uniform over
     the scale, in whole or half points if all ratings of the history are whole or half points.
-
-    Promise:
-        The answer hardly changes: a few random items do not hide the taste.
 
     Source:
         Robustness to noisy profiles in LRWorld, https://arxiv.org/abs/2512.17389. The paper
@@ -77,6 +77,7 @@ def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
         name=call_name("noisy_profile", more, **options),
         apply=apply,
         promise="The answer hardly changes when the history contains a few random items.",
+        changes=frozenset({"history"}),
         needs=frozenset({"ratings"}),
         origin=LRWORLD,
     )

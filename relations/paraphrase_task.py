@@ -5,9 +5,6 @@ hand-written paraphrases; numbers, titles and format rules stay. Your own templa
 sentences, so one sentence is added in front that restates the task and asks for nothing new. So every
 template gives a different prompt for the same task.
 
-Promise:
-    The ranking stays the same: the same task in other words is the same task.
-
 Source:
     This project; paraphrasing as a relation for language models is in METAL,
     https://arxiv.org/abs/2312.06056.
@@ -124,6 +121,7 @@ paraphrase_task = Transformation(
     name="paraphrase_task",
     apply=_apply,
     promise="The ranking stays the same when the prompt states the task in other words.",
+    changes=frozenset({"edits"}),
     needs=frozenset({"text"}),
     origin=METAL,
 )

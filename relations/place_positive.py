@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+@usual(6)
+@usual(1)
+@usual(20)
 def place_positive(position: int) -> Transformation:
     """Move the held-out item to one place among the candidates; all others keep their order.
 
     Nothing else in the prompt changes, so only the place can change the accuracy. A request whose item
     already stands there is sent unchanged. If such users were left out, each place would be tested on
     different users.
-
-    Promise:
-        The held-out item is found equally often at this place and at any other.
 
     Source:
         The candidate position of section 3.4.4 of https://arxiv.org/abs/2411.00331. For each place,
@@ -66,6 +66,7 @@ def place_positive(position: int) -> Transformation:
         name=call_name("place_positive", place),
         apply=apply,
         promise="The held-out item is found equally often at every place among the candidates.",
+        changes=frozenset({"candidates"}),
         needs=frozenset({"candidates"}),
         origin=MULTIDIMENSIONAL,
         may_keep=True,

@@ -8,7 +8,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.instructions import POPULARITY as INSTRUCTION_ON
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import POPULARITY
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
@@ -20,12 +20,10 @@ _PROMISES = {
 }
 
 
+@usual("minimize")
+@usual("mitigate")
 def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
     """Add an instruction about how popular the recommendations should be.
-
-    Promise:
-        With ``"minimize"`` the recommended items become less popular; with ``"mitigate"`` their
-        popularity moves towards that of the user's history.
 
     Source:
         Section 4.5 of https://arxiv.org/abs/2406.01285; the two instructions have the same content
@@ -61,6 +59,7 @@ def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
         name=call_name("popularity_prompt", plain),
         apply=apply,
         promise=_PROMISES[plain],
+        changes=frozenset({"instruction"}),
         needs=frozenset({"text"}),
         origin=POPULARITY,
     )

@@ -12,7 +12,7 @@ from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import below, edit_seed, some_of
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ class RandomWords:
         yield text[start:]
 
 
+@usual(rate=0.05)
+@usual()
+@usual(("kiwi", "fig"), 0.5)
 def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Transformation:
     """Insert words that are unrelated to the task between the words of the prompt.
-
-    Promise:
-        The ranking stays the same: the words mean nothing for the task.
 
     Source:
         MR4 in Table 1 of https://arxiv.org/abs/2411.12121, with its four fruit as default words.
@@ -99,6 +99,7 @@ def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Tran
         ),
         apply=apply,
         promise="The ranking stays the same when the prompt has meaningless words between its words.",
+        changes=frozenset({"edits"}),
         needs=frozenset({"text"}),
         origin=METAMORPHIC,
     )

@@ -3,9 +3,6 @@
 Seven new digits replace the digits at the end of the old name (``u12`` becomes ``u4810385``). No user
 with a known history has the new name. Answers of both sides belong to the user of the source request.
 
-Promise:
-    The ranking stays the same: recommendations are for a history, not for a name.
-
 Source:
     This project; prompts of published language model recommenders contain the user's number
     (Table 1 of https://arxiv.org/abs/2411.12121).
@@ -42,6 +39,7 @@ rename_user = Transformation(
     name="rename_user",
     apply=_apply,
     promise="The ranking stays the same when the user has another name.",
+    changes=frozenset({"user"}),
     needs=frozenset(),
     origin=HOUSE,
 )

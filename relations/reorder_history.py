@@ -3,9 +3,6 @@
 The items move but the timestamps stay, so the follow-up is again oldest first. This relation is for
 recommenders that read the history as a set. A sequential recommender may rightly break it.
 
-Promise:
-    The ranking stays the same: the same items with the same ratings show the same taste.
-
 Source:
     This project; language models are reported to hardly notice the order of a history,
     https://arxiv.org/abs/2305.08845.
@@ -56,6 +53,7 @@ reorder_history = Transformation(
     name="reorder_history",
     apply=_apply,
     promise="The ranking stays the same when the same history is given in another order.",
+    changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
     origin=HOUSE,
 )

@@ -3,9 +3,6 @@
 The request stays unchanged. `Transformation.same_seed` makes it a relation: each call is sent again with
 the seed of its counterpart, so random sampling cannot explain a difference.
 
-Promise:
-    The answers are equal: a fixed seed must give the same list tomorrow.
-
 Source:
     This project.
 
@@ -39,6 +36,7 @@ same_seed_same_answer = Transformation(
     name="same_seed_same_answer",
     apply=_apply,
     promise="The same request with the same seed gets the same answer.",
+    changes=frozenset(),
     needs=frozenset(),
     origin=HOUSE,
     same_seed=True,

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, Scale, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+@usual(2)
+@usual(2, paper=True)
 def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
     """Multiply every rating and both ends of the scale by one factor.
-
-    Promise:
-        The ranking stays the same: a 4 of 5 and an 8 of 10 are the same opinion.
 
     Source:
         Rating multiplication, MR1 in Table 1 of https://arxiv.org/abs/2411.12121. The paper multiplies
@@ -79,6 +78,7 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
         name=call_name("scale_ratings", by, **options),
         apply=apply,
         promise="The ranking stays the same when all ratings and their scale are multiplied.",
+        changes=frozenset({"history", "scale"}),
         needs=frozenset({"ratings"}),
         origin=METAMORPHIC,
     )

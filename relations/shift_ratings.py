@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, Scale, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+@usual(1)
 def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
     """Add one number to every rating and to both ends of the scale.
-
-    Promise:
-        The ranking stays the same: a 4 on 1 to 5 and a 5 on 2 to 6 are the same opinion.
 
     Source:
         Rating shifting, MR2 in Table 1 of https://arxiv.org/abs/2411.12121.
@@ -62,6 +60,7 @@ def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
         name=call_name("shift_ratings", by),
         apply=apply,
         promise="The ranking stays the same when all ratings and their scale are shifted.",
+        changes=frozenset({"history", "scale"}),
         needs=frozenset({"ratings"}),
         origin=METAMORPHIC,
     )

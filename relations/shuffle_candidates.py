@@ -1,8 +1,5 @@
 """The same candidates in another order.
 
-Promise:
-    The ranking stays the same: the order of the candidates says nothing about the user.
-
 Source:
     Position bias of language models as rankers, https://arxiv.org/abs/2305.08845.
 
@@ -47,6 +44,7 @@ shuffle_candidates = Transformation(
     name="shuffle_candidates",
     apply=_apply,
     promise="The ranking stays the same when the candidates are offered in another order.",
+    changes=frozenset({"candidates"}),
     needs=frozenset({"candidates"}),
     origin=ZERO_SHOT_RANKERS,
 )

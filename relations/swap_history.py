@@ -6,10 +6,6 @@ or fewer, but at least half as many. Donor items among the candidates are left o
 recommenders do not recommend items of the history. That alone would change the answer, even if the
 recommender ignored the taste.
 
-Promise:
-    The answer changes: another taste gets other recommendations. A recommender that gives all users
-    the same list breaks this relation and keeps almost all others.
-
 Source:
     This project.
 
@@ -83,6 +79,7 @@ swap_history = Transformation(
     name="swap_history",
     apply=_apply,
     promise="The answer changes when the history is another user's.",
+    changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
     origin=HOUSE,
 )

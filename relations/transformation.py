@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pytest_recsys_mt.requests import Request, World
 
@@ -31,6 +32,7 @@ class Transformation:
         apply: Transforms a request. It draws only from the given generator and raises
             `NotApplicable` for requests that it cannot transform.
         promise: What must be true of the two answers, in one sentence.
+        changes: The fields of a request that it changes, if any.
         needs: See `Need`.
         origin: The paper or page it comes from.
         same_seed: Whether the follow-up is asked anew with the seeds of the source. This makes the
@@ -45,6 +47,7 @@ class Transformation:
     name: str
     apply: Callable[[Request, Generator, World], Request] = field(repr=False, compare=False)
     promise: str = ""
+    changes: frozenset[str] = frozenset()
     needs: frozenset[Need] = frozenset()
     origin: str = ""
     same_seed: bool = False
@@ -61,6 +64,34 @@ class Transformation:
             NotApplicable: If the request lacks what the transformation needs.
         """
         return self.apply(request, rng, world)
+
+
+Relation = Transformation | Callable[..., Transformation]
+"""A transformation, or a function that creates it from arguments."""
+
+Function = TypeVar("Function", bound=Callable[..., Transformation])
+
+_USUAL: dict[Callable[..., Transformation], list[Callable[[], Transformation]]] = {}
+
+
+def usual(*arguments: Any, **keywords: Any) -> Callable[[Function], Function]:
+    """Declare arguments that a relation usually has; repeat it for further ones, the first is shown.
+
+    The documentation, `pytest_recsys_mt.strategies` and the tests of all relations use them.
+    """
+
+    def declare(function: Function) -> Function:
+        _USUAL.setdefault(function, []).insert(0, partial(function, *arguments, **keywords))
+        return function
+
+    return declare
+
+
+def usual_of(relation: Relation) -> tuple[Transformation, ...]:
+    """A relation as transformations: itself, or what its usual arguments create."""
+    if isinstance(relation, Transformation):
+        return (relation,)
+    return tuple(create() for create in _USUAL.get(relation, ()))
 
 
 def call_name(function: str, *positional: Any, **keywords: Any) -> str:

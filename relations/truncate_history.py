@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+@usual(3)
 def truncate_history(n: int) -> Transformation:
     """Keep only the latest items of the history.
-
-    Promise:
-        The answer is not worse, or hardly changes: the latest items are enough.
 
     Source:
         This project; the metamorphic paper varies the length of the history in its randomness
@@ -52,6 +50,7 @@ def truncate_history(n: int) -> Transformation:
         name=call_name("truncate_history", latest),
         apply=apply,
         promise="The answer hardly changes when only the latest items of the history are known.",
+        changes=frozenset({"history"}),
         needs=frozenset({"ratings"}),
         origin=METAMORPHIC,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import below, edit_seed, some_of
 from pytest_recsys_mt.relations.sources import CHECKLIST
-from pytest_recsys_mt.relations.transformation import Transformation, call_name
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
@@ -51,13 +51,12 @@ def _slip(word: str, draws: random.Random) -> str:
     return word[:at] + word[at + 1 :] if kind == 1 else word[:at] + word[at] + word[at:]
 
 
+@usual(0.05)
+@usual(0.2)
 def typos(rate: float = 0.1) -> Transformation:
     """Make typos in the longer words of the prompt: swap, drop or double a letter.
 
     First and last letters and words of up to three letters stay, so a person can still read every word.
-
-    Promise:
-        The ranking stays the same: the meaning is still clear.
 
     Source:
         Typos as in CheckList, https://arxiv.org/abs/2005.04118.
@@ -85,6 +84,7 @@ def typos(rate: float = 0.1) -> Transformation:
         name=call_name("typos", plain),
         apply=apply,
         promise="The ranking stays the same when words of the prompt are mistyped.",
+        changes=frozenset({"edits"}),
         needs=frozenset({"text"}),
         origin=CHECKLIST,
     )

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import Transformation, usual
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 
+class Everybody(Mapping[str, str]):
+    """One description for every user.
+
+    Args:
+        text: The description.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __getitem__(self, user: str) -> str:
+        return self._text
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+@usual(Everybody("Watches comedies and light thrillers."))
+@usual(Everybody("Likes slow films, and whatever was made before 1970."), history=False)
 def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transformation:
     """Add a description of the user to the prompt.
-
-    Promise:
-        With the history, the answer is not worse. Without it, the answer is hardly worse: the
-        description contains what matters in the history.
 
     Source:
         The generation of profiles in section 3.4.5 of https://arxiv.org/abs/2411.00331, which
@@ -41,7 +60,7 @@ def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transf
     Returns:
         The transformation. It is not applicable to a user without a description.
     """
-    described = dict(profiles)
+    described = copy(profiles)
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
         profile = " ".join(described.get(request.user, "").split())
@@ -58,6 +77,7 @@ def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transf
         name=f"with_profile(profiles{'' if history else ', history=False'})",
         apply=apply,
         promise="The answer is not worse when the prompt describes the user.",
+        changes=frozenset({"history", "instruction"}),
         needs=frozenset({"text"}),
         origin=MULTIDIMENSIONAL,
     )

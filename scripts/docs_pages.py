@@ -27,31 +27,12 @@ from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.prompts import template
 from pytest_recsys_mt.relations import Transformation
+from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.report.relation_list import needs_of
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.seeds import generator
 
 ROOT = Path(__file__).resolve().parents[1]
-ARGUMENTS = {
-    "add_irrelevant_candidates": "(2)",
-    "add_spaces": "(0.1)",
-    "ask_k": "(2)",
-    "change_case": "('upper')",
-    "demonstrations": "(1)",
-    "drop_history": "(2)",
-    "extend_list": "(2)",
-    "noisy_profile": "(1)",
-    "place_positive": "(6)",
-    "popularity_prompt": "('minimize')",
-    "random_words": "(rate=0.05)",
-    "scale_ratings": "(2)",
-    "shift_ratings": "(1)",
-    "truncate_history": "(3)",
-    "typos": "(0.05)",
-    "with_profile": "(profiles)",
-}
-"""Usual arguments of the relations that take any."""
-
 SECTION = re.compile(r"^(Promise|Source|Example|Args|Returns|Yields|Raises|Attributes|Note):$")
 MOST_LINES = 40
 
@@ -84,11 +65,7 @@ def relations_page() -> Iterator[str]:
         if name == "Transformation":
             continue
         found = getattr(relations, name)
-        made = found
-        if not isinstance(found, Transformation):
-            profiles = {_example()[0].user: "Watches comedies and light thrillers."}
-            known = {"relations": relations, "profiles": profiles}
-            made = eval(f"relations.{name}{ARGUMENTS[name]}", known)
+        made = usual_of(found)[0]
         module = sys.modules[f"pytest_recsys_mt.relations.{name}"]
         documented = module if isinstance(found, Transformation) else found
         yield f"## {name}\n"

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.relations import Transformation
+from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
 
 CATALOGUE = tuple(Item(f"i{number:03d}", f"Film {number}", 1950 + number) for number in range(80))
@@ -47,42 +48,8 @@ PAPER_USER = Request(
 
 PROFILES = {user: f"The user {user} likes slow films." for user in ("me", "u3", "509", "user-7")}
 
-USUAL: tuple[Transformation, ...] = (
-    relations.add_irrelevant_candidates(3),
-    relations.add_spaces(0.3),
-    relations.ask_after_another,
-    relations.ask_alone,
-    relations.ask_elsewhere,
-    relations.ask_k(1),
-    relations.change_case("upper"),
-    relations.change_case("lower"),
-    relations.demonstrations(2),
-    relations.drop_history(2),
-    relations.duplicate_history,
-    relations.extend_list(2),
-    relations.focus_on_recent,
-    relations.noisy_profile(3),
-    relations.noisy_profile(2, paper=True),
-    relations.paraphrase_task,
-    relations.place_positive(1),
-    relations.place_positive(20),
-    relations.popularity_prompt("minimize"),
-    relations.popularity_prompt("mitigate"),
-    relations.random_words(),
-    relations.random_words(("kiwi", "fig"), 0.5),
-    relations.rename_user,
-    relations.reorder_history,
-    relations.same_seed_same_answer,
-    relations.scale_ratings(2),
-    relations.scale_ratings(2, paper=True),
-    relations.shift_ratings(1),
-    relations.shuffle_candidates,
-    relations.swap_history,
-    relations.title_injection,
-    relations.truncate_history(3),
-    relations.typos(0.2),
-    relations.with_profile(PROFILES),
-    relations.with_profile(PROFILES, history=False),
+USUAL: tuple[Transformation, ...] = tuple(
+    each for name in relations.__all__ for each in usual_of(getattr(relations, name))
 )
 """Every public relation, with the arguments of a usual run."""
 

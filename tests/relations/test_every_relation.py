@@ -27,67 +27,6 @@ EVERY = pytest.mark.parametrize("relation", USUAL, ids=lambda relation: relation
 SEEDS = st.integers(0, 2**32)
 FEW = settings(max_examples=40, deadline=None)
 
-CHANGES = {
-    "add_irrelevant_candidates": {"candidates"},
-    "add_spaces": {"edits"},
-    "ask_after_another": set(),
-    "ask_alone": set(),
-    "ask_elsewhere": set(),
-    "ask_k": {"k"},
-    "change_case": {"edits"},
-    "demonstrations": {"instruction"},
-    "drop_history": {"history"},
-    "duplicate_history": {"history"},
-    "extend_list": {"k"},
-    "focus_on_recent": {"instruction"},
-    "noisy_profile": {"history"},
-    "paraphrase_task": {"edits"},
-    "place_positive": {"candidates"},
-    "popularity_prompt": {"instruction"},
-    "random_words": {"edits"},
-    "rename_user": {"user"},
-    "reorder_history": {"history"},
-    "same_seed_same_answer": set(),
-    "scale_ratings": {"history", "scale"},
-    "shift_ratings": {"history", "scale"},
-    "shuffle_candidates": {"candidates"},
-    "swap_history": {"history"},
-    "title_injection": {"candidates"},
-    "truncate_history": {"history"},
-    "typos": {"edits"},
-    "with_profile": {"history", "instruction"},
-}
-NEEDS: dict[str, set[str]] = {
-    "add_irrelevant_candidates": {"candidates"},
-    "add_spaces": {"text"},
-    "ask_after_another": {"ratings"},
-    "ask_alone": set(),
-    "ask_elsewhere": set(),
-    "ask_k": set(),
-    "change_case": {"text"},
-    "demonstrations": {"text"},
-    "drop_history": {"ratings"},
-    "duplicate_history": {"ratings"},
-    "extend_list": set(),
-    "focus_on_recent": {"text"},
-    "noisy_profile": {"ratings"},
-    "paraphrase_task": {"text"},
-    "place_positive": {"candidates"},
-    "popularity_prompt": {"text"},
-    "random_words": {"text"},
-    "rename_user": set(),
-    "reorder_history": {"ratings"},
-    "same_seed_same_answer": set(),
-    "scale_ratings": {"ratings"},
-    "shift_ratings": {"ratings"},
-    "shuffle_candidates": {"candidates"},
-    "swap_history": {"ratings"},
-    "title_injection": {"candidates"},
-    "truncate_history": {"ratings"},
-    "typos": {"text"},
-    "with_profile": {"text"},
-}
-
 
 def function(relation: Transformation) -> str:
     return relation.name.split("(")[0]
@@ -131,9 +70,9 @@ def test_only_the_declared_fields_change_and_they_do(
         return
     before, after = fields(source), fields(followup)
     changed = {name for name in before if before[name] != after[name]}
-    assert changed <= CHANGES[function(relation)]
+    assert changed <= relation.changes
     if changed or not relation.may_keep:
-        assert bool(changed) == bool(CHANGES[function(relation)])
+        assert bool(changed) == bool(relation.changes)
 
 
 @EVERY
@@ -201,26 +140,20 @@ def test_followups_are_plain_hashable_data(relation: Transformation, seed: int) 
     assert type(followup.k) is int
 
 
-@pytest.mark.parametrize("name", sorted(name for name, need in NEEDS.items() if "ratings" in need))
-def test_an_empty_history_is_not_applicable(name: str) -> None:
-    for relation in USUAL:
-        if function(relation) == name:
-            assert isinstance(apply(relation, request(items=()), 0), str)
-
-
-@pytest.mark.parametrize(
-    "name", sorted(name for name, need in NEEDS.items() if "candidates" in need)
-)
-def test_the_whole_catalogue_is_no_list_of_candidates(name: str) -> None:
-    for relation in USUAL:
-        if function(relation) == name:
-            reason = apply(relation, request(candidates=None), 0)
-            assert reason == "there are no candidates"
+@EVERY
+def test_what_a_request_lacks_is_declared(relation: Transformation) -> None:
+    without_ratings = apply(relation, request(items=()), 0)
+    assert isinstance(without_ratings, str) == ("ratings" in relation.needs)
+    of_all = apply(relation, request(candidates=None), 0)
+    assert (of_all == "there are no candidates") == ("candidates" in relation.needs)
 
 
 @EVERY
-def test_needs_are_declared(relation: Transformation) -> None:
-    assert relation.needs == NEEDS[function(relation)]
+def test_what_changes_the_prompt_alone_needs_a_recommender_that_reads_it(
+    relation: Transformation,
+) -> None:
+    of_prompts = bool(relation.changes & {"edits", "instruction"})
+    assert ("text" in relation.needs) == of_prompts
 
 
 @EVERY
@@ -232,13 +165,13 @@ def test_promise_and_origin_are_told(relation: Transformation) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_documentation_has_promise_source_and_example(name: str) -> None:
+def test_documentation_has_source_and_example(name: str) -> None:
     relation = getattr(relations, name)
     documented = module(name) if isinstance(relation, Transformation) else relation
     text = documented.__doc__ or ""
     lines = [line.strip() for line in text.splitlines()]
     assert lines[0].endswith(".")
-    for section in ("Promise:", "Source:", "Example:"):
+    for section in ("Source:", "Example:"):
         assert section in lines
         assert lines[lines.index(section) + 1]
     assert ">>>" in text

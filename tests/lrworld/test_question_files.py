@@ -116,7 +116,7 @@ def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
 
 
 def test_a_question_without_one_right_answer_is_refused() -> None:
-    with pytest.raises(DataError, match="no place among its 4 options"):
+    with pytest.raises(DataError, match="not a place among its 4 options"):
         question(answer=4)
     with pytest.raises(DataError, match="two equal options"):
         question(options=("a", "b", "a", "c"))

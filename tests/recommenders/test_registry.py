@@ -76,7 +76,7 @@ class FakeModel:
 @pytest.fixture
 def no_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Language models are replaced by one that remembers its spec."""
-    for module, name in [("openai_model", "OpenAIModel"), ("hf_model", "HFModel")]:
+    for module, name in [("api.openai_model", "OpenAIModel"), ("local.hf_model", "HFModel")]:
         stand_in = ModuleType(module)
         setattr(stand_in, name, FakeModel)
         monkeypatch.setitem(sys.modules, f"pytest_recsys_mt.llm.{module}", stand_in)

@@ -158,7 +158,7 @@ class Record:
         """Add the contents of one test report other than verdicts.
 
         Args:
-            calls: The results of calls, by key: facts (`execution.CallFact`) as plain data.
+            calls: The results of calls, by key: facts (`executor.CallFact`) as plain data.
             planned: Keys of calls that were not sent, because a verdict was clear before.
             data_digest: Digest of the data it used, if any.
             requests: Digest of the requests of all sampled users, if any.

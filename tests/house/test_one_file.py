@@ -1,0 +1,102 @@
+"""What is added takes one file and no other edit: a script adds it to a copy of the tree, and all that is
+said of its kind is true of it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RELATION = '''"""Ratings rounded to whole steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+@usual(1)
+def lower_ratings(by: int) -> Transformation:
+    """Lower every rating, as far as the scale goes.
+
+    Source:
+        A test of this project.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+        >>> request = Request("u", (Rating(Item("a"), 4),), Scale(1, 5), candidates=None, k=1)
+        >>> lower_ratings(1)(request, np.random.default_rng(0)).history[0].value
+        3.0
+
+    Args:
+        by: How much lower.
+    """
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        if not request.history:
+            raise NotApplicable("the history is empty")
+        low = request.scale.low
+        if all(rating.value == low for rating in request.history):
+            raise NotApplicable("every rating is the lowest")
+        history = tuple(
+            replace(rating, value=float(max(low, rating.value - by))) for rating in request.history
+        )
+        return request.replace(history=history)
+
+    return Transformation(
+        name=call_name("lower_ratings", by),
+        apply=apply,
+        promise="The ranking hardly changes when every rating is lower.",
+        changes=frozenset({"history"}),
+        needs=frozenset({"ratings"}),
+        origin=HOUSE,
+    )
+'''
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The package and the tests of what is added, as one tree without links."""
+    left_out = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "pytest_recsys_mt", tmp_path / "pytest_recsys_mt", ignore=left_out)
+    for folder in ("relations", "strategies"):
+        shutil.copytree(ROOT / "tests" / folder, tmp_path / "tests" / folder, ignore=left_out)
+    for name in ("scripts/docs_pages.py", "scripts/exports", "SECURITY.md", "pyproject.toml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "tests" / "__init__.py").touch()
+    return tmp_path
+
+
+def run(copy: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(copy)}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=copy, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_relation_is_one_file(copy: Path) -> None:
+    (copy / "pytest_recsys_mt" / "relations" / "lower_ratings.py").write_text(RELATION)
+    tests = run(
+        copy, "-m", "pytest", "tests", "-q", "-p", "no:cacheprovider",
+        "-k", "lower_ratings or transformation_is_drawn",
+    )  # fmt: skip
+    assert int(tests.split(" passed")[0].split()[-1]) >= 14
+    page = run(copy, "-c", "from scripts.docs_pages import pages; print(pages()['relations.md'])")
+    assert "## lower_ratings" in page
+    assert "hardly changes when every rating is lower.* Needs" in page

@@ -1,5 +1,9 @@
 """The oracles: functions that judge source and follow-up answers and return a verdict."""
 
+import pkgutil
+from importlib import import_module
+from inspect import isfunction
+
 from pytest_recsys_mt.oracles.accuracy_gap import accuracy_gap
 from pytest_recsys_mt.oracles.aggregates.aggregate import AGGREGATES, Aggregate
 from pytest_recsys_mt.oracles.aggregates.dpd import dpd
@@ -182,3 +186,11 @@ __all__ = [
     "within",
     "within_noise",
 ]
+
+# A promise of a further file is public too: the function of its module's own name.
+for _, _name, _is_room in pkgutil.iter_modules(__path__):
+    if not _is_room and _name not in globals():
+        _promise = getattr(import_module(f"{__name__}.{_name}"), _name, None)
+        if isfunction(_promise):
+            globals()[_name] = _promise
+            __all__.append(_name)

@@ -2,6 +2,7 @@
 said of its kind is true of it.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -66,6 +67,45 @@ def lower_ratings(by: int) -> Transformation:
     )
 '''
 
+ORACLE = '''"""The answers must not change at all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.verdict import Verdict
+
+
+def same_first(source: Answers, followup: Answers, margin: float = 0.1) -> Verdict:
+    """Hardly any user gets another first item.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to the transformed requests.
+        margin: Largest share of users.
+    """
+
+    def measure(pairs: Pairs, context: Context) -> Effects:
+        firsts = [[asked.answers[0].items[:1] for asked in side] for side in (pairs.source, pairs.followup)]
+        moved = np.array([float(one != other) for one, other in zip(*firsts, strict=True)])
+        return Effects(np.arange(len(moved)), moved, (0.0, 1.0))
+
+    return judge_pair(source, followup, Claim("same_first", "at most", margin), measure)
+'''
+USED = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_first
+from pytest_recsys_mt.relations import shuffle_candidates
+
+
+@metamorphic(shuffle_candidates)
+def test_the_first_stays(source, followup):
+    assert same_first(source, followup)
+"""
+
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
@@ -84,7 +124,12 @@ def copy(tmp_path: Path) -> Path:
 def run(copy: Path, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(copy)}
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=copy, env=environment, capture_output=True, text=True
+        [sys.executable, *arguments],
+        check=False,
+        cwd=copy,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -100,3 +145,14 @@ def test_a_relation_is_one_file(copy: Path) -> None:
     page = run(copy, "-c", "from scripts.docs_pages import pages; print(pages()['relations.md'])")
     assert "## lower_ratings" in page
     assert "hardly changes when every rating is lower.* Needs" in page
+
+
+def test_an_oracle_is_one_file(copy: Path) -> None:
+    (copy / "pytest_recsys_mt" / "oracles" / "same_first.py").write_text(ORACLE)
+    (copy / "test_used.py").write_text(USED)
+    record = copy / "record.json"
+    run(copy, "-m", "pytest", "test_used.py", f"--recsys-json={record}", "-p", "no:cacheprovider")
+    (row,) = json.loads(record.read_text())["results"]
+    assert (row["oracle"], row["status"]) == ("same_first", "holds")
+    page = run(copy, "-c", "from scripts.docs_pages import pages; print(pages()['oracles.md'])")
+    assert "## same_first" in page

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.instructions import POPULARITY as INSTRUCTION_ON
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import POPULARITY
 from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
@@ -13,6 +14,22 @@ from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+
+INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "mitigate": (
+            "Match the average popularity of your recommendations to that of the user's history: to "
+            "a user who mostly chose blockbusters recommend blockbusters as well, to a user who "
+            "chose lesser-known titles recommend niche ones."
+        ),
+        "minimize": (
+            "Recommend independent, niche or lesser-known titles only and stay away from mainstream "
+            "blockbusters."
+        ),
+    }
+)
+"""How popular the recommendations should be: the two instructions of section 4.5 of
+https://arxiv.org/abs/2406.01285, in substance."""
 
 _PROMISES = {
     "mitigate": "The popularity of the recommendations moves towards that of the history.",
@@ -47,10 +64,10 @@ def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
     Raises:
         RelationError: If `mode` is neither.
     """
-    plain = arguments.choice("popularity_prompt", "mode", mode, tuple(INSTRUCTION_ON))
+    plain = arguments.choice("popularity_prompt", "mode", mode, tuple(INSTRUCTIONS))
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
-        added = INSTRUCTION_ON[plain]
+        added = INSTRUCTIONS[plain]
         if added in request.instruction:
             raise NotApplicable("the request already has this instruction")
         return request.replace(instruction=f"{request.instruction} {added}".strip())

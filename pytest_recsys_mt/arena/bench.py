@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar, cast
 
+from pytest_recsys_mt.abilities import declares, method_of
 from pytest_recsys_mt.arena.judging import Appraisal, Comparison, Judge, Judgement, Showing
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
@@ -31,8 +32,8 @@ class Bench:
     def __init__(self, judge: Judge, name: str, failures: Failures | None = None) -> None:
         self.name = name
         self._failures = failures or Failures()
-        self.deterministic = bool(getattr(judge, "deterministic", False))
-        self.apart = bool(getattr(judge, "apart", False))
+        self.deterministic = declares(judge, "deterministic")
+        self.apart = declares(judge, "apart")
         self.verdicts: dict[Hashable, Verdict] = {}
         self.judge = judge
         self._judgements: dict[Comparison, Judgement] = {}
@@ -55,7 +56,7 @@ class Bench:
             RecommenderError: If the judge raises, or violates its protocol.
         """
         rate: Callable[[Sequence[Showing]], Sequence[Appraisal]] | None
-        rate = getattr(self.judge, "rate", None)
+        rate = method_of(self.judge, "rate")
         if rate is None:
             raise NotApplicable(f"needs a judge with rate(showings), and {self.name} has none")
         self._ask(showings, self._appraisals, rate, Appraisal, "rate")

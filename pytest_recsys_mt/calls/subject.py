@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Protocol, TypeVar
 
+from pytest_recsys_mt.abilities import declares, fingerprint_of, identity_of, method_of
 from pytest_recsys_mt.calls.call import SCHEMA, Call, key_of, plain_request
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND, shown
 from pytest_recsys_mt.calls.patience import Patience
@@ -141,7 +142,7 @@ def subject(
     )
 
 
-def identity_of(asked: object, name: str, fixture: str) -> dict[str, Any]:
+def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
     """What the answers of `asked` depend on, as far as known, so that no two share an answer.
 
     Args:
@@ -149,11 +150,11 @@ def identity_of(asked: object, name: str, fixture: str) -> dict[str, Any]:
         name: Its name in reports.
         fixture: The fixture that gave it; empty for a spec.
     """
-    identity = getattr(asked, "identity", None)
-    if isinstance(identity, Mapping):  # omits parts of its spec that do not affect answers
+    identity = identity_of(asked)
+    if identity is not None:  # omits parts of its spec that do not affect answers
         return dict(identity)
     own = {"fixture": fixture} if fixture else {}
-    return {"recommender": name, "fingerprint": getattr(asked, "fingerprint", None), **own}
+    return {"recommender": name, "fingerprint": fingerprint_of(asked), **own}
 
 
 class RecommenderSubject:
@@ -164,10 +165,10 @@ class RecommenderSubject:
     ) -> None:
         self.name = name
         self._patience = Patience(timeout)
-        self.deterministic = bool(getattr(recommender, "deterministic", False))
-        self.reads_text = bool(getattr(recommender, "reads_text", False))
+        self.deterministic = declares(recommender, "deterministic")
+        self.reads_text = declares(recommender, "reads_text")
         self.durable = False
-        self.live = bool(getattr(recommender, "live", True))
+        self.live = declares(recommender, "live")
         self.wavers: Wavers = ""
         self.wavered: Wavers = ""
         self._recommender = recommender
@@ -177,20 +178,20 @@ class RecommenderSubject:
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train it, if it has a `fit`; it may know its fingerprint only then."""
-        fit = getattr(self._recommender, "fit", None)
+        fit = method_of(self._recommender, "fit")
         if fit is not None:
             fit(training, seed)
-        fingerprint = getattr(self._recommender, "fingerprint", None)
+        fingerprint = fingerprint_of(self._recommender)
         self.durable = fingerprint is not None
         self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
-        self._identity = identity_of(self._recommender, self.name, self._fixture)
+        self._identity = identity_in_key(self._recommender, self.name, self._fixture)
         self._identity.update(fingerprint=fingerprint, seed=seed)
         if fit is not None:
             self._identity["training"] = training.digest
 
     def same_question(self, one: Request, other: Request) -> bool:
         """Whether the two requests look the same to the recommender, if it can say so."""
-        same = getattr(self._recommender, "same_question", None)
+        same = method_of(self._recommender, "same_question")
         return one == other or (same is not None and bool(same(one, other)))
 
     def call(self, request: Request, repeat: bool) -> Call:
@@ -214,7 +215,7 @@ class RecommenderSubject:
         A recommender with a `recommend_each` does both itself, and yields answers as they arrive.
         """
         requests = [call.request for call in calls if call.request is not None]
-        each = getattr(self._recommender, "recommend_each", None)
+        each = method_of(self._recommender, "recommend_each")
         if each is not None:
             yield from self._ask_each(each(requests), set(range(len(requests))))
             return
@@ -276,8 +277,8 @@ class TextSubject:
         self._recommender = recommender
         self._seed = 0
         model = recommender.model
-        self._identity = identity_of(model, name, fixture)
-        known = isinstance(getattr(model, "identity", None), Mapping)
+        self._identity = identity_in_key(model, name, fixture)
+        known = identity_of(model) is not None
         self.durable = known or self._identity["fingerprint"] is not None
         self.fingerprint = key_of(self._identity) if self.durable else None
 
@@ -308,17 +309,17 @@ class TextSubject:
     @property
     def scores_choices(self) -> bool:
         """Whether the model answers a prompt with choices by scoring them."""
-        return bool(getattr(self._recommender.model, "scores_choices", False))
+        return declares(self._recommender.model, "scores_choices")
 
     @property
     def takes_schema(self) -> bool:
         """Whether the model can be forced to answer in the schema of a prompt."""
-        return bool(getattr(self._recommender.model, "takes_schema", False))
+        return declares(self._recommender.model, "takes_schema")
 
     @property
     def reads_images(self) -> bool:
         """Whether the model sees the images of a message."""
-        return bool(getattr(self._recommender.model, "reads_images", False))
+        return declares(self._recommender.model, "reads_images")
 
     def _content(self, prompt: Prompt, replicate: int, repeat: bool) -> dict[str, Any]:
         return {
@@ -335,14 +336,14 @@ class TextSubject:
 
     def prompt_tokens(self, call: Call) -> int | None:
         """The tokens of a call's prompt, if the model can count them."""
-        count = getattr(self._recommender.model, "prompt_tokens", None)
+        count = method_of(self._recommender.model, "prompt_tokens")
         if count is None or call.prompt is None:
             return None
         return int(count(call.prompt))
 
     def request_body(self, call: Call) -> dict[str, Any] | None:
         """The request body for a Chat Completions endpoint; None for a model without one."""
-        body = getattr(self._recommender.model, "body", None)
+        body = method_of(self._recommender.model, "body")
         return None if body is None or call.prompt is None else dict(body(call.prompt))
 
     def wind_down(self) -> bool:
@@ -351,12 +352,13 @@ class TextSubject:
         Returns:
             Whether the model supports this: calls in flight are then still answered.
         """
-        return bool(getattr(self._recommender.model, "wind_down", lambda: False)())
+        wind_down = method_of(self._recommender.model, "wind_down")
+        return wind_down is not None and bool(wind_down())
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Send the calls, and yield each completion as it arrives if the model supports this."""
         prompts = [call.prompt for call in calls if call.prompt is not None]
-        each = getattr(self._recommender.model, "complete_each", None)
+        each = method_of(self._recommender.model, "complete_each")
         if each is None:
             yield from _together_or_apart(self._complete, prompts)
             return

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_recsys_mt.abilities import fingerprint_of, method_of
 from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.executor import Ask, Executor
@@ -215,7 +216,7 @@ class Session:
         if not isinstance(name, str):
             name = getattr(recommender, "__name__", None) or type(recommender).__name__
         parameters = "" if given is None else "-".join(given.parameters)
-        place = "" if given is None else given.place(getattr(recommender, "fingerprint", None))
+        place = "" if given is None else given.place(fingerprint_of(recommender))
         return f"fixture:{name}[{parameters}]" if parameters else f"fixture:{name}", place
 
     def subject(
@@ -408,6 +409,6 @@ class Session:
         if "cache" in self.__dict__:
             self.cache.close()
         for recommender in self._recommenders.values():
-            close = getattr(recommender, "close", None)
+            close = method_of(recommender, "close")
             if callable(close):
                 close()

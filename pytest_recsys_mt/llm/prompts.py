@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.instructions import POPULARITY
+from pytest_recsys_mt.relations.popularity_prompt import INSTRUCTIONS
 from pytest_recsys_mt.requests import Item, Message, Request
 from pytest_recsys_mt.sanitize import one_line
 
@@ -177,7 +177,7 @@ _BUILT_IN: Mapping[str, Template] = MappingProxyType(
             f"wok-{mode}": Template(
                 f"wok-{mode}", _WOK.replace("- {instruction}", f"- {said}\n- {{instruction}}")
             )
-            for mode, said in POPULARITY.items()
+            for mode, said in INSTRUCTIONS.items()
         },
     }
 )

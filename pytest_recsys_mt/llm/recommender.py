@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pytest_recsys_mt.abilities import declares
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.prompts import template
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
@@ -51,7 +52,7 @@ class LLMRecommender:
     def __init__(self, model: TextModel, prompt: str = "person") -> None:
         self.model = model
         self.prompt = prompt
-        self.deterministic = bool(getattr(model, "deterministic", False))
+        self.deterministic = declares(model, "deterministic")
         self._template = template(prompt)
         self._index: TitleIndex | None = None
         self._known = KnownFilms(())
@@ -76,7 +77,7 @@ class LLMRecommender:
         messages = self._template.render(request, self._newest)
         run = self._seed if seed is None else seed
         drawn = call_seed(run, messages, request.replicate)
-        scored = bool(getattr(self.model, "scores_choices", False))
+        scored = declares(self.model, "scores_choices")
         return Prompt(messages, drawn, request.k, self._choices(request) if scored else ())
 
     def read(self, request: Request, completion: Completion) -> Recommendation:

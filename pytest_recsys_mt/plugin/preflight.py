@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_recsys_mt.abilities import identity_of
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.redaction import shown
@@ -115,12 +116,12 @@ def check_prices(settings: Settings) -> None:
             continue  # free, so its files need not be read
         try:
             found = resolve(spec, verbs=verbs)
-            identity = getattr(found, "identity", None)
+            identity = identity_of(found)
         except RecsysError:
             continue  # reported where the recommender is looked up
         if "judge" in verbs and callable(getattr(found, "judge", None)):
             continue  # judges without a model, and makes no counted calls
-        known = identity if isinstance(identity, Mapping) else {"recommender": spec}
+        known = identity or {"recommender": spec}
         if prices.of(spec, known) is None:
             raise pytest.UsageError(
                 f"--recsys-max-usd={settings.limits.usd}: what {shown(spec)!r} costs is not known; name "

@@ -15,9 +15,9 @@ FOLDERS = {"relations", "oracles", "suites"}
 # A room (a package, or a module at the root of ours) imports itself and the rooms it names, nothing else
 # of ours. ARCHITECTURE.md says why.
 ROOMS: dict[str, set[str]] = {
+    "abilities": set(),
     "design": set(),
     "errors": set(),
-    "instructions": set(),
     "redaction": set(),
     "requests": set(),
     "sanitize": set(),
@@ -29,23 +29,25 @@ ROOMS: dict[str, set[str]] = {
     "files": {"errors"},
     "metamorphic": {"requests"},
     "raised": {"errors", "redaction"},
-    "relations": {"errors", "instructions", "requests"},
+    "relations": {"errors", "requests"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
     "oracles": {"answers", "errors", "requests", "verdict"},
     "specs": {"errors", "raised", "redaction"},
     "strategies": {"datasets", "relations", "requests"},
     "gate": {"errors", "metamorphic", "oracles", "sanitize"},
-    "llm": {"datasets", "errors", "files", "instructions", "redaction", "requests", "sanitize", "specs"},
+    "llm": {
+        "abilities", "datasets", "errors", "files", "redaction", "relations", "requests", "sanitize", "specs",
+    },
     "recommenders": {
         "datasets", "errors", "files", "llm", "raised", "redaction", "requests", "sanitize", "specs",
     },
     "calls": {
-        "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
+        "abilities", "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
     },
     "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
-    "arena": {"answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
+    "arena": {"abilities", "answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {
-        "answers", "arena", "calls", "datasets", "design", "errors", "gate", "metamorphic", "oracles",
+        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "gate", "metamorphic", "oracles",
         "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
     },
     "report": {
@@ -54,7 +56,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},
     "plugin": {
-        "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
+        "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
         "recommenders", "redaction", "report",
     },
 }  # fmt: skip

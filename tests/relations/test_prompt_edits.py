@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.errors import NotApplicable, RelationError
-from pytest_recsys_mt.instructions import POPULARITY
 from pytest_recsys_mt.llm.prompts import NAMES, Template, render
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.add_spaces import PAPER_RATE as SPACES_RATE
 from pytest_recsys_mt.relations.add_spaces import AddSpaces
 from pytest_recsys_mt.relations.change_case import ChangeCase
 from pytest_recsys_mt.relations.paraphrase_task import VARIANTS, ParaphraseTask
+from pytest_recsys_mt.relations.popularity_prompt import INSTRUCTIONS
 from pytest_recsys_mt.relations.random_words import FRUIT, RandomWords
 from pytest_recsys_mt.relations.random_words import PAPER_RATE as WORDS_RATE
 from pytest_recsys_mt.relations.typos import Typos
@@ -198,12 +198,12 @@ def test_all_paraphrases_are_drawn() -> None:
 def test_popularity_prompt_sets_the_instruction_behind_an_existing_one(mode: str) -> None:
     relation = relations.popularity_prompt(mode)  # type: ignore[arg-type]
     assert relation.name == f"popularity_prompt({mode!r})"
-    assert relation(request(), RNG).instruction == POPULARITY[mode]
+    assert relation(request(), RNG).instruction == INSTRUCTIONS[mode]
     followup = relation(request(instruction="Be brief."), RNG)
-    assert followup.instruction == f"Be brief. {POPULARITY[mode]}"
+    assert followup.instruction == f"Be brief. {INSTRUCTIONS[mode]}"
     with pytest.raises(NotApplicable, match="already has this instruction"):
         relation(followup, RNG)
-    assert POPULARITY[mode] in render("wok", followup)[-1].content
+    assert INSTRUCTIONS[mode] in render("wok", followup)[-1].content
 
 
 def test_the_two_popularity_prompts_promise_different_things() -> None:

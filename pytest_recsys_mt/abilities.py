@@ -1,0 +1,64 @@
+"""What an object that is asked may have beside its one method: the whole protocol, with its one reader.
+
+A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
+users' objects stay plain, and is read by `declares`, `method_of`, `identity_of` and `fingerprint_of` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+Flag = Literal[
+    "deterministic", "reads_text", "live", "scores_choices", "takes_schema", "reads_images", "apart"
+]
+"""Attributes that are true or false.
+
+* ``deterministic``: equal questions always get equal answers.
+* ``reads_text``: of a recommender: it uses a request's instruction and the edits of its prompt.
+* ``live``: of a recommender: it can be asked anything; recorded answers cannot.
+* ``scores_choices``, ``takes_schema``, ``reads_images``: of a text model: it scores `Prompt.choices`, can be forced
+  to answer in `Prompt.schema`, sees `Message.images`.
+* ``apart``: of a judge: it judges each aspect by itself.
+"""
+
+Method = Literal[
+    "fit", "same_question", "recommend_each", "complete_each", "prompt_tokens", "body", "wind_down",
+    "rate", "close",
+]  # fmt: skip
+"""Methods beside the one that answers.
+
+* ``fit(dataset, seed)``: of a recommender: called once before the first request.
+* ``same_question(one, other)``: of a recommender: whether two requests look the same to it.
+* ``recommend_each(requests)``, ``complete_each(prompts)``: answers with their positions, as they arrive.
+* ``prompt_tokens(prompt)``, ``body(prompt)``: of a text model: the length of a prompt, and the request that an
+  endpoint gets.
+* ``wind_down()``: of a text model: sends nothing more of the current batch; returns whether it can.
+* ``rate(showings)``: of a judge: scores of single lists.
+* ``close()``: called when the run ends.
+"""
+
+_TRUE_BY_DEFAULT: frozenset[Flag] = frozenset({"live"})
+
+
+def declares(asked: object, flag: Flag) -> bool:
+    """What an object declares of itself; `live` is true by default, all else false."""
+    return bool(getattr(asked, flag, flag in _TRUE_BY_DEFAULT))
+
+
+def method_of(asked: object, name: Method) -> Callable[..., Any] | None:
+    """A method that an object may have."""
+    method: Callable[..., Any] | None = getattr(asked, name, None)
+    return method
+
+
+def identity_of(asked: object) -> Mapping[str, Any] | None:
+    """The attribute ``identity``: all that its answers depend on, for the cache key."""
+    identity = getattr(asked, "identity", None)
+    return MappingProxyType(dict(identity)) if isinstance(identity, Mapping) else None
+
+
+def fingerprint_of(asked: object) -> Any:
+    """The attribute ``fingerprint``: it changes with all that an answer depends on; None without one."""
+    return getattr(asked, "fingerprint", None)

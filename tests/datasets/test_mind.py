@@ -101,8 +101,8 @@ WRONG = [
     (CLICK + CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1 N9\tN2-1\n", 3, "history names 'N9'"),
     (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1 N9-0\n", 2, "impressions name 'N9'"),
     (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1 N4\n", 2, "'N4' has no label"),
-    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-2\n", 2, "'N2-2' is no news id"),
-    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2,N4\n", 2, "'N2,N4' is no news id"),
+    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-2\n", 2, "'N2-2' is not a news id"),
+    (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\tN2,N4\n", 2, "'N2,N4' is not a news id"),
     (CLICK + "2\tU1\t11/15/2019 8:55:22 AM\tN1\t\n", 2, "shows nothing"),
 ]
 

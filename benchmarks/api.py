@@ -35,6 +35,7 @@ from statistics import median
 
 import openai
 
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.executor import Executor, Mode
@@ -187,7 +188,7 @@ def layers(address: str, calls: int) -> None:
         replaying = measured(lambda: execute(cache, "replay", wrapped, planned))
         cache.close()
         second = AnswerCache(other)
-        answer = {"text": "1. " + "\n1. ".join(item.label for item in items[20:30])}
+        answer: Answer = {"text": "1. " + "\n1. ".join(item.label for item in items[20:30])}
 
         def write() -> None:
             for call in planned:

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_recsys_mt.calls.answer import Answer, plain_completion
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.cache_files import Imported, take
 from pytest_recsys_mt.calls.call import Call, canonical, key_of
-from pytest_recsys_mt.calls.subject import Subject, plain_completion
+from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, RecommenderError
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.llm.api import chat_api
@@ -153,7 +154,7 @@ def _asked(path: Path) -> dict[str, dict[str, Any]]:
     return calls
 
 
-def _answer(line: bytes, asked: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _answer(line: bytes, asked: Mapping[str, Any]) -> tuple[str, Answer]:
     """The key and the answer in a line of an output file.
 
     Raises:
@@ -178,7 +179,7 @@ def _answer(line: bytes, asked: Mapping[str, Any]) -> tuple[str, dict[str, Any]]
         answer = plain_completion(chat_api.read(json.dumps(body).encode()))
     except ValueError as error:
         raise ValueError(f"{key[:12]}: {error}") from None
-    if "error" in answer or not answer["text"].strip():
+    if "error" in answer or not (answer.get("text") or "").strip():
         raise ValueError(f"{key[:12]}: {answer.get('error', 'the model wrote nothing')}")
     return key, answer
 

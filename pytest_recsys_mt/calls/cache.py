@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.calls.database import (
     FAULTS,
@@ -120,7 +121,7 @@ class AnswerCache:
                     f"some space, or move the folder away, or name another one with --recsys-cache"
                 ) from error
 
-    def get(self, key: str) -> dict[str, Any] | None:
+    def get(self, key: str) -> Answer | None:
         """The answer stored under `key`, or None if there is no answer that can be trusted.
 
         Raises:
@@ -136,10 +137,11 @@ class AnswerCache:
         if text is None:
             return None
         try:
-            return dict(sound_row(text, key)["answer"])
+            answer: Answer = sound_row(text, key)["answer"]
         except ValueError:
             self.refused += 1
             return None
+        return answer
 
     def _find(self, key: str) -> str | None:
         if self._rows is not None:

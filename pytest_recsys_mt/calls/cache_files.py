@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache, Kept, row_of, sound_row
 from pytest_recsys_mt.calls.call import canonical
 from pytest_recsys_mt.errors import CacheError
@@ -149,7 +150,7 @@ def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> 
 def take(
     cache: AnswerCache,
     imported: Imported,
-    row: tuple[str, dict[str, Any], dict[str, Any]],
+    row: tuple[str, dict[str, Any], Answer],
     *,
     replace: bool,
 ) -> None:

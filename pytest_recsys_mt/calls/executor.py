@@ -12,13 +12,14 @@ from itertools import compress
 from typing import Any, Literal
 
 from pytest_recsys_mt.calls import tokens
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.progress import Progress
-from pytest_recsys_mt.calls.subject import Answer, Subject
+from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, MissingAnswerError
 from pytest_recsys_mt.requests import is_cut_off
 
@@ -269,9 +270,9 @@ class Executor:
 
         If the disk takes no more, they are stored here all the same: they are paid for.
         """
-        told = {"run": self._run, "asked": self.latest[subject.name]}
+        told: Answer = {"run": self._run, "asked": self.latest[subject.name]}
         answers = [
-            (call, answer if "error" in answer or "lost" in answer else {**answer, **told})
+            (call, answer if "error" in answer or "lost" in answer else _joined(answer, told))
             for call, answer in arrived
         ]
         kept = [(call, answer) for call, answer in answers if "lost" not in answer]
@@ -382,6 +383,10 @@ def _fact(
     prompt, completion = answer.get("usage") or (0, 0)
     cut_off = is_cut_off(answer.get("finish_reason"))
     return CallFact(state, prompt, completion, usd, cut_off, call.again, at_most)
+
+
+def _joined(answer: Answer, told: Answer) -> Answer:
+    return {**answer, **told}
 
 
 def _is_empty(answer: Answer) -> bool:

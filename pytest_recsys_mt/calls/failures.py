@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from pytest_recsys_mt.calls.answer import Answer, failure
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.subject import FAILURES, failure
+from pytest_recsys_mt.calls.subject import FAILURES
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, RecsysError
 
 Told = dict[str, str]
@@ -58,7 +59,7 @@ class Failures:
         self._by_key: dict[str, Failure] = {}
         self._by_error: dict[tuple[str, str], Failure] = {}
 
-    def add(self, model: str, answer: Mapping[str, str], call: Call | None = None) -> None:
+    def add(self, model: str, answer: Answer, call: Call | None = None) -> None:
         """Record a failed answer, if it has a traceback.
 
         Args:
@@ -66,7 +67,7 @@ class Failures:
             answer: The answer, with its ``error`` and ``traceback``.
             call: The call; None for code that ran outside a call.
         """
-        error, traceback = answer["error"], answer.get("traceback")
+        error, traceback = answer.get("error", ""), answer.get("traceback")
         if not traceback:
             return
         places = [line for line in traceback.splitlines() if line.startswith('  File "')]
@@ -98,7 +99,7 @@ class Failures:
         except FAILURES as error:
             told = failure(error)
             self.add(model, told)
-            raise OwnCodeError(f"{what} raised {told['error']}") from error
+            raise OwnCodeError(f"{what} raised {told.get('error')}") from error
 
     def named_in(self, text: str, model: str) -> list[Told]:
         """The failures whose error occurs in the text of a test, each once.

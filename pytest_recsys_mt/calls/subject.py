@@ -8,16 +8,22 @@ from dataclasses import replace
 from typing import Any, Literal, Protocol, TypeVar
 
 from pytest_recsys_mt.abilities import declares, fingerprint_of, identity_of, method_of
+from pytest_recsys_mt.calls.answer import (
+    LOST,
+    Answer,
+    completion_of,
+    failure,
+    plain_completion,
+    plain_or_failure,
+    plain_recommendation,
+)
 from pytest_recsys_mt.calls.call import SCHEMA, Call, key_of, plain_request
-from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND, shown
+from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND
 from pytest_recsys_mt.calls.patience import Patience
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.llm.recommender import LLMRecommender, call_seed
-from pytest_recsys_mt.raised import traceback_of
-from pytest_recsys_mt.redaction import redact, shortened
 from pytest_recsys_mt.requests import (
-    Completion,
     Entry,
     Message,
     Prompt,
@@ -27,24 +33,11 @@ from pytest_recsys_mt.requests import (
     TextModel,
     Usage,
 )
-from pytest_recsys_mt.sanitize import one_line, sanitize
-
-Answer = dict[str, Any]
-"""An answer as plain JSON data, as the cache stores it. ``{"error": reason}`` is a failed call,
-with the ``traceback`` if users' code raised. ``{"not_applicable": reason}`` is a request that the
-recommender cannot serve. ``usage`` holds the tokens of the prompt and of the answer; None, or no
-``usage`` in a failed call, stands for unknown."""
-
-LOST: Answer = {"lost": True}
-"""An attempt that gave no answer and may have been paid for. The call may be attempted again; later
-answers do not include this attempt."""
+from pytest_recsys_mt.sanitize import one_line
 
 FAILURES = (Exception, SystemExit, BaseExceptionGroup)
 """Errors of users' code that fail only its call: not a Ctrl-C, nor the exceptions by which pytest
 skips or ends."""
-
-REASON_LENGTH = 300
-"""Characters of an error that are kept."""
 
 Asked = TypeVar("Asked")
 
@@ -229,7 +222,7 @@ class RecommenderSubject:
         try:
             for arrived in arrivals:
                 waiting.difference_update(position for position, _ in arrived)
-                yield [(position, _plain_or_failure(answer)) for position, answer in arrived]
+                yield [(position, plain_or_failure(answer)) for position, answer in arrived]
         except FAILURES as error:
             yield [(position, failure(error)) for position in sorted(waiting)]
 
@@ -239,22 +232,22 @@ class RecommenderSubject:
             return Recommendation((), error=answer["error"])
         if "not_applicable" in answer:
             raise NotApplicable(answer["not_applicable"])
-        usage = answer["usage"]
+        usage = answer.get("usage")
         seen = frozenset(request.seen)
         return Recommendation(
-            items=tuple(answer["items"]),
+            items=tuple(answer.get("items", ())),
             entries=tuple(
                 # The recommender may have classified its entries only by what the request shows.
                 Entry(text, "history" if kind == "candidate" and item in seen else kind, item)
-                for text, kind, item in answer["entries"]
+                for text, kind, item in answer.get("entries", ())
             ),
-            text=answer["text"],
+            text=answer.get("text"),
             usage=None if usage is None else Usage(*usage),
         )
 
     def _recommend(self, requests: Sequence[Request]) -> list[Answer]:
         answers = self._patience.call(self._recommender.recommend, requests)
-        return [*map(_plain_recommendation, RECOMMEND.held(answers, len(requests)))]
+        return [*map(plain_recommendation, RECOMMEND.held(answers, len(requests)))]
 
 
 class TextSubject:
@@ -385,22 +378,14 @@ class TextSubject:
         if "not_applicable" in answer:
             raise NotApplicable(answer["not_applicable"])
         read = self._recommender.read(request, completion_of(answer))
-        said = [answer.get(name) for name in ("model", "system_fingerprint")]
-        return replace(read, version=" ".join(map(one_line, filter(None, said))) or None)
+        said = [answer.get("model"), answer.get("system_fingerprint")]
+        return replace(read, version=" ".join(one_line(part) for part in said if part) or None)
 
 
 def _plain_message(message: Message) -> list[str]:
     """Role, content and the SHA-256 of each image; the image itself would be long."""
     images = [hashlib.sha256(image.encode()).hexdigest() for image in message.images]
     return [message.role, message.content, *images]
-
-
-def failure(error: BaseException) -> Answer:
-    """The answer of a call that raised."""
-    if isinstance(error, NotApplicable):
-        return {"not_applicable": redact(one_line(str(error))) or "no reason given"}
-    text = sanitize(traceback_of(error))
-    return {"error": describe_failure(error), **({"traceback": text} if text else {})}
 
 
 def _together_or_apart(
@@ -426,93 +411,3 @@ def _attempt(
         return ask(asked)
     except FAILURES as error:
         return failure(error)
-
-
-def _plain_or_failure(answer: Recommendation | NotApplicable) -> Answer:
-    return failure(answer) if isinstance(answer, NotApplicable) else _plain_recommendation(answer)
-
-
-def describe_failure(error: BaseException) -> str:
-    """One line that describes the failure, short enough for a report, without keys."""
-    try:
-        message = one_line(str(error)) or "no message"
-    except Exception as second:  # noqa: BLE001 - users' code as well
-        message = f"its message is unavailable, as its str() raised {type(second).__name__}"
-    return shortened(f"{type(error).__name__}: {message}", REASON_LENGTH)
-
-
-def _without_keys(text: str) -> str:
-    """`text` without keys: as it is, or sanitized if only the sanitized text shows a key."""
-    clean = redact(text)
-    plain = sanitize(clean)
-    shown = redact(plain)
-    return clean if shown is plain else shown
-
-
-def _all_without_keys(texts: Sequence[str]) -> list[str]:
-    together = "\n".join(texts)  # one search is faster than many
-    return list(texts) if redact(together) is together else list(map(redact, texts))
-
-
-def _plain_usage(usage: object) -> list[int] | None:
-    names = ("prompt_tokens", "completion_tokens")
-    said = Usage.said(*(getattr(usage, name, None) for name in names))
-    return None if said is None else [said.prompt_tokens, said.completion_tokens]
-
-
-def _plain_recommendation(recommendation: Recommendation) -> Answer:
-    if not isinstance(recommendation, Recommendation):
-        return {"error": RECOMMEND.wrong(recommendation)}
-    usage = _plain_usage(recommendation.usage)
-    if recommendation.error is not None:
-        said = shortened(one_line(str(recommendation.error)), REASON_LENGTH)
-        return {"error": said, "usage": usage}
-    wrong = [item for item in recommendation.items if not isinstance(item, str)]
-    if wrong:
-        return {
-            "error": f"recommend(requests) returned {shown(recommendation)}; item ids are strings as in "
-            f"the catalogue, got {shown(wrong[0])}: take the id of an item, item.id",
-            "usage": usage,
-        }
-    text = recommendation.text
-    return {
-        "items": _all_without_keys(recommendation.items),
-        "entries": [
-            [redact(entry.text), entry.kind, entry.item and redact(entry.item)]
-            for entry in recommendation.entries
-        ],
-        "text": text and _without_keys(text),
-        "usage": usage,
-    }
-
-
-def completion_of(answer: Answer) -> Completion:
-    """The completion in an answer of `plain_completion`."""
-    usage = answer.get("usage")
-    return Completion(
-        text=answer.get("text"),
-        usage=None if usage is None else Usage(*usage),
-        finish_reason=answer.get("finish_reason"),
-        model=answer.get("model"),
-        system_fingerprint=answer.get("system_fingerprint"),
-        error=answer.get("error", answer.get("not_applicable")),
-    )
-
-
-def plain_completion(completion: Completion) -> Answer:
-    """A completion as plain JSON data; a failed one is ``{"error": reason}``."""
-    if not isinstance(completion, Completion) or not isinstance(completion.text, str | None):
-        return {"error": COMPLETE.wrong(completion)}
-    usage = _plain_usage(completion.usage)
-    finish = completion.finish_reason and redact(completion.finish_reason)
-    if completion.text is None:
-        said = shortened(one_line(completion.error or "the model gave no text"), REASON_LENGTH)
-        return {"error": said, "usage": usage, "finish_reason": finish}
-    return {
-        "text": _without_keys(completion.text),
-        "usage": usage,
-        "finish_reason": finish,
-        "model": completion.model and redact(completion.model),
-        "system_fingerprint": completion.system_fingerprint
-        and redact(completion.system_fingerprint),
-    }

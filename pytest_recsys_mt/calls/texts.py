@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pytest_recsys_mt.calls.answer import completion_of
 from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.subject import Subject, TextSubject, completion_of
+from pytest_recsys_mt.calls.subject import Subject, TextSubject
 from pytest_recsys_mt.errors import LimitReachedError, NotApplicable
 from pytest_recsys_mt.requests import Completion, Prompt
 

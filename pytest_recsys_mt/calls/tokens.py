@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.requests import Prompt
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.answer import Answer
     from pytest_recsys_mt.calls.call import Call
-    from pytest_recsys_mt.calls.subject import Answer, Subject
+    from pytest_recsys_mt.calls.subject import Subject
 
 CHARACTERS = 4
 """Characters of English per token, by the rule of thumb of OpenAI's help pages; titles in other

@@ -8,7 +8,7 @@ import pickle
 import sys
 from dataclasses import replace
 
-from pytest_recsys_mt.calls.subject import Answer
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.engine.elsewhere import Order
 from pytest_recsys_mt.engine.session import Fit, Session
 

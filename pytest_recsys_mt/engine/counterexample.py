@@ -14,8 +14,9 @@ from typing import TypeVar
 
 import pytest
 
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.subject import Answer, Subject, Wavers
+from pytest_recsys_mt.calls.subject import Subject, Wavers
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Case

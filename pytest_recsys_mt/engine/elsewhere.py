@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_recsys_mt.calls.answer import Answer, failure
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.subject import FAILURES, Answer, Subject, failure
+from pytest_recsys_mt.calls.subject import FAILURES, Subject
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.requests import Request

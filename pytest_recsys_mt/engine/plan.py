@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_recsys_mt.calls import tokens
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.prices import Price, Prices
-from pytest_recsys_mt.calls.subject import Answer, Subject
+from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.session import Session

@@ -8,9 +8,10 @@ from functools import cached_property
 from itertools import chain
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call, key_of, plain_request
 from pytest_recsys_mt.calls.executor import Ask, Executor
-from pytest_recsys_mt.calls.subject import Answer, Subject
+from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design

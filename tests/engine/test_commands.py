@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import key_of
 from pytest_recsys_mt.cli import main
@@ -67,7 +68,7 @@ def test_rows_that_are_not_utf8_stop_no_command(
     assert len(held(folder)) == 4
 
 
-def held(folder: Path) -> dict[str, dict[str, Any] | None]:
+def held(folder: Path) -> dict[str, Answer | None]:
     cache = AnswerCache(folder)
     found = {kept.key: cache.get(kept.key) for _, kept in cache.rows() if kept is not None}
     cache.close()

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pytest_recsys_mt.calls.answer import Answer, describe_failure
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.remote import recipe as recipes
 from pytest_recsys_mt.calls.remote.recipe import Recipe
-from pytest_recsys_mt.calls.subject import Answer, Subject, describe_failure, subject
+from pytest_recsys_mt.calls.subject import Subject, subject
 from pytest_recsys_mt.datasets.dataset import Dataset
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_recsys_mt.calls.answer import Answer, describe_failure
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.remote.asker import Asker
 from pytest_recsys_mt.calls.remote.cluster import Needs, offered, quietly, room
 from pytest_recsys_mt.calls.remote.recipe import pack_calls
-from pytest_recsys_mt.calls.subject import Answer, describe_failure
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.redaction import shortened
 from pytest_recsys_mt.sanitize import one_line

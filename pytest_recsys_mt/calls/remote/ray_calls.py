@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.remote.cluster import Needs, connect, require_ray
 from pytest_recsys_mt.calls.remote.pool import Pool
 from pytest_recsys_mt.calls.remote.recipe import Recipe, pack_recipe
-from pytest_recsys_mt.calls.subject import Answer, Subject
+from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 

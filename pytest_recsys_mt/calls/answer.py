@@ -1,0 +1,159 @@
+"""An answer as plain JSON data: what crosses processes, and what the cache stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND, shown
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.raised import traceback_of
+from pytest_recsys_mt.redaction import redact, shortened
+from pytest_recsys_mt.requests import Completion, Recommendation, Usage
+from pytest_recsys_mt.sanitize import one_line, sanitize
+
+
+class Answer(TypedDict, total=False):
+    """One of five things, told apart by `error`, `not_applicable`, `unasked`, `lost`, or none of these.
+
+    Attributes:
+        error: Why the call failed.
+        traceback: Of users' code that raised.
+        not_applicable: Why the recommender cannot serve the request.
+        unasked: Why the call was not sent: a limit.
+        lost: True for an attempt that gave no answer and may have been paid for.
+        items: Ids of a recommender's answer, best first.
+        entries: Its entries: text, kind, id.
+        text: The text of an answer.
+        usage: Tokens of the prompt and of the answer; None, or missing in a failed call: unknown.
+        finish_reason: Why a text ended.
+        model: The model that says it answered.
+        system_fingerprint: Its version, as it says.
+        asked: When the batch of the call began, in Unix seconds.
+        run: The run that asked, of an answer that this run alone can use.
+    """
+
+    error: str
+    traceback: str
+    not_applicable: str
+    unasked: str
+    lost: bool
+    items: list[str]
+    entries: list[list[Any]]
+    text: str | None
+    usage: list[int] | None
+    finish_reason: str | None
+    model: str | None
+    system_fingerprint: str | None
+    asked: float
+    run: str
+
+
+LOST: Answer = {"lost": True}
+"""The call may be attempted again; later answers do not include this attempt."""
+
+REASON_LENGTH = 300
+"""Characters of an error that are kept."""
+
+
+def failure(error: BaseException) -> Answer:
+    """The answer of a call that raised."""
+    if isinstance(error, NotApplicable):
+        return {"not_applicable": redact(one_line(str(error))) or "no reason given"}
+    failed: Answer = {"error": describe_failure(error)}
+    text = sanitize(traceback_of(error))
+    if text:
+        failed["traceback"] = text
+    return failed
+
+
+def plain_or_failure(answer: Recommendation | NotApplicable) -> Answer:
+    """A recommendation, or why there is none, as plain JSON data."""
+    return failure(answer) if isinstance(answer, NotApplicable) else plain_recommendation(answer)
+
+
+def describe_failure(error: BaseException) -> str:
+    """One line that describes the failure, short enough for a report, without keys."""
+    try:
+        message = one_line(str(error)) or "no message"
+    except Exception as second:  # noqa: BLE001 - users' code as well
+        message = f"its message is unavailable, as its str() raised {type(second).__name__}"
+    return shortened(f"{type(error).__name__}: {message}", REASON_LENGTH)
+
+
+def _without_keys(text: str) -> str:
+    """`text` without keys: as it is, or sanitized if only the sanitized text shows a key."""
+    clean = redact(text)
+    plain = sanitize(clean)
+    shown = redact(plain)
+    return clean if shown is plain else shown
+
+
+def _all_without_keys(texts: Sequence[str]) -> list[str]:
+    together = "\n".join(texts)  # one search is faster than many
+    return list(texts) if redact(together) is together else list(map(redact, texts))
+
+
+def _plain_usage(usage: object) -> list[int] | None:
+    names = ("prompt_tokens", "completion_tokens")
+    said = Usage.said(*(getattr(usage, name, None) for name in names))
+    return None if said is None else [said.prompt_tokens, said.completion_tokens]
+
+
+def plain_recommendation(recommendation: Recommendation) -> Answer:
+    """A recommendation as plain JSON data; a failed one is ``{"error": reason}``."""
+    if not isinstance(recommendation, Recommendation):
+        return {"error": RECOMMEND.wrong(recommendation)}
+    usage = _plain_usage(recommendation.usage)
+    if recommendation.error is not None:
+        said = shortened(one_line(str(recommendation.error)), REASON_LENGTH)
+        return {"error": said, "usage": usage}
+    wrong = [item for item in recommendation.items if not isinstance(item, str)]
+    if wrong:
+        return {
+            "error": f"recommend(requests) returned {shown(recommendation)}; item ids are strings as in "
+            f"the catalogue, got {shown(wrong[0])}: take the id of an item, item.id",
+            "usage": usage,
+        }
+    text = recommendation.text
+    return {
+        "items": _all_without_keys(recommendation.items),
+        "entries": [
+            [redact(entry.text), entry.kind, entry.item and redact(entry.item)]
+            for entry in recommendation.entries
+        ],
+        "text": text and _without_keys(text),
+        "usage": usage,
+    }
+
+
+def completion_of(answer: Answer) -> Completion:
+    """The completion in an answer of `plain_completion`."""
+    usage = answer.get("usage")
+    return Completion(
+        text=answer.get("text"),
+        usage=None if usage is None else Usage(*usage),
+        finish_reason=answer.get("finish_reason"),
+        model=answer.get("model"),
+        system_fingerprint=answer.get("system_fingerprint"),
+        error=answer.get("error", answer.get("not_applicable")),
+    )
+
+
+def plain_completion(completion: Completion) -> Answer:
+    """A completion as plain JSON data; a failed one is ``{"error": reason}``."""
+    if not isinstance(completion, Completion) or not isinstance(completion.text, str | None):
+        return {"error": COMPLETE.wrong(completion)}
+    usage = _plain_usage(completion.usage)
+    finish = completion.finish_reason and redact(completion.finish_reason)
+    if completion.text is None:
+        said = shortened(one_line(completion.error or "the model gave no text"), REASON_LENGTH)
+        return {"error": said, "usage": usage, "finish_reason": finish}
+    return {
+        "text": _without_keys(completion.text),
+        "usage": usage,
+        "finish_reason": finish,
+        "model": completion.model and redact(completion.model),
+        "system_fingerprint": completion.system_fingerprint
+        and redact(completion.system_fingerprint),
+    }

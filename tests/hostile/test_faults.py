@@ -29,9 +29,11 @@ def test_all_of_them_mixed_with_good_answers(share: float, users: int, tmp_path:
     check(ended)
     assert ended.record is not None
     calls = ended.record["calls"]
-    assert calls["made"] + calls["failed"] == calls["planned"]
+    asked = calls["made"] + calls["failed"]
+    # A verdict asks no more users than it needs; ten are needed in any case.
+    assert asked == calls["planned"] if users == 10 else 0 < asked <= calls["planned"]
     # What fails is sent again, and mostly answered then.
-    assert calls["made"] >= (1 - share) * calls["planned"]
+    assert calls["made"] >= (1 - share) * asked
     assert ended.cached > 0
 
 

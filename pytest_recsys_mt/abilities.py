@@ -1,13 +1,13 @@
 """What an object that is asked may have beside its one method: the whole protocol, with its one reader.
 
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
-users' objects stay plain, and is read by `declares`, `method_of`, `identity_of` and `fingerprint_of` alone.
+users' objects stay plain, and is read by `declares`, `method_of`, `identity_of` and `fingerprint_of` alone. Besides,
+an object may have a ``name`` for reports, and what is made from a spec a ``max_wait``; `engine.session` reads both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, Literal
 
 Flag = Literal[
@@ -56,7 +56,7 @@ def method_of(asked: object, name: Method) -> Callable[..., Any] | None:
 def identity_of(asked: object) -> Mapping[str, Any] | None:
     """The attribute ``identity``: all that its answers depend on, for the cache key."""
     identity = getattr(asked, "identity", None)
-    return MappingProxyType(dict(identity)) if isinstance(identity, Mapping) else None
+    return identity if isinstance(identity, Mapping) else None
 
 
 def fingerprint_of(asked: object) -> Any:

@@ -202,36 +202,38 @@ def step_by_step(
         context: The error rates and limits of the run.
         users: Number of users that can be asked.
         see: Asks the given total number of users, always the same first ones.
+
+    Raises:
+        OracleError: If the limit lies outside the range of all users' effects.
     """
     asked, looks = 0, 0
     while True:
         asked = users if context.ask_everybody or claim.ask_everybody else next_step(asked, users)
         looks += 1
         seen = see(asked)
-        _can_be_kept_and_broken(claim, seen.effects)
-        if asked >= users or seen.tally.unasked or _is_settled(claim, seen, context, users):
+        decided = _decided_beforehand(claim, seen.effects)  # the range may grow with further users
+        if decided and asked >= users:
+            raise OracleError(decided)
+        settled = not decided and _is_settled(claim, seen, context, users)
+        if settled or asked >= users or seen.tally.unasked:
             verdict = verdict_of(claim, relation, seen, context)
             return dataclasses.replace(verdict, looks=looks)
 
 
-def _can_be_kept_and_broken(claim: Claim, effects: Effects) -> None:
-    """Reject a limit that no answers could break, or that no answers could keep.
-
-    Raises:
-        OracleError: If the limit is not inside the range of the effects.
-    """
+def _decided_beforehand(claim: Claim, effects: Effects) -> str:
+    """Why no answers of these users could break the limit, or none could keep it; empty if they could."""
     low, high = effects.reach
     if effects.mean is not None or effects.obstacle or not low < high < math.inf:
-        return
+        return ""
     limit, within = claim.margin, claim.promise == "within"
     largest = max(high, -low) if within else high
     always = limit >= largest if claim.promise != "at least" else limit <= low
-    if always or not (within or low <= limit <= high):
-        fate = "hold" if always else "be violated"
-        raise OracleError(
-            f"{claim.oracle}: {claim.promise} {limit:g} would {fate} whatever the answers are, because "
-            f"values lie from {low:g} to {high:g}; give a limit between them"
-        )
+    if not always and (within or low <= limit <= high):
+        return ""
+    return (
+        f"{claim.oracle}: {claim.promise} {limit:g} would {'hold' if always else 'be violated'} whatever "
+        f"the answers are, because values lie from {low:g} to {high:g}; give a limit between them"
+    )
 
 
 def next_step(asked: int, users: int) -> int:

@@ -271,8 +271,8 @@ class Executor:
         If the disk takes no more, they are stored here all the same: they are paid for.
         """
         told: Answer = {"run": self._run, "asked": self.latest[subject.name]}
-        answers = [
-            (call, answer if "error" in answer or "lost" in answer else _joined(answer, told))
+        answers: list[tuple[Call, Answer]] = [
+            (call, answer if "error" in answer or "lost" in answer else {**answer, **told})
             for call, answer in arrived
         ]
         kept = [(call, answer) for call, answer in answers if "lost" not in answer]
@@ -383,10 +383,6 @@ def _fact(
     prompt, completion = answer.get("usage") or (0, 0)
     cut_off = is_cut_off(answer.get("finish_reason"))
     return CallFact(state, prompt, completion, usd, cut_off, call.again, at_most)
-
-
-def _joined(answer: Answer, told: Answer) -> Answer:
-    return {**answer, **told}
 
 
 def _is_empty(answer: Answer) -> bool:

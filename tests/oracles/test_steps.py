@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     at_least,
     increases,
@@ -16,9 +17,11 @@ from pytest_recsys_mt.oracles import (
     no_repeats,
     same_answer,
     same_ranking,
+    same_score,
     self_agreement,
 )
 from pytest_recsys_mt.oracles.judging.judge import FIRST_STEP, LEAST_STEP, next_step
+from pytest_recsys_mt.oracles.scores.score import Score
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce
 
 
@@ -177,3 +180,17 @@ def test_a_series_is_violated_by_one_step_among_many() -> None:
     assert verdict.status == "violated"
     assert "step 2 to step 3: violated" in verdict.reason
     assert monotone(sides[:3], "hit@1", margin=0.15).status != "violated"
+
+
+@pytest.mark.parametrize("widest", [1.0, 0.1])
+def test_a_limit_is_refused_by_the_range_of_all_users_not_of_the_first(widest: float) -> None:
+    def span(asked: Asked, context: Context) -> tuple[float, float]:
+        return 0.0, 0.1 if int(asked.request.user[1:]) < 100 else widest
+
+    score = Score("mine", lambda answer, asked, context: (0.05, 0), span)
+    source, followup = lazy(*drawn(0.0), DETERMINISTIC)
+    if widest > 0.2:
+        assert same_score(source, followup, score, 0.2).status == "holds"
+    else:
+        with pytest.raises(OracleError, match="whatever the answers are"):
+            same_score(source, followup, score, 0.2)

@@ -6,8 +6,9 @@ import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Asked, Pairs
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.similarities.similarity import similarity_named
 from pytest_recsys_mt.verdict import Verdict
 

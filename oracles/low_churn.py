@@ -12,13 +12,14 @@ from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import (
     Moved,
     agreement_of,
     beyond_noise,
     similarity_effects,
 )
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.similarities.similarity import (
     Similarity,
     least_effect,

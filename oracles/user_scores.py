@@ -10,9 +10,9 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.benchmark import score_values
-from pytest_recsys_mt.oracles.judging.judge import counted, too_many_failed
+from pytest_recsys_mt.oracles.judging.ladder import without_verdict
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
-from pytest_recsys_mt.verdict import NOT_ASKED, Verdict
+from pytest_recsys_mt.verdict import Verdict
 
 
 def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dict[str, Floats]:
@@ -48,8 +48,8 @@ def incomplete(oracle: str, sides: Sequence[Answers], score: str | Score) -> Ver
         score: As in `at_least`.
 
     Returns:
-        ``inconclusive`` for the first side with users that were not asked, ``error`` for the first
-        side with too many failed users, None if there is no such side.
+        That of the first side that allows none: ``inconclusive`` if users were not asked, ``error`` if
+        too many failed, ``not-applicable`` if there are none. None if every side can be judged.
 
     Raises:
         OracleError: If there is no such score.
@@ -59,10 +59,13 @@ def incomplete(oracle: str, sides: Sequence[Answers], score: str | Score) -> Ver
         sample, context = answers.sample(), answers.context
         effects = score_values(sample, context, named)
         errors = Counter(sample.errors) + Counter(effects.errors)
-        users, failed = len(effects.rows), errors.total()
-        if sample.unasked:
-            reason = f"{NOT_ASKED}{counted(sample.unasked)}"
-            return Verdict("inconclusive", oracle, users=users, errors=failed, reason=reason)
-        if reason := too_many_failed(errors, users, context):
-            return Verdict("error", oracle, users=users, errors=failed, reason=reason)
+        not_applicable = Counter(sample.not_applicable) + Counter(effects.not_applicable)
+        found = without_verdict(
+            len(effects.rows), errors, sample.unasked, not_applicable, context, everybody=True
+        )
+        if found is not None:
+            status, reason = found
+            return Verdict(
+                status, oracle, users=len(effects.rows), errors=errors.total(), reason=reason
+            )
     return None

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import (
     Moved,
     agreement_between,
     agreement_within,
     similarity_effects,
 )
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, choices, similarity_named
 from pytest_recsys_mt.verdict import Verdict
 

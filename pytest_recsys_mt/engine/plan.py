@@ -14,7 +14,7 @@ from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.session import Session
 from pytest_recsys_mt.metamorphic import AnyTransformation
-from pytest_recsys_mt.oracles.judging.judge import next_step
+from pytest_recsys_mt.oracles.judging.steps import next_step
 
 
 class PlannedTest:

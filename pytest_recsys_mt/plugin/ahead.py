@@ -11,7 +11,7 @@ from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.plan import PlannedTest
 from pytest_recsys_mt.engine.questions import interleaved
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.running_test import RunningTest
+from pytest_recsys_mt.engine.running import RunningTest
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin.items import asks_two_sides, design_of, recommender_of, suite_of
 

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_recsys_mt.engine.plan import Plan, PlannedTest, UnplannedTest
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.running_test import RunningTest
+from pytest_recsys_mt.engine.running import RunningTest
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, suite_of
 

@@ -48,8 +48,8 @@ def incomplete(oracle: str, sides: Sequence[Answers], score: str | Score) -> Ver
         score: As in `at_least`.
 
     Returns:
-        That of the first side that allows none: ``inconclusive`` if users were not asked, ``error`` if
-        too many failed, ``not-applicable`` if there are none. None if every side can be judged.
+        ``inconclusive`` for the first side with users that were not asked, ``error`` for the first
+        side with too many failed users, None if there is no such side.
 
     Raises:
         OracleError: If there is no such score.
@@ -59,11 +59,10 @@ def incomplete(oracle: str, sides: Sequence[Answers], score: str | Score) -> Ver
         sample, context = answers.sample(), answers.context
         effects = score_values(sample, context, named)
         errors = Counter(sample.errors) + Counter(effects.errors)
-        not_applicable = Counter(sample.not_applicable) + Counter(effects.not_applicable)
         found = without_verdict(
-            len(effects.rows), errors, sample.unasked, not_applicable, context, everybody=True
+            len(effects.rows), errors, sample.unasked, {}, context, everybody=True
         )
-        if found is not None:
+        if found is not None and found[0] != "not-applicable":
             status, reason = found
             return Verdict(
                 status, oracle, users=len(effects.rows), errors=errors.total(), reason=reason

@@ -170,8 +170,8 @@ class Run:
         return self.executor.failures.named_in(text, model) if asked else []
 
     def drain(self) -> dict[str, list[Any]]:
-        """The results of the calls that are not counted yet; see `Executor.drain`."""
-        return self.executor.drain() if "executor" in self.__dict__ else {}
+        """The results of the calls that are not counted yet; see `Bill.drain`."""
+        return self.executor.bill.drain() if "executor" in self.__dict__ else {}
 
     def close(self) -> None:
         """Release the cache, the actors and the recommenders that hold resources."""

@@ -80,7 +80,7 @@ def attach(
             row["reproduce"] = again
     for row in rows:
         row["outcome"] = outcome_of(report)
-    calls = run.executor.drain() if run is not None and running.recsys is not None else {}
+    calls = run.executor.bill.drain() if run is not None and running.recsys is not None else {}
     report.recsys_mt = {
         "rows": rows,
         "calls": calls,

@@ -24,8 +24,8 @@ Flag = Literal[
 """
 
 Method = Literal[
-    "fit", "same_question", "recommend_each", "complete_each", "prompt_tokens", "body", "wind_down",
-    "rate", "close",
+    "fit", "same_question", "recommend_each", "complete_each", "prompt_tokens", "body", "also",
+    "wind_down", "rate", "close",
 ]  # fmt: skip
 """Methods beside the one that answers.
 
@@ -34,6 +34,8 @@ Method = Literal[
 * ``recommend_each(requests)``, ``complete_each(prompts)``: answers with their positions, as they arrive.
 * ``prompt_tokens(prompt)``, ``body(prompt)``: of a text model: the length of a prompt, and the request that an
   endpoint gets.
+* ``also(prompts)``: of a text model: answers these prompts too in the ``complete_each`` that is being read, which
+  numbers them on; returns whether it can.
 * ``wind_down()``: of a text model: sends nothing more of the current batch; returns whether it can.
 * ``rate(showings)``: of a judge: scores of single lists.
 * ``close()``: called when the run ends.

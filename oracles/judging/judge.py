@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from bisect import bisect
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
@@ -15,6 +16,10 @@ from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_b
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, twice, with_age
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.verdict import Verdict
+
+_UNSETTLED: WeakKeyDictionary[Answers, dict[str, dict[Claim, tuple[int, int]]]] = (
+    WeakKeyDictionary()
+)
 
 
 def judge_pair(
@@ -72,7 +77,8 @@ def compare(
         return looked[-1][0]
 
     relation = followup.label or source.label
-    verdict = step_by_step(claim, relation, context, source.applicable(followup), see)
+    known = _unsettled(followup, source.label)
+    verdict = step_by_step(claim, relation, context, source.applicable(followup), see, known)
     latest, users, before = looked[-1]
     moved = any(latest.per_user.values())
 
@@ -119,7 +125,13 @@ def judge_sample(
         sides = ((), sample.asked) if answers.label else (sample.asked, ())
         return Seen(measure(sample, context), sample, *sides)
 
-    return step_by_step(claim, answers.label, context, answers.applicable(), see)
+    known = _unsettled(answers)
+    return step_by_step(claim, answers.label, context, answers.applicable(), see, known)
+
+
+def _unsettled(answers: Answers, beside: str = "") -> dict[Claim, tuple[int, int]]:
+    """What is known of claims about one side, or about it and another, from earlier runs of a body."""
+    return _UNSETTLED.setdefault(answers, {}).setdefault(beside, {})
 
 
 def _places_of_broken(effects: Effects, pairs: Pairs) -> tuple[int, ...]:

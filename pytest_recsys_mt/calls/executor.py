@@ -26,7 +26,24 @@ Mode = Literal["auto", "replay", "refresh"]
 Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
 """How calls are sent: yields positions in the calls and their answers, as they arrive."""
 
+Then = Callable[[Sequence[str]], Sequence[Call]]
+"""Takes the keys of the calls that were just answered; returns the calls that follow from their answers."""
+
 _UNREADABLE = "no answer came that could be read"
+
+
+class Waiting(BaseException):
+    """Answers are missing, and none may be asked for now.
+
+    Attributes:
+        subject: The subject to ask; None if the calls cannot be sent together with others.
+        calls: The missing calls.
+    """
+
+    def __init__(self, subject: Subject | None, calls: Sequence[Call]) -> None:
+        super().__init__(f"{len(calls)} answers are missing")
+        self.subject = subject
+        self.calls = calls
 
 
 class Executor:
@@ -71,6 +88,8 @@ class Executor:
         self.latest: dict[str, float] = {}
         self.failures = Failures()
         self._kept: set[bool] = set()
+        self._asked: dict[str, float] = {}
+        self._asks = True
         self._outcomes: dict[str, list[str]] = {}
         self._ends: dict[str, str] = {}
 
@@ -94,22 +113,26 @@ class Executor:
         *,
         anew: bool = False,
         ask: Ask | None = None,
+        then: Then | None = None,
     ) -> list[Answer]:
         """The answers to `calls`, in their order.
 
         Equal calls are sent once, failed ones once more. A call that was not sent because a limit
         of the run is reached has the answer ``{"unasked": reason}``. So has a call that was not
         sent because its answer could not be written to disk. Calls are sent in the given order. All
-        answers of one batch carry the time at which it began, ``asked``: answers with the same time
-        were asked together.
+        answers carry the time at which they were sent, ``asked``: answers with the same time were sent
+        together.
 
         Args:
             subject: The subject to ask.
             calls: The calls.
             anew: Whether to ignore answers of earlier runs.
             ask: How these calls are sent, if not as all others.
+            then: Returns further calls to the same subject. They are sent as soon as there is room,
+                within this batch if the subject can take them.
 
         Raises:
+            Waiting: Within `only_known`, if an answer is missing.
             MissingAnswerError: In replay mode, if an answer is not in the cache.
             CacheError: If the cache cannot be read.
         """
@@ -118,20 +141,31 @@ class Executor:
             self._take_from_cache(subject, waiting, anew)
             if waiting and self._mode == "replay":
                 raise _missing(subject, list(waiting.values()))
+        if waiting and not self._asks:
+            raise Waiting(*((None, ()) if anew or ask else (subject, list(waiting.values()))))
         unasked = self._unkeepable(subject) if waiting else ""
         if waiting and not unasked:
             with self._alone(subject):
                 if subject.durable:
                     self._take_from_cache(subject, waiting, anew)
-                if waiting:
-                    self.latest[subject.name] = time.time()
-                unasked = self._put(subject, list(waiting.values()), ask)
-                again = [c for c in waiting.values() if "error" in self._answers.get(c.key, {})]
+                sent = list(waiting.values())
+                self._begin(subject, sent)
+                unasked = self._put(subject, sent, ask, then)
+                again = [call for call in sent if "error" in self._answers.get(call.key, {})]
                 # If all failed, the endpoint or the object is at fault: a repeat does not help.
-                if len(again) < len(waiting):
+                if len(again) < len(sent):
                     unasked = self._put(subject, again, ask) or unasked
         self._kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
+
+    @contextlib.contextmanager
+    def only_known(self) -> Iterator[None]:
+        """Within it, `execute` sends nothing: it raises `Waiting` if an answer is missing."""
+        self._asks = False
+        try:
+            yield
+        finally:
+            self._asks = True
 
     def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:
         """Whether the limits of the run allow all of `calls`, even if none is cached."""
@@ -175,30 +209,61 @@ class Executor:
                 self.bill.found(call, answer)
             self._progress.found()
 
-    def _put(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> str:
-        """Send the calls until a limit of the run is reached; returns that limit."""
+    def _put(
+        self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None = None
+    ) -> str:
+        """Send the calls until a limit of the run is reached; returns that limit.
+
+        Calls that follow from the answers are appended to `calls`.
+        """
         if not calls:
             return ""
         with self._progress.batch(subject.name, len(calls)):
             if unpriced := self.bill.unpriced(subject, calls):
                 return unpriced
-            while calls and not self._ended(subject):
-                room = self.bill.room(subject, calls)
-                batch, calls = calls[:room], calls[room:]
-                self._put_batch(subject, batch, ask)
+            waiting = calls.copy()
+            while waiting and not self._ended(subject):
+                room = self.bill.room(subject, waiting)
+                batch, waiting = waiting[:room], waiting[room:]
+                further = self._put_batch(subject, batch, ask, then)
+                calls += [*batch[room:], *further]
+                waiting += further
             return self._end(subject)
 
-    def _put_batch(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> None:
-        arrivals = (ask or self._ask)(subject, calls)
+    def _begin(self, subject: Subject, calls: Sequence[Call]) -> None:
+        """Note when calls are sent."""
+        if calls:
+            self.latest[subject.name] = time.time()
+            self._asked.update((call.key, self.latest[subject.name]) for call in calls)
+
+    def _put_batch(
+        self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None
+    ) -> list[Call]:
+        """Send calls, and append to them those that follow and can join.
+
+        Returns:
+            Those that follow and cannot.
+        """
+        arrivals = (ask or self._ask)(subject, tuple(calls))
+        further: list[Call] = []
         ends = False
         try:
             for arrived in arrivals:
-                self._take(subject, [(calls[position], answer) for position, answer in arrived])
+                answered = [(calls[position], answer) for position, answer in arrived]
+                self._take(subject, answered)
                 if self._ended(subject) and not ends:
                     # Calls in flight are paid for, so wait for them if the subject can.
                     ends = self._here and getattr(subject, "wind_down", lambda: False)()
                     if not ends:
-                        return
+                        return further
+                if then is None or ends:
+                    continue
+                wanted = then([call.key for call, answer in answered if not _failed(answer)])
+                self._begin(subject, wanted)
+                if wanted and self._joins(subject, wanted, ask):
+                    calls += wanted
+                else:
+                    further += wanted
         finally:
             close = getattr(arrivals, "close", None)  # cancels the calls in flight
             if close is not None:
@@ -206,26 +271,40 @@ class Executor:
         for call in calls:
             if call.key not in self._answers and not ends:
                 self._take(subject, [(call, {"error": f"{subject.name} gave no answer"})])
+        return further
+
+    def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
+        """Send calls within the batch that is in flight, if the subject can and no limit is set."""
+        if self._budget is not None or ask is not None or not self._here:
+            return False
+        also = getattr(subject, "also", None)
+        if also is None or not also(calls):
+            return False
+        self._progress.more(len(calls))
+        return True
 
     def _take(self, subject: Subject, arrived: Sequence[tuple[Call, Answer]]) -> None:
         """Store the answers that arrived together: on disk first, then here.
 
         If the disk takes no more, they are stored here all the same: they are paid for.
         """
-        told: Answer = {"run": self._run, "asked": self.latest[subject.name]}
         answers: list[tuple[Call, Answer]] = [
-            (call, answer if "error" in answer or "lost" in answer else {**answer, **told})
+            (
+                call,
+                answer
+                if _failed(answer)
+                else {**answer, "run": self._run, "asked": self._asked[call.key]},
+            )
             for call, answer in arrived
         ]
         kept = [(call, answer) for call, answer in answers if "lost" not in answer]
         unkept = self._write(subject, kept) if subject.durable else ""
         for call, answer in answers:
-            failed = "error" in answer or "lost" in answer
             if "error" in answer:
                 self.failures.add(subject.name, answer, call)
             reason = _UNREADABLE if "lost" in answer else answer.get("error", "")
             self._outcomes.setdefault(subject.name, []).append(reason)
-            fact = self.bill.note(subject, call, answer, "failed" if failed else "made")
+            fact = self.bill.note(subject, call, answer, "failed" if _failed(answer) else "made")
             if "lost" not in answer:
                 self._answers[call.key] = answer
                 self._progress.add(answer, fact.usd)
@@ -271,6 +350,10 @@ class Executor:
             ended += f", mostly by calls that failed ({said})"
         # All calls that are not sent share one reason.
         return ended and self._ends.setdefault(subject.name, ended)
+
+
+def _failed(answer: Answer) -> bool:
+    return "error" in answer or "lost" in answer
 
 
 def _is_empty(answer: Answer) -> bool:

@@ -101,6 +101,11 @@ class Progress:
             done.set()
             ticker.join()
 
+    def more(self, calls: int) -> None:
+        """Count calls that join the batch being sent."""
+        if self._bar is not None:
+            self._bar.total = (self._bar.total or 0) + calls
+
     def found(self) -> None:
         """Count an answer from the cache."""
         self._cached += 1

@@ -268,6 +268,8 @@ class TextSubject:
         self.wavers: Wavers = ""
         self.wavered: Wavers = ""
         self._recommender = recommender
+        self._waiting: set[int] = set()
+        self._last = 0
         self._seed = 0
         model = recommender.model
         self._identity = identity_in_key(model, name, fixture)
@@ -348,6 +350,24 @@ class TextSubject:
         wind_down = method_of(self._recommender.model, "wind_down")
         return wind_down is not None and bool(wind_down())
 
+    def also(self, calls: Sequence[Call]) -> bool:
+        """Send these calls too, within the `ask` that is being read, which numbers them on.
+
+        Returns:
+            Whether the model supports this.
+        """
+        also = method_of(self._recommender.model, "also")
+        if also is None:
+            return False
+        # Before the model hears of them: their answers may arrive at once.
+        further = range(self._last, self._last + len(calls))
+        self._waiting.update(further)
+        if not also([call.prompt for call in calls if call.prompt is not None]):
+            self._waiting.difference_update(further)
+            return False
+        self._last = further.stop
+        return True
+
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Send the calls, and yield each completion as it arrives if the model supports this."""
         prompts = [call.prompt for call in calls if call.prompt is not None]
@@ -355,7 +375,8 @@ class TextSubject:
         if each is None:
             yield from _together_or_apart(self._complete, prompts)
             return
-        waiting = set(range(len(calls)))
+        waiting = self._waiting = set(range(len(calls)))
+        self._last = len(calls)
         try:
             for position, completion in each(prompts):
                 if completion is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.calls.texts import Texts
@@ -15,6 +15,8 @@ from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.verdict import Verdict
+
+Kept = TypeVar("Kept", Side, "Recsys")
 
 
 class Recsys:
@@ -29,9 +31,12 @@ class Recsys:
     ) -> None:
         self._make = make
         self._runner = make(design)
-        self._context = self._runner.context(report)
+        self._context = self._runner.context(self._hear)
+        self._replicates = self._runner.replicates
         self._source = Side(self._runner, self._context, label=label)
         self._runs = 0
+        self._kept: list[tuple[tuple[str, ...], Side | Recsys]] = []
+        self._place = 0
         self._report = report
 
     @property
@@ -75,12 +80,28 @@ class Recsys:
         Without a transformation these are the source answers, which all tests share. Calls are
         sent only when an oracle reads the answers.
         """
-        for transformation in transformations:
-            name_of(transformation)
+        names = tuple(map(name_of, transformations))
         if not transformations:
             return self._source
         self._runs += 1
-        return Side(self._runner, self._context, transformations, self._runs)
+        return self._next(
+            ("run", *names),
+            lambda: Side(self._runner, self._context, transformations, self._runs),
+        )
+
+    def rewind(self) -> None:
+        """Begin anew: a body that asks the same in the same order finds what it has read so far."""
+        self._runs = self._place = 0
+        for _, kept in self._kept:
+            if isinstance(kept, Recsys):
+                kept.rewind()
+
+    def _next(self, key: tuple[str, ...], make: Callable[[], Kept]) -> Kept:
+        """What was made here before `rewind`, if it was the same; else a new one."""
+        if self._place == len(self._kept) or self._kept[self._place][0] != key:
+            self._kept[self._place :] = [(key, make())]
+        self._place += 1
+        return cast("Kept", self._kept[self._place - 1][1])
 
     def ask(self, *requests: Request) -> list[Recommendation]:
         """Ask single requests, through the cache: equal requests are sent once for all tests.
@@ -128,7 +149,28 @@ class Recsys:
             ValueError: For an invalid value.
         """
         label = ", ".join(f"{name}={value}" for name, value in changes.items())
-        return Recsys(self._make, replace(self.design, **changes), self._report, label)
+        design = replace(self.design, **changes)
+        return self._next(("using", label), lambda: Recsys(self._make, design, self._report, label))
+
+    def unheard(self, design: Design) -> Recsys:
+        """The same recommender, and nobody hears of its verdicts."""
+        return Recsys(self._make, design, lambda verdict: verdict)
+
+    def heard_by(self, report: Callable[[Verdict], Verdict]) -> bool:
+        """Begin anew, and report verdicts from now on.
+
+        Returns:
+            Whether what it has read can be used: not if the number of replicates has changed since.
+        """
+        self.rewind()
+        self._report = report
+        others = [kept for _, kept in self._kept if isinstance(kept, Recsys)]
+        return self._replicates == self._runner.replicates and all(
+            other.heard_by(report) for other in others
+        )
+
+    def _hear(self, verdict: Verdict) -> Verdict:
+        return self._report(verdict)
 
     def __repr__(self) -> str:
         return f"<recsys: {self.model}>"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import contextlib
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -280,6 +281,16 @@ class Roster:
             known = Bench(judge, f"fixture:{named}", self._executor().failures)
             self._benches[id(judge)] = known
         return known
+
+    @contextlib.contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """What is found about recommenders inside is forgotten: their tests will find it again."""
+        found = {key: known.wavered for key, known in self._subjects.items()}
+        try:
+            yield
+        finally:
+            for key, known in self._subjects.items():
+                known.wavered = found.get(key, "")
 
     def begin(self) -> None:
         """Begin a test, or none: from now on, use what earlier tests found about recommenders."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -139,6 +140,16 @@ class Run:
         if what in self._begun:
             return False
         self._begun.add(what)
+        return True
+
+    def first_to(self, what: Hashable) -> bool:
+        """True for the first of all workers that asks for `what`."""
+        path = account(self.settings.cache, self._name)
+        digest = hashlib.sha256(repr(what).encode()).hexdigest()[:16]
+        try:
+            path.with_name(f"{path.stem}-{digest}").open("x").close()
+        except OSError:  # another worker was first, or the folder takes no more
+            return False
         return True
 
     def runner(self, recommender: object, name: str, design: Design, fixture: str = "") -> Runner:

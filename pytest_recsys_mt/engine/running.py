@@ -38,6 +38,7 @@ class RunningTest:
         verdicts: In the order they were made.
         reason: Why the test was skipped before any verdict.
         sides: Source and follow-up of a metamorphic test, once it received them.
+        ahead: Seconds for which this test asked what others wait for.
         counterexamples: The smallest request that shows a violated verdict, by the verdict's place.
     """
 
@@ -48,6 +49,7 @@ class RunningTest:
     verdicts: list[Verdict] = field(default_factory=list)
     reason: str = ""
     sides: tuple[Side, Side] | None = None
+    ahead: float = 0.0
     counterexamples: dict[int, Counterexample] = field(default_factory=dict)
     _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
     _expected: dict[int, Status] = field(default_factory=dict)

@@ -248,12 +248,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if running is None or running.recsys is None or pyfuncitem.config.stash[SETTINGS].plan:
         return (yield)
     __tracebackhide__ = True
+    from pytest_recsys_mt.plugin.ahead import ask_ahead
+
+    running.require_readable_text()
+    running.ahead = ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
     transformation = running.transformation
     if transformation is not None:
-        from pytest_recsys_mt.plugin.ahead import ask_ahead
-
-        running.require_readable_text()
-        ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
         source, followup = running.recsys.run(), running.recsys.run(transformation)
         pyfuncitem.funcargs.update(source=source, followup=followup)
         running.sides = (source, followup)
@@ -283,6 +283,7 @@ def pytest_runtest_makereport(
         from pytest_recsys_mt.plugin.reproduce import command
         from pytest_recsys_mt.report.sections import attach
 
+        report.duration -= running_test_of(item).ahead
         settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
         again = partial(command, item, settings)
         attach(report, item, running_test_of(item), settings, run, again)
@@ -315,11 +316,13 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             pytest_testnodedown(node, None)
     if run is not None:
         run.close()
-    if config.stash[SETTINGS].limits and not hasattr(config, "workerinput"):
+    if config.stash[RUN_NAMES] and not hasattr(config, "workerinput"):
         from pytest_recsys_mt.calls.limits import account
 
         for name in config.stash[RUN_NAMES]:
-            account(config.stash[SETTINGS].cache, name).unlink(missing_ok=True)
+            kept = account(config.stash[SETTINGS].cache, name)
+            for path in kept.parent.glob(f"{kept.stem}*"):
+                path.unlink(missing_ok=True)
     if reported is not None:  # not a worker
         conclude(session, reported)
     told = RECORD in config.stash and config.stash[RECORD].unwritten

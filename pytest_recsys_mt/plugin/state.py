@@ -11,6 +11,7 @@ from pytest_recsys_mt.metamorphic import MARK
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.progress import Progress
+    from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.engine.run import Run
     from pytest_recsys_mt.engine.running import RunningTest
     from pytest_recsys_mt.engine.settings import Settings
@@ -24,6 +25,8 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 RECORD: pytest.StashKey[Record] = pytest.StashKey()
 RUNNING_TEST: pytest.StashKey[RunningTest] = pytest.StashKey()
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
+REHEARSED: pytest.StashKey[Recsys] = pytest.StashKey()
+"""What a test asks, as far as it was asked before the test."""
 RUN_NAMES: pytest.StashKey[set[str]] = pytest.StashKey()
 BASELINE: pytest.StashKey[Mapping[str, Any] | None] = pytest.StashKey()
 INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()

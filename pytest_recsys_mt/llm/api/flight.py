@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import queue
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 
@@ -29,7 +31,10 @@ class Flight:
         self._arrived: queue.SimpleQueue[tuple[Told, Callable[[], object]] | None] = (
             queue.SimpleQueue()
         )
-        self._workers: list[asyncio.Task[None]] = []
+        self._waiting: deque[tuple[int, Prompt]] = deque()
+        self._numbers = itertools.count()
+        self._work: Callable[[], None] = lambda: None
+        self._workers: set[asyncio.Task[None]] = set()
         self._sending: set[asyncio.Task[None] | None] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.stopped = False
@@ -43,19 +48,36 @@ class Flight:
                 taken()
 
     async def ask_all(self, prompts: Sequence[Prompt], most: int, ask: Ask) -> None:
-        """Ask all prompts, at most `most` at a time."""
+        """Ask all prompts, and those that are added meanwhile, at most `most` at a time."""
         self._loop = asyncio.get_running_loop()
-        waiting = iter(enumerate(prompts))
 
         async def work() -> None:
-            for index, prompt in waiting:
+            while self._waiting and not self.stopped:
+                index, prompt = self._waiting.popleft()
                 answer = await ask(prompt, partial(self._tell, (index, None)))
                 await self._tell((index, answer))
-                if self.stopped:
-                    return
+
+        def more() -> None:
+            for _ in range(min(most - len(self._workers), len(self._waiting))):
+                worker = group.create_task(work())
+                self._workers.add(worker)
+                worker.add_done_callback(self._workers.discard)
 
         async with asyncio.TaskGroup() as group:
-            self._workers = [group.create_task(work()) for _ in range(min(most, len(prompts)))]
+            self._work = more
+            self._add(prompts)
+
+    def add(self, prompts: Sequence[Prompt]) -> None:
+        """Ask these prompts too; their positions go on from the last. Thread-safe.
+
+        Call it while an answer is being read from the iterator, so that the flight cannot have ended.
+        """
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._add, prompts)
+
+    def _add(self, prompts: Sequence[Prompt]) -> None:
+        self._waiting.extend((next(self._numbers), prompt) for prompt in prompts)
+        self._work()
 
     @contextlib.contextmanager
     def sending(self) -> Iterator[None]:
@@ -74,7 +96,7 @@ class Flight:
 
     def _stop(self) -> None:
         self.stopped = True
-        for worker in self._workers:
+        for worker in list(self._workers):
             if worker not in self._sending:
                 worker.cancel()
 

@@ -167,6 +167,13 @@ class OpenAIModel:
         finally:
             calls.cancel()
 
+    def also(self, prompts: Sequence[Prompt]) -> bool:
+        """Ask these prompts too, in the `complete_each` that is being read; it numbers them on."""
+        if self._flight is None:
+            return False
+        self._flight.add(prompts)
+        return True
+
     def wind_down(self) -> bool:
         """Start no further call; `complete_each` continues until those in flight are answered."""
         if self._flight is not None:

@@ -3,8 +3,6 @@
 Plain values (never numpy scalars) keep names stable and edits serialisable.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import operator

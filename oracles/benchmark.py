@@ -122,11 +122,6 @@ def _judge(
 def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     """The mean score of each user's answers.
 
-    Args:
-        sample: The answers.
-        context: Holds the data that scores need.
-        score: The score of one answer.
-
     Returns:
         One value per user with a scored answer. Users without any recommendation are errors. Users
         whose answers have no such score are not applicable.

@@ -95,22 +95,13 @@ def constant_answer(
 
 
 def entropy(places: list[int], options: int) -> float:
-    """Shannon's entropy of the chosen places over its maximum: 0 for one place, 1 for uniform choices.
-
-    Args:
-        places: The chosen places, from 0; at least one.
-        options: Number of options.
-    """
+    """Shannon's entropy of the chosen places over its maximum: 0 for one place, 1 for uniform choices."""
     shares = [count / len(places) for count in Counter(places).values()]
     return abs(sum(share * math.log(share) for share in shares)) / math.log(options)
 
 
 def uniform_p(places: list[int], options: int) -> float | None:
     """P-value of Pearson's chi-square test that all places are chosen equally often.
-
-    Args:
-        places: The chosen places, from 0.
-        options: Number of options.
 
     Returns:
         None below five answers per option, because the chi-square approximation fails there.

@@ -103,16 +103,7 @@ def t_from_summary(
 
 
 class TwoSamples(Mean):
-    """The difference of two means by the pooled t distribution, from summaries.
-
-    Args:
-        means: Means of the two samples.
-        deviations: Their standard deviations (n - 1).
-        counts: Their sizes.
-
-    Raises:
-        OracleError: If a count is below 2, a deviation negative, or both deviations are 0.
-    """
+    """The difference of two means by the pooled t distribution, from summaries."""
 
     def __init__(
         self,

@@ -10,11 +10,7 @@ from pytest_recsys_mt.requests import Request, World
 
 
 class Everybody(Mapping[str, str]):
-    """One description for every user.
-
-    Args:
-        text: The description.
-    """
+    """One description for every user."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -75,9 +75,6 @@ def measure_named(name: str | Score | Aggregate) -> Score | Aggregate:
     Args:
         name: A name from `score.SCORES` or `AGGREGATES`, such as ``item_coverage@10``; without
             ``@k`` at the depth of the request.
-
-    Raises:
-        OracleError: If there is no such name. The message gives the valid names and the nearest match.
     """
     if isinstance(name, Aggregate):
         return name

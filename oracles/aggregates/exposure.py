@@ -70,9 +70,6 @@ class Exposure:
     def in_both(self, rows: slice) -> tuple[Floats, Floats]:
         """How many items some users share with every user.
 
-        Args:
-            rows: Which users.
-
         Returns:
             The numbers for the recommendations and for the offers, each ``(rows, n)``.
         """
@@ -94,12 +91,6 @@ def exposure(
     answered: Sequence[Answered], context: Context, name: str, depth: int | None
 ) -> Exposure:
     """The exposure of items by one answer of every user.
-
-    Args:
-        answered: One answer of every user.
-        context: Holds the catalogue, which requests without candidates offer.
-        name: Name of the measure, for error messages.
-        depth: Number of places that count; None counts all requested places.
 
     Raises:
         OracleError: If `depth` is more than a request asks for.

@@ -56,15 +56,7 @@ def popreo_of(
     depth: int | None,
     threshold: Threshold = "rank",
 ) -> float | None:
-    """`popreo` of one answer of every user; users without a held-out item do not count.
-
-    Args:
-        answered: One answer of every user.
-        context: Holds the popularity of items.
-        name: Name of the measure, for error messages.
-        depth: Number of places that count; None counts all requested places.
-        threshold: How to divide the catalogue.
-    """
+    """`popreo` of one answer of every user; users without a held-out item do not count."""
     found, wanted = _by_user(answered, context, name, depth, threshold)
     return popreo(found.sum(axis=0), wanted.sum(axis=0))
 

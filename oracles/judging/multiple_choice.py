@@ -23,16 +23,7 @@ def judged(
     context: Context,
     **fields: Any,
 ) -> Verdict:
-    """The verdict on a mean over questions, with one-sided bounds at error rate alpha each.
-
-    Args:
-        oracle: Name of the oracle.
-        mean: The mean over questions.
-        promise: See `Promise`.
-        limit: The limit, in the unit of the mean.
-        context: Context of the run.
-        **fields: Further fields of the verdict.
-    """
+    """The verdict on a mean over questions, with one-sided bounds at error rate alpha each."""
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)
     claim = Claim(oracle, "at least" if promise == "above" else "at most", limit)
     status = decide(mean, claim, context.alpha)

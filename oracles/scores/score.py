@@ -48,15 +48,7 @@ class Score:
 
 
 def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
-    """The score of that name, or the score itself.
-
-    Args:
-        score: A name from `SCORES` or `SCORES_AT`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score`.
-        also: Further valid names, for error messages.
-
-    Raises:
-        OracleError: If there is no such name. The message gives the valid names and the nearest match.
-    """
+    """The score of that name, or the score itself."""
     if isinstance(score, Score):
         return score
     name = str(score)
@@ -90,11 +82,6 @@ def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float,
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
     """The mean score of a user's answers, and how many items were left out.
-
-    Args:
-        asked: One user's answers.
-        context: Holds the data that scores need.
-        score: The score of one answer.
 
     Returns:
         The mean over the answers that have a score; None if no answer has one.

@@ -33,11 +33,6 @@ def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> C
     """How many of the first k entries are invalid, by class.
 
     An answer without entries, from a recommender that writes no text, is judged by its items.
-
-    Args:
-        answer: The answer to judge.
-        asked: The request and its answers.
-        context: Holds the catalogue.
     """
     k = asked.request.k
     if answer.entries:

@@ -37,10 +37,6 @@ def kendall(a: ArrayLike, b: ArrayLike) -> Floats:
 def kendall_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
     """Tau-b as a similarity in [0, 1], ``(tau + 1) / 2``; 1 for two equal lists of one item.
 
-    Args:
-        a: As in `kendall`.
-        b: As in `kendall`.
-
     Returns:
         Similarity in [0, 1], ``(n,)``; NaN only if either list is empty.
     """

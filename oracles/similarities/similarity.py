@@ -47,9 +47,6 @@ def least_effect(similarity: Similarity) -> float:
     number of answers of one depth. For a similarity without a proof, agreements are only known to lie
     between 0 and 1.
 
-    Args:
-        similarity: In [0, 1].
-
     Returns:
         -1/2 for `METRICS`, -1 for any other.
     """
@@ -57,18 +54,7 @@ def least_effect(similarity: Similarity) -> float:
 
 
 def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) -> Similarity:
-    """The similarity of that name.
-
-    Args:
-        name: One of `SIMILARITIES`.
-        among: The names that the calling oracle can use.
-
-    Returns:
-        A function of two integer arrays, with values in [0, 1].
-
-    Raises:
-        OracleError: If there is no such name. The message gives the valid names and the nearest match.
-    """
+    """The similarity of that name."""
     if name not in among:
         raise OracleError(f"there is no similarity {name!r} here; {choices(name, among)}")
     return SIMILARITIES[name]

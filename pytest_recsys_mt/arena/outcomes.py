@@ -70,13 +70,7 @@ class Outcomes:
 
 
 def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
-    """Have the lists of each user judged in both orders.
-
-    Args:
-        arena: The judge and the lists.
-        pairs: The answers of both recommenders.
-        aspect: An aspect of the arena, or `judging.OVERALL`.
-    """
+    """Have the lists of each user judged in both orders."""
     shown = [
         arena.comparison(one, arena.items(one), arena.items(two))
         for one, two in zip(pairs.source, pairs.followup, strict=True)

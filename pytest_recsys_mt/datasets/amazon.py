@@ -47,15 +47,7 @@ _MARKUP = re.compile(r"<[^>]*>")
 
 
 def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says."""
     rows, colours = _reviews(folder)
     wanted = set(rows.frame["item"])
     items = dict.fromkeys(sorted(wanted), Item(""))

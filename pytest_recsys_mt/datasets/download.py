@@ -16,20 +16,17 @@ import hashlib
 import os
 import re
 import shutil
-import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TextIO
 from urllib.parse import urlsplit
 
 from filelock import FileLock
+from tqdm import tqdm
 
 from pytest_recsys_mt.datasets.archives import extract
 from pytest_recsys_mt.errors import DataError
@@ -93,12 +90,6 @@ def obtain(
     The order of the search: the folder ``directory/NAME``; the archive in `directory` under its
     official name, which may have been put there by hand; the official address.  Processes that ask
     at the same time wait for each other.
-
-    Args:
-        name: Name of the dataset.
-        directory: The folder of the datasets; created if missing.
-        source: By default the one in `SOURCES`.
-        base_url: The source's path is appended to it.
 
     Raises:
         DataError: If there is no network, the archive is not the published one, or it is unsafe.
@@ -171,14 +162,16 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
             if length > most:
                 raise _too_long(url, most, help_text)
             done = 0
-            with Progress(target.name, length) as progress:
+            with tqdm(
+                desc=target.name, total=length or None, unit="B", unit_scale=True, disable=None
+            ) as progress:
                 while chunk := _chunk(response, url, help_text):
                     if done + len(chunk) > most:
                         raise _too_long(url, most, help_text)
                     sink.write(chunk)
                     total.update(chunk)
                     done += len(chunk)
-                    progress.show(done)
+                    progress.update(len(chunk))
         if length and done != length:
             raise DataError(f"{url} was cut off after {done:,} of {length:,} bytes; {help_text}")
         _verify(f"{algorithm}:{total.hexdigest()}", digest, url)
@@ -231,45 +224,3 @@ def _verify(found: str, expected: str, what: str) -> None:
             f"{what} has the digest {found}, the published one is {expected}: it is damaged or not "
             f"the official file; delete any copy of it and try again"
         )
-
-
-class Progress:
-    """A line on standard error with the progress of a download, if that is a terminal.
-
-    Args:
-        name: Name of the file.
-        length: Number of bytes to come, 0 if unknown.
-        stream: By default standard error.
-    """
-
-    def __init__(self, name: str, length: int, stream: TextIO | None = None) -> None:
-        self._name = name
-        self._length = length
-        self._stream = sys.stderr if stream is None else stream
-        self._visible = self._stream.isatty()
-        self._next = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._visible:
-            self._stream.write("\n")
-
-    def show(self, done: int) -> None:
-        """Rewrite the line, at most ten times a second, and at the end."""
-        now = time.monotonic()
-        if not self._visible or (now < self._next and done != self._length):
-            return
-        self._next = now + 0.1
-        text = f"{done / 1e6:.1f} MB"
-        if self._length:
-            filled = 30 * done // self._length
-            text = f"[{'#' * filled}{'.' * (30 - filled)}] {text} of {self._length / 1e6:.1f} MB"
-        self._stream.write(f"\r{self._name} {text}")
-        self._stream.flush()

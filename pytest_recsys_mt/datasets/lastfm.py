@@ -49,15 +49,7 @@ _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
 
 
 def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above, with or without ``tags.dat``.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says."""
     tagged = read(folder / "user_taggedartists-timestamps.dat", _TAGGED)
     artists = read(folder / "artists.dat", _ARTISTS)
     artists.refuse_repeats("item")

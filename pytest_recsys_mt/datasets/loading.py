@@ -51,7 +51,8 @@ class Format:
         files: The files of every folder of this format: names, glob patterns, and alternatives of
             them between ``|``.
         module: The module of its loader, below `pytest_recsys_mt.datasets`.
-        loader: The function ``(folder, name) -> Dataset``.
+        loader: The function ``(folder, name) -> Dataset``. It raises `DataError` if a file is missing
+            or wrong; the text names the file and the line.
     """
 
     name: str
@@ -137,10 +138,6 @@ def _named(name: str, cache_dir: Path | None) -> Dataset:
 
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
     """The folder of a dataset of `NAMES`, downloaded if missing; None for the embedded one.
-
-    Args:
-        name: Name of the dataset.
-        cache_dir: As in `load`.
 
     Raises:
         DataError: If it cannot be downloaded, or must be obtained by hand.

@@ -35,7 +35,7 @@ import pandas as pd
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.impressions import CLICKS, Impressions, Lists, joined
-from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, read
+from pytest_recsys_mt.datasets.rows import Rows, bare, read
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
 
@@ -44,32 +44,28 @@ PARTS = ("train", "dev")
 
 TIME_FORMAT = "%m/%d/%Y %I:%M:%S %p"
 
-_NEWS = Layout(
-    (
-        Column("item", "id"),
-        Column("category", "text"),
-        Column("subcategory", "text"),
-        Column("title", "text"),
-        Column("abstract", "text"),
-        Column("url", "text"),
-        Column("title entities", "text"),
-        Column("abstract entities", "text"),
-    ),
-    separator="\t",
-    header=False,
-    quoted=False,
+_NEWS = bare(
+    "\t",
+    {
+        "item": "id",
+        "category": "text",
+        "subcategory": "text",
+        "title": "text",
+        "abstract": "text",
+        "url": "text",
+        "title entities": "text",
+        "abstract entities": "text",
+    },
 )
-_BEHAVIORS = Layout(
-    (
-        Column("impression", "integer"),
-        Column("user", "id"),
-        Column("time", "text"),
-        Column("history", "text"),
-        Column("impressions", "text"),
-    ),
-    separator="\t",
-    header=False,
-    quoted=False,
+_BEHAVIORS = bare(
+    "\t",
+    {
+        "impression": "integer",
+        "user": "id",
+        "time": "text",
+        "history": "text",
+        "impressions": "text",
+    },
 )
 
 
@@ -87,16 +83,7 @@ class MindDataset(Dataset):
 
 
 def load(folder: Path, name: str) -> MindDataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong, or the labels are missing, as in the published
-            test set; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says; a file without labels is refused."""
     return _load(folder, [folder], name)
 
 

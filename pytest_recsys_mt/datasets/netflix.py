@@ -2,8 +2,7 @@
 
 Files, as the README of the set describes them:
 
-* ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``, title,
-in * ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``,
+* ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``,
   title, in Latin-1; a title may contain commas.
 * The ratings as ``mv_0000001.txt`` and so on, in the folder or in its folder ``training_set``, one
   file per film, or as ``combined_data_1.txt`` to ``_4.txt``: below a line with the film and a
@@ -41,15 +40,7 @@ _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
 
 
 def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says."""
     titles = folder / "movie_titles.txt"
     items = _catalogue(titles if titles.is_file() else folder / "movie_titles.csv")
     items = metadata.with_metadata_by_title(with_listing(items, folder))

@@ -22,11 +22,7 @@ def tables() -> Mapping[str, Any]:
 
 
 def scores(measure: Measure) -> dict[str, float]:
-    """The published score of each model on a measure: eleven, or six on Last.fm.
-
-    Args:
-        measure: One of `MEASURES` or of `LASTFM`.
-    """
+    """The published score of each model on a measure: eleven, or six on Last.fm."""
     if measure in LASTFM:
         column = LASTFM.index(measure)
         return {model: row[column] for model, row in tables()["lastfm"].items()}

@@ -30,9 +30,6 @@ def rule_questions(
     """Which item goes with another one: one rule of each antecedent, then a second one.
 
     Wrong options are in no rule with the antecedent.
-
-    Raises:
-        LackingError: If there is no rule.
     """
     found = mine(histories, settings.support, settings.confidence)
     asked = histories.asked_items

@@ -147,11 +147,7 @@ class ScoringRecommender(ABC):
 
     @property
     def catalogue(self) -> Catalogue:
-        """The items this recommender was fitted on.
-
-        Raises:
-            RecommenderError: Before `fit`.
-        """
+        """The items this recommender was fitted on."""
         try:
             return self._catalogue
         except AttributeError:

@@ -37,11 +37,7 @@ class Needs:
 
 
 def require_ray() -> None:
-    """Check that Ray is installed.
-
-    Raises:
-        MissingExtraError: If it is not.
-    """
+    """Check that Ray is installed."""
     if importlib.util.find_spec("ray") is None:
         raise MissingExtraError("Ray is not installed; run: pip install 'pytest-recsys-mt[ray]'")
 

@@ -60,12 +60,7 @@ class Dialect:
         return cls(names[::-1] if is_openai else names)
 
     def without_rejected(self, complaint: str, *, schema: bool = False) -> Dialect | None:
-        """The dialect to try after a complaint, or None if the complaint is about something else.
-
-        Args:
-            complaint: The complaint of the endpoint.
-            schema: Whether the call had a schema.
-        """
+        """The dialect to try after a complaint, or None if the complaint is about something else."""
         if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
             return replace(self, limits=self.limits[1:])
         if self.seed and re.search(r"\bseed\b", complaint):

@@ -146,9 +146,6 @@ class Pace:
 
         The limit must not exceed the patience with a silent endpoint. An endpoint that answered
         recently, or that was given up and is tried once more, has the full timeout.
-
-        Args:
-            timeout: Most seconds of an attempt.
         """
         since = self._failing_since
         if since is None and not self.alive:

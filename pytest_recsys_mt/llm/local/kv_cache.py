@@ -69,9 +69,6 @@ def fits(network: Any) -> bool:
 class Reading:
     """The tokens that a model has read in each row of a batch, and its next prediction.
 
-    Args:
-        network: A model that `fits`.
-
     Attributes:
         logits: Logits of the next token, `(rows, vocabulary)`.
     """

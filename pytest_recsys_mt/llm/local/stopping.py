@@ -12,10 +12,6 @@ def is_listed(text: str, k: int) -> bool:
     An entry counts once its line has ended. Entries are those of the parser: numbered lines, or
     bulleted ones if no line is numbered; bullets below a numbered entry are comments. Reasoning
     before the answer contains no entries.
-
-    Args:
-        text: The answer so far.
-        k: Number of requested entries.
     """
     done = text[: text.rfind("\n") + 1]
     places = [piece.place for piece in pieces(sanitize(done))]

@@ -61,13 +61,6 @@ def plain_folder(gguf: Path, cache: Path | None = None) -> Path:
 
     It is converted once per machine; other processes wait meanwhile. It takes four bytes per
     parameter on disk.
-
-    Args:
-        gguf: The file.
-        cache: Where the folder is stored; by default among the user's caches.
-
-    Raises:
-        RecommenderError: If the file cannot be read as a model.
     """
     from filelock import FileLock
 

@@ -159,11 +159,7 @@ class TrainedRecommender(ScoringRecommender):
 
     @property
     def network(self) -> Network:
-        """The trained network.
-
-        Raises:
-            RecommenderError: Before `fit`.
-        """
+        """The trained network."""
         _ = self.catalogue  # raises before `fit`
         return self._network
 

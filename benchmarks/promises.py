@@ -1,7 +1,5 @@
 """The promises of the metamorphic suite, judged in this process: runner, oracles, no pytest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path

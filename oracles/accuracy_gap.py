@@ -1,7 +1,5 @@
 """Questions about less popular items must be answered as well as those about popular ones."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

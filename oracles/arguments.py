@@ -1,7 +1,5 @@
 """Checks of oracle arguments, so that all oracles report errors in the same words."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

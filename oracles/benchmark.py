@@ -3,8 +3,6 @@
 The value is needed whatever the verdict, so all users are asked.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 

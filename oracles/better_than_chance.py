@@ -1,7 +1,5 @@
 """Multiple-choice questions must be answered better than by guessing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

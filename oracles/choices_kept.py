@@ -1,7 +1,5 @@
 """A change to multiple-choice questions must not change the answers."""
 
-from __future__ import annotations
-
 import dataclasses
 from bisect import bisect
 from collections.abc import Mapping, Sequence

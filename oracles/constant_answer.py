@@ -5,8 +5,6 @@ about equally often. A model that always chooses the same place is right wheneve
 stands there. Its score is near chance, and a table of scores does not show the fault.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The ranking must change."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs

@@ -1,7 +1,5 @@
 """A score of the answers must move in a stated direction."""
 
-from __future__ import annotations
-
 import dataclasses
 from functools import partial
 from itertools import chain

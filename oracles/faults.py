@@ -1,7 +1,5 @@
 """Faults within one answer: repeated items, items not offered, missing places."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 
 import numpy as np

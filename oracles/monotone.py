@@ -1,7 +1,5 @@
 """Accuracy must not fall from step to step as requests grow richer."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """One recommender must not be behind another, on the same users."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A mean score of the answers must not rise."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.direction import judge_score

@@ -1,7 +1,5 @@
 """Items that both requests offer must keep their order."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from pytest_recsys_mt.answers import Answers

@@ -1,7 +1,5 @@
 """The ranking must stay the same."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.verdict import Verdict

@@ -1,7 +1,5 @@
 """A mean score of the answers must stay the same."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named

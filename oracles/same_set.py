@@ -1,7 +1,5 @@
 """The items must stay the same, in any order."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.verdict import Verdict

@@ -6,8 +6,6 @@ Every relation with what it promises and an example request before and after, ev
 docstring, and SECURITY.md.
 """
 
-from __future__ import annotations
-
 import difflib
 import inspect
 import re

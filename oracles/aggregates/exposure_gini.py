@@ -9,8 +9,6 @@ Source:
     for a single item.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

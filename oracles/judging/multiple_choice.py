@@ -1,7 +1,5 @@
 """What the oracles for multiple-choice questions share: from the choices to a verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

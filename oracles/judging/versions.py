@@ -1,7 +1,5 @@
 """Versions of a model: a change behind an endpoint must not count as an effect of a relation."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ Source:
     https://arxiv.org/abs/1901.07555).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 

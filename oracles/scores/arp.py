@@ -4,8 +4,6 @@ Source:
     Equation 14 of https://arxiv.org/abs/2411.00331 (Yin et al. 2012, PVLDB 5(9)).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -6,8 +6,6 @@ Source:
     counts once.
 """
 
-from __future__ import annotations
-
 
 def complies(slots: int, prose: int, demanded: int) -> bool:
     """Whether an answer has exactly the demanded number of slots, and nothing else.

@@ -1,7 +1,5 @@
 """Duplicates: the share of slots that name an item again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of

@@ -9,8 +9,6 @@ An item of the history, or a catalogue item that was not offered, is not a hallu
 `out_of_candidate`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of

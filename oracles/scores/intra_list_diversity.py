@@ -5,8 +5,6 @@ Source:
     2024) calls it URD and does not define the similarity.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Novelty, popularity and diversity of one list, as scores with a depth."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

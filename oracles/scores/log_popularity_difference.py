@@ -1,7 +1,5 @@
 """Log-popularity difference: the bias metric that the popularity paper proposes."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

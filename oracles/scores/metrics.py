@@ -1,7 +1,5 @@
 """Accuracy of one answer, measured by the items held out for its user."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 the candidates invents nothing, but is still useless.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of

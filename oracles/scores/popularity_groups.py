@@ -6,8 +6,6 @@ popularity *values* instead. In that division, items that tie with a quantile fa
 together, and items without interactions belong to no group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal

@@ -1,7 +1,5 @@
 """Average popularity lift."""
 
-from __future__ import annotations
-
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores

@@ -1,7 +1,5 @@
 """Popularity rank correlation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

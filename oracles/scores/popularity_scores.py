@@ -1,7 +1,5 @@
 """Scores for the popularity of an answer, alone and compared with the user's past."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType

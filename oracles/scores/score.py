@@ -1,7 +1,5 @@
 """Scores: a number per answer, for directional promises and for benchmark values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial

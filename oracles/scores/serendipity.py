@@ -5,8 +5,6 @@ Source:
     out; they define `unexpectedness`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 

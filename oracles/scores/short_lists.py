@@ -3,8 +3,6 @@
 `complete_list` promises that there are none; this score counts them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

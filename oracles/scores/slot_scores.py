@@ -1,7 +1,5 @@
 """Scores for the slots of an answer and for its format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType

@@ -5,8 +5,6 @@ Text answers and lists of ids are read in the same way for the shares `hallucina
 slot and only counts against `compliance`. A slot that repeats an earlier one keeps the kind of its item.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -5,8 +5,6 @@ Here each class has its own score, and ``invalid`` is their sum. Repeats do not 
 `no_repeats` finds them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -36,7 +34,7 @@ def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> C
     """
     k = asked.request.k
     if answer.entries:
-        kinds = [entry.kind for entry in answer.entries[:k]]
+        kinds: list[EntryKind] = [entry.kind for entry in answer.entries[:k]]
         return Counter(_CLASS_OF[kind] for kind in kinds if kind in _CLASS_OF)
     candidates = asked.request.candidates
     offer = context.items.keys() if candidates is None else {item.id for item in candidates}

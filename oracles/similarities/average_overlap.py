@@ -1,7 +1,5 @@
 """Average overlap: the mean of the overlaps at every depth."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

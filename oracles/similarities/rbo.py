@@ -1,7 +1,5 @@
 """Rank-biased overlap, extrapolated."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

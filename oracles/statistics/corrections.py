@@ -1,7 +1,5 @@
 """Corrections for the number of claims in a family."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

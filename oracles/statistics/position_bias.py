@@ -9,8 +9,6 @@ Source:
     test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ are judged as relations are: a mean effect over users, a margin, an error rate. 
 compares the judge's answers to one question in two forms, the judge's own noise is allowed for.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

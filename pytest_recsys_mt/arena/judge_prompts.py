@@ -4,8 +4,6 @@ The outline is that of "RecSys Arena" (https://arxiv.org/abs/2412.11068), sectio
 role, history, both lists, aspects, form of the answer. The words are our own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

@@ -6,8 +6,6 @@ different verdicts has none. So "A wins" in the middle of a sentence never count
 unreadable parts are missing rather than guessed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

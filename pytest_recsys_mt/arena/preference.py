@@ -1,7 +1,5 @@
 """The comparison: which recommender the judge prefers, in one aspect or overall."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

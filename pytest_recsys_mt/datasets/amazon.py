@@ -18,8 +18,6 @@ missing attributes and add ``image``, the path of the picture; see `berkeley`, a
 others.
 """
 
-from __future__ import annotations
-
 import ast
 import html
 import json

@@ -13,8 +13,6 @@ Of the languages of a value English counts first, then the first one. For a prod
 stores list, the first listing counts, and the others fill in what it lacks.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Titles, genres and tags in MovieLens's notation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

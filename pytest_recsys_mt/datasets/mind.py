@@ -22,8 +22,6 @@ others. An item clicked again counts once, at its last click.
 the first before those of the second.  If both describe an item, the first description counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain

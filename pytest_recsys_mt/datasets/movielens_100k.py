@@ -6,8 +6,6 @@ and one flag per genre, pipes), ``u.user`` (id, age, gender, occupation, postal 
 have the attributes ``age``, ``gender`` and ``occupation``; postal codes are left out.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_recsys_mt.datasets import films

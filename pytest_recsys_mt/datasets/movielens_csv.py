@@ -8,8 +8,6 @@ if that extra is installed.  The film list of `listing` and the pictures of `pic
 if they exist.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_recsys_mt.datasets import films, metadata

@@ -10,8 +10,6 @@ describe them: ``ratings.dat`` (user, item, rating, timestamp), ``movies.dat`` (
   frequent tags become the items' attribute ``tags``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -12,8 +12,6 @@ Facts about the films are joined by name and year: those of `listing` if its fil
 of `metadata` where missing.  `pictures` describes how pictures are read.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator

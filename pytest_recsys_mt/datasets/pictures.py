@@ -6,8 +6,6 @@ one record per item, ``{"item": "17", "description": "A red square."}``, becomes
 ``image_description``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

@@ -4,8 +4,6 @@
 can name the line.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping

@@ -5,8 +5,6 @@
 title, director, cast, release_year, listed_in (genres), description (one sentence), and others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

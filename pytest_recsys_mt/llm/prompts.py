@@ -6,8 +6,6 @@ appears only with candidates. Candidates and the instruction follow at the end i
 field for them.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Mapping

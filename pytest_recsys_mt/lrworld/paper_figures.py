@@ -1,7 +1,5 @@
 """The paper's published values, to compare a model; ``published.toml`` lists the corrections."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache

@@ -6,8 +6,6 @@ association and personalization number their options, and those of knowledgeabil
 those on artists ask for a name, as in its table 24.
 """
 
-from __future__ import annotations
-
 import base64
 import mimetypes
 import string

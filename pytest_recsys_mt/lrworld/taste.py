@@ -4,8 +4,6 @@ Every target has a score for each possible option. One with the greatest score i
 ones are drawn among those with a smaller score.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

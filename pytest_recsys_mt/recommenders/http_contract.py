@@ -3,8 +3,6 @@
 ``docs/http-recommender.openapi.yaml`` states the contract; a test checks this module against it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

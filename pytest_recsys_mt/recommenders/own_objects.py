@@ -1,7 +1,5 @@
 """Users' own recommenders: ``package.module:name`` and ``path/to/file.py:name``."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import importlib.util

@@ -1,7 +1,5 @@
 """The Ray cluster of a run: how to reach it, and how many actors it has room for."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import logging

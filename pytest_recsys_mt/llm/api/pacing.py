@@ -1,7 +1,5 @@
 """How many calls an endpoint gets at a time, and when calls pause."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

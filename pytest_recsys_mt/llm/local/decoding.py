@@ -1,7 +1,5 @@
 """Writing answers token by token, a batch at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """A model of transformers, loaded at first use: its weights, its tokenizer, its device."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property

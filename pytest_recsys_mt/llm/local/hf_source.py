@@ -1,7 +1,5 @@
 """The source of a model of transformers: a folder, a GGUF file, or the Hugging Face Hub."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

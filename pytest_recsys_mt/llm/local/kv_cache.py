@@ -1,7 +1,5 @@
 """Keys and values of the tokens read so far, with room for the next ones."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Detects that an answer has listed all requested entries."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.llm.reading.layout import pieces
 from pytest_recsys_mt.sanitize import sanitize
 

@@ -1,7 +1,5 @@
 """The files of a local model: a digest of their content, and conversion from GGUF to a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import json

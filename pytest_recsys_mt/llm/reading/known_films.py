@@ -1,7 +1,5 @@
 """Existing films, to distinguish a title outside the catalogue from an invented one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Factorisation machines over history, user, item and genres; and DeepFM, with further layers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

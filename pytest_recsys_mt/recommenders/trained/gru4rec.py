@@ -1,7 +1,5 @@
 """GRU4Rec: a recurrent network over the history."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar

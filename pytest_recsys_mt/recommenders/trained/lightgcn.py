@@ -1,7 +1,5 @@
 """LightGCN: embeddings propagated over the graph of users and items."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The losses, each a mean over its examples."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional

@@ -1,7 +1,5 @@
 """The base of every trained model: a network that reads histories and scores items."""
 
-from __future__ import annotations
-
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

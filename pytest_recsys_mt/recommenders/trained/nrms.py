@@ -1,7 +1,5 @@
 """NRMS: news, or films, by the words of their titles."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """SASRec: self-attention over the sequence of the history."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -26,8 +26,8 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import ShareSplit
-from pytest_recsys_mt.engine.session import Session
-from pytest_recsys_mt.engine.sides import RunAnswers
+from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.oracles import popularity_fit
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.benchmark import score_values
@@ -54,26 +54,26 @@ Row = dict[str, Floats]
 """Means of each score, one a fold."""
 
 
-class Fold(Session):
-    """A session on one fold of the data."""
+class Fold(Run):
+    """A run on one fold of the data."""
 
     def __init__(self, dataset: Dataset, fold: int, options: argparse.Namespace) -> None:
         design = Design(
             users=options.users, history=options.history, candidates=0, k=10, replicates=1
         )
-        super().__init__(settings_of(design, options.seed, options.cache), run=f"fold {fold}")
+        super().__init__(settings_of(design, options.seed, options.cache), name=f"fold {fold}")
         self.__dict__["split"] = ShareSplit(
             dataset, options.seed, fold, options.folds, most=options.users
         )
 
 
-def measured(session: Session, spec: str, prompt: str | None) -> tuple[dict[str, float], int]:
+def measured(run: Run, spec: str, prompt: str | None) -> tuple[dict[str, float], int]:
     """The mean of each score over the users of one fold, and how many answered."""
     recommender = resolve(spec)
-    design = session.settings.design
-    runner = session.runner(recommender, spec, replace(design, prompt=prompt))
+    design = run.settings.design
+    runner = run.runner(recommender, spec, replace(design, prompt=prompt))
     context = runner.context(lambda verdict: verdict)
-    sample = RunAnswers(runner, context).sample()
+    sample = Side(runner, context).sample()
     means = {}
     for name in SCORES:
         values = score_values(sample, context, score_named(name)).effect
@@ -151,21 +151,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     dataset = load(options.data)
     asked = options.only or options.folds
-    sessions = [Fold(dataset, fold, options) for fold in range(asked)]
+    runs = [Fold(dataset, fold, options) for fold in range(asked)]
     rows: dict[str, Row] = {}
     users = 0
     for spec in options.model:
         recommender = resolve(spec)
         text = isinstance(recommender, TextModel)
         for prompt in (options.prompt or ["wok"]) if text else [None]:
-            found = [measured(session, spec, prompt) for session in sessions]
+            found = [measured(run, spec, prompt) for run in runs]
             name = f"{describe(recommender)} ({prompt})" if prompt else spec
             users = sum(answered for _, answered in found)
             rows[name] = {score: np.array([means[score] for means, _ in found]) for score in SCORES}
     print(f"{dataset.name}: {asked} of {options.folds} folds, {users} users in all\n")
     print(table(rows), biases(rows), fitted(dataset), sep="\n\n")
-    for session in sessions:
-        session.close()
+    for run in runs:
+        run.close()
 
 
 if __name__ == "__main__":

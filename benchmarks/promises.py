@@ -9,7 +9,7 @@ from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.calls.limits import Limits
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.engine.session import Session
+from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.plugin.options import OPTIONS
 from pytest_recsys_mt.relations import Transformation
@@ -126,9 +126,9 @@ def recsys_of(recommender: object, name: str, seed: int, users: int, cache: Path
         cache: A folder that nothing durable is written to here.
     """
     settings = settings_of(Design(users=users), seed, cache)
-    session = Session(settings, run="promises")
+    run = Run(settings, name="promises")
     return Recsys(
-        lambda design: session.runner(recommender, name, design),
+        lambda design: run.runner(recommender, name, design),
         settings.design,
         lambda verdict: verdict,
     )

@@ -13,8 +13,9 @@ from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, Promise, judge_sample
+from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 

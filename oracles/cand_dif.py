@@ -15,8 +15,9 @@ from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised

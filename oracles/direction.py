@@ -8,9 +8,10 @@ from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_difference
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.difference import Unscored, paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, Promise, judge_pair
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 

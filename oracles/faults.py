@@ -6,8 +6,9 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_sample
+from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.scores.short_lists import short_list
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation

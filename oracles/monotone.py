@@ -12,7 +12,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative, one_side
 from pytest_recsys_mt.oracles.direction import score_effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, compare
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.judge import compare
 from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.oracles.statistics.betting import p_of_some
 from pytest_recsys_mt.verdict import Status, Verdict

@@ -15,9 +15,9 @@ from pytest_recsys_mt.oracles.judging.effect import (
     mostly_holes,
 )
 from pytest_recsys_mt.oracles.judging.examples import pick
-from pytest_recsys_mt.oracles.judging.judge import counted, too_many_failed
+from pytest_recsys_mt.oracles.judging.ladder import without_verdict
 from pytest_recsys_mt.oracles.judging.together import CHANGED
-from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
+from pytest_recsys_mt.verdict import Status, Verdict
 
 
 def never_differs(source: Answers, followup: Answers, users: int | None = None) -> Verdict:
@@ -67,12 +67,11 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     holes = encode(pairs, source.context).holes
     if status == "holds" and holes > MOST_HOLES:
         status, reason = "inconclusive", mostly_holes(holes)
-    if pairs.unasked and status != "violated":
-        status, reason = "inconclusive", f"{NOT_ASKED}{counted(pairs.unasked)}"
-    elif wrong := too_many_failed(errors, len(rows), source.context):
-        status, reason = "error", wrong
-    elif not len(rows):
-        status, reason = "not-applicable", counted(pairs.not_applicable)
+    unasked = {} if status == "violated" else pairs.unasked
+    found = without_verdict(
+        len(rows), errors, unasked, pairs.not_applicable, source.context, everybody=True
+    )
+    status, reason = found or (status, reason)
     effects = Effects(rows, effect, (0.0, 1.0))
     return Verdict(
         status,
@@ -84,7 +83,7 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
         users=len(rows),
         not_applicable=sum(pairs.not_applicable.values()),
         errors=errors.total(),
-        reason=reason or "there is no user to ask",
+        reason=reason,
         examples=pick(effects, effect, pairs.source, pairs.followup, source.context),
     )
 

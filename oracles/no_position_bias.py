@@ -10,8 +10,9 @@ from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_sample
+from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.oracles.statistics.bounds import Mean

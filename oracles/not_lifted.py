@@ -3,9 +3,10 @@
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.difference import paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.verdict import Verdict
 
 NO_TITLE_CHANGED = "no candidate's title differs between the two requests"

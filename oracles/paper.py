@@ -18,8 +18,10 @@ from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.arrays import PAD, Floats
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, encode
-from pytest_recsys_mt.oracles.judging.judge import Claim, Seen, counted, verdict_of
+from pytest_recsys_mt.oracles.judging.ladder import counted
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean
 from pytest_recsys_mt.verdict import Verdict

@@ -5,6 +5,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share, two_sides
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import (
     NO_ANSWER,
     Effects,
@@ -12,7 +13,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     encode,
     replicates_of,
 )
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.verdict import Verdict
 
 

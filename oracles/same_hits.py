@@ -7,8 +7,9 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.not_worse import metric_losses
 from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
 from pytest_recsys_mt.verdict import Verdict

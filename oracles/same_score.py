@@ -5,7 +5,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.direction import score_effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.verdict import Verdict
 

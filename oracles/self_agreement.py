@@ -4,6 +4,7 @@ import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import (
     NO_ANSWER,
     ONE_REPLICATE,
@@ -12,7 +13,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     counted,
     encode,
 )
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_sample
+from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain
 from pytest_recsys_mt.verdict import Verdict

@@ -8,9 +8,9 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.benchmark import score_values
-from pytest_recsys_mt.oracles.judging.judge import counted, too_many_failed
+from pytest_recsys_mt.oracles.judging.ladder import without_verdict
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
-from pytest_recsys_mt.verdict import NOT_ASKED, Verdict
+from pytest_recsys_mt.verdict import Verdict
 
 
 def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dict[str, Floats]:
@@ -42,10 +42,12 @@ def incomplete(oracle: str, sides: Sequence[Answers], score: str | Score) -> Ver
         sample, context = answers.sample(), answers.context
         effects = score_values(sample, context, named)
         errors = Counter(sample.errors) + Counter(effects.errors)
-        users, failed = len(effects.rows), errors.total()
-        if sample.unasked:
-            reason = f"{NOT_ASKED}{counted(sample.unasked)}"
-            return Verdict("inconclusive", oracle, users=users, errors=failed, reason=reason)
-        if reason := too_many_failed(errors, users, context):
-            return Verdict("error", oracle, users=users, errors=failed, reason=reason)
+        found = without_verdict(
+            len(effects.rows), errors, sample.unasked, {}, context, everybody=True
+        )
+        if found is not None and found[0] != "not-applicable":
+            status, reason = found
+            return Verdict(
+                status, oracle, users=len(effects.rows), errors=errors.total(), reason=reason
+            )
     return None

@@ -2,7 +2,7 @@
 
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
 users' objects stay plain, and is read by `declares`, `method_of`, `identity_of` and `fingerprint_of` alone. Besides,
-an object may have a ``name`` for reports, and what is made from a spec a ``max_wait``; `engine.session` reads both.
+an object may have a ``name`` for reports, and what is made from a spec a ``max_wait``; `engine.roster` reads both.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ from functools import partial
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, Promise, judge_pair
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
 from pytest_recsys_mt.verdict import Verdict
 

@@ -1,11 +1,13 @@
 """What the oracles for multiple-choice questions share: from the choices to a verdict."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.judge import Claim, decide, p_value
+from pytest_recsys_mt.oracles.judging.claim import Claim, decide, p_value
+from pytest_recsys_mt.oracles.judging.ladder import without_verdict
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.verdict import Verdict
 
@@ -40,26 +42,21 @@ def obstacle(
     oracle: str, context: Context, *sides: Choices, details: Mapping[str, Any] | None = None
 ) -> Verdict | None:
     """The verdict if there is nothing to judge: no questions, or too many failed calls."""
-    failed = {name for side in sides for name in side.failed}
-    users = min(len(side.questions) for side in sides)
-    common: dict[str, Any] = {
-        "oracle": oracle,
-        "relation": sides[-1].label,
-        "users": users,
-        "errors": len(failed),
-        "details": dict(details or {}),
-    }
-    if not users and not failed:
-        return Verdict(status="not-applicable", reason="there are no questions", **common)
-    asked = max(len(side.questions) + len(side.failed) for side in sides)
-    if not users or len(failed) / asked > context.error_limit:
-        why = next((f" ({side.why})" for side in sides if side.why), "")
-        reason = (
-            f"{len(failed) / asked:.1%} of the questions failed{why}, the limit is "
-            f"{context.error_limit:.1%}"
-        )
-        return Verdict(status="error", reason=reason, **common)
-    return None
+    why = {name: side.why or "no answer" for side in sides for name in side.failed}
+    answered = set.intersection(*({*side.questions} - {*why} for side in sides))
+    found = without_verdict(len(answered), Counter(why.values()), {}, {}, context, who="question")
+    if found is None:
+        return None
+    status, reason = found
+    return Verdict(
+        status,
+        oracle,
+        sides[-1].label,
+        users=min(len(side.questions) for side in sides),
+        errors=len(why),
+        reason=reason,
+        details=dict(details or {}),
+    )
 
 
 def broken(source: Choices, *followups: Choices) -> list[int]:

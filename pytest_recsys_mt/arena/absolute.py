@@ -16,8 +16,10 @@ from pytest_recsys_mt.arena.outcomes import outcomes
 from pytest_recsys_mt.arena.preference import untrusted
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, Seen, step_by_step
+from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.verdict import Verdict
 
 

@@ -20,8 +20,10 @@ from pytest_recsys_mt.arena.judging import OVERALL, Comparison
 from pytest_recsys_mt.arena.outcomes import POINTS
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
+from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, Promise, Seen, step_by_step
+from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.seeds import generator

@@ -17,6 +17,7 @@ from pytest_recsys_mt.arena.outcomes import outcomes
 from pytest_recsys_mt.arena.preference import untrusted
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.ladder import without_verdict
 from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
 from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
 from pytest_recsys_mt.oracles.statistics.betting import Bets
@@ -158,10 +159,9 @@ def _judged(table: _Table, names: Sequence[str], aspect: str, context: Context) 
             **numbers,
         )
 
-    if table.unasked:
-        return verdict("inconclusive", f"not asked: {', '.join(table.unasked)}")
-    if failed and failed > context.error_limit * (users + failed):
-        return verdict("error", f"failed: {', '.join(table.errors)}")
+    found = without_verdict(users, table.errors, table.unasked, {}, context, everybody=True)
+    if found is not None:
+        return verdict(*found)
     if users < 2:
         return verdict("not-applicable", "fewer than two users could be judged")
     if table.unread > context.error_limit:

@@ -9,7 +9,9 @@ from pytest_recsys_mt.arena.judging import OVERALL
 from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
 from pytest_recsys_mt.arena.paper_q import table
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.judging.judge import Claim, Seen, step_by_step
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.conclusion import Seen
+from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score
 from pytest_recsys_mt.verdict import Verdict
 

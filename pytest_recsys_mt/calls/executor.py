@@ -3,73 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
 from itertools import compress
-from typing import Any, Literal
+from typing import Literal
 
-from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.limits import Budget
-from pytest_recsys_mt.calls.prices import Price, Prices
+from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, MissingAnswerError
-from pytest_recsys_mt.requests import is_cut_off
 
 Mode = Literal["auto", "replay", "refresh"]
 """What happens to a call without a cached answer: it is sent, or is an error; or all are sent."""
-
-State = Literal["made", "cached", "failed"]
 
 Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
 """How calls are sent: yields positions in the calls and their answers, as they arrive."""
 
 _UNREADABLE = "no answer came that could be read"
-
-RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
-"""If workers disagree on the state of a call, the state of the highest rank counts for the run."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallFact:
-    """The result of one call in this run, or of one attempt at it.
-
-    Attributes:
-        state: See `State`.
-        prompt_tokens: Tokens of the prompt, as the answer reports them.
-        completion_tokens: Tokens of the answer, likewise.
-        usd: What it cost in this run; None if unknown.
-        cut_off: Whether something other than the model ended the answer.
-        again: See `Call.again`.
-        at_most: The most it may have cost, in USD; None if there is no upper bound.
-    """
-
-    state: State
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    usd: float | None = 0.0
-    cut_off: bool = False
-    again: bool = False
-    at_most: float | None = 0.0
-
-
-def of_one_call(facts: Sequence[Sequence[Any]]) -> list[CallFact]:
-    """The facts that count among all facts on one call; the last fact is its result.
-
-    Every failed attempt counts: the worker that reports it made it. An answer counts once, even if
-    several workers report it.
-    """
-    known = sorted((CallFact(*fact) for fact in facts), key=lambda fact: RANK[fact.state])
-    final = max(known, key=lambda fact: (RANK[fact.state], fact.usd is None, fact.prompt_tokens))
-    failed = [fact for fact in known if fact.state == "failed"]
-    return failed if final.state == "failed" else [*failed, final]
 
 
 class Executor:
@@ -87,6 +44,7 @@ class Executor:
 
     Attributes:
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
+        bill: The facts and the cost of all calls.
         failures: The errors that users' code raised.
     """
 
@@ -105,15 +63,11 @@ class Executor:
         self._mode = mode
         self._run = run
         self._ask: Ask = ask or (lambda subject, calls: subject.ask(calls))
-        self._prices = prices or Prices()
         self._budget = budget
+        self.bill = Bill(prices or Prices(), budget)
         self._progress = progress or Progress(None)
-        self._price_of: dict[str, Price | None] = {}
         self._answers: dict[str, Answer] = {}
-        self._facts: dict[str, list[CallFact]] = {}
         self._here = ask is None
-        self._expected: dict[str, tuple[int, float]] = {}
-        self._largest: dict[str, tuple[int, float]] = {}
         self.latest: dict[str, float] = {}
         self.failures = Failures()
         self._kept: set[bool] = set()
@@ -185,7 +139,7 @@ class Executor:
             return True
         with self._cache.lock("spent"):
             self._budget.open()
-        return self._budget.room(self._expect(subject, call) for call in calls) >= len(calls)
+        return self.bill.room(subject, calls) >= len(calls)
 
     @contextlib.contextmanager
     def _alone(self, subject: Subject) -> Iterator[None]:
@@ -204,11 +158,6 @@ class Executor:
             finally:
                 self._budget.close()
 
-    def drain(self) -> dict[str, list[Any]]:
-        """The results of the calls since the last drain, by key: facts as plain data."""
-        facts, self._facts = self._facts, {}
-        return {key: [list(astuple(fact)) for fact in each] for key, each in facts.items()}
-
     def _take_from_cache(self, subject: Subject, waiting: dict[str, Call], anew: bool) -> None:
         for key in list(waiting):
             answer = self._cache.get(key)
@@ -221,9 +170,9 @@ class Executor:
             call = waiting.pop(key)
             self._answers[key] = answer
             if ours:
-                self._note(subject, call, answer, "made")
+                self.bill.note(subject, call, answer, "made")
             else:
-                self._facts.setdefault(key, []).append(_fact(call, answer, "cached", 0.0, 0.0))
+                self.bill.found(call, answer)
             self._progress.found()
 
     def _put(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> str:
@@ -231,17 +180,10 @@ class Executor:
         if not calls:
             return ""
         with self._progress.batch(subject.name, len(calls)):
-            if self._budget is None:
-                self._put_batch(subject, calls, ask)
-                return self._end(subject)
-            price = self._price(subject, calls[0])
-            if price is None and self._budget.limits.usd is not None:
-                return (
-                    f"--recsys-max-usd is given, and what {subject.name} costs is not known; "
-                    f"name its price in a file, --recsys-prices=FILE"
-                )
+            if unpriced := self.bill.unpriced(subject, calls):
+                return unpriced
             while calls and not self._ended(subject):
-                room = self._budget.room(self._expect(subject, call) for call in calls)
+                room = self.bill.room(subject, calls)
                 batch, calls = calls[:room], calls[room:]
                 self._put_batch(subject, batch, ask)
             return self._end(subject)
@@ -283,15 +225,11 @@ class Executor:
                 self.failures.add(subject.name, answer, call)
             reason = _UNREADABLE if "lost" in answer else answer.get("error", "")
             self._outcomes.setdefault(subject.name, []).append(reason)
-            fact = self._note(subject, call, answer, "failed" if failed else "made")
+            fact = self.bill.note(subject, call, answer, "failed" if failed else "made")
             if "lost" not in answer:
                 self._answers[call.key] = answer
                 self._progress.add(answer, fact.usd)
-            if self._budget is not None:
-                spent = self._spent(subject, call, answer)
-                largest = self._largest.get(subject.name, (0, 0.0))
-                self._largest[subject.name] = (max(largest[0], spent[0]), max(largest[1], spent[1]))
-                self._budget.spend(*spent, calls="lost" not in answer)
+            self.bill.spend(subject, call, answer)
         if unkept:
             warnings.warn(unkept, stacklevel=2)
 
@@ -315,23 +253,6 @@ class Executor:
                 del left[0]
         return f"{len(left)} answers of {subject.name} are kept for this run only: {reason}"
 
-    def _note(self, subject: Subject, call: Call, answer: Answer, state: State) -> CallFact:
-        """Record the result of a call, or of an attempt at it, that this run pays for."""
-        price, usage = self._price(subject, call), answer.get("usage")
-        usd = at_most = None
-        if price is not None and price.is_free:
-            usd = at_most = 0.0
-        elif price is not None and usage is not None:
-            usd = at_most = price.usd(*usage)
-        elif price is not None:
-            prompt, output, known = tokens.most(subject, call, answer)
-            at_most = price.usd(prompt, output) if known else None
-        elif usage == [0, 0]:  # no tokens cost nothing, whatever the price
-            usd = at_most = 0.0
-        fact = _fact(call, answer, state, usd, at_most)
-        self._facts.setdefault(call.key, []).append(fact)
-        return fact
-
     def _unkeepable(self, subject: Subject) -> str:
         """Why no answer of `subject` can be written to disk: no further answer is paid for."""
         reason = self._cache.unwritable
@@ -339,7 +260,7 @@ class Executor:
 
     def _ended(self, subject: Subject) -> str:
         """Why no more calls are sent to `subject`; empty while calls are sent."""
-        return self._unkeepable(subject) or ("" if self._budget is None else self._budget.reached)
+        return self._unkeepable(subject) or self.bill.reached
 
     def _end(self, subject: Subject) -> str:
         """As `_ended`, with the most common failure, once the calls in flight have ended."""
@@ -350,39 +271,6 @@ class Executor:
             ended += f", mostly by calls that failed ({said})"
         # All calls that are not sent share one reason.
         return ended and self._ends.setdefault(subject.name, ended)
-
-    def _price(self, subject: Subject, call: Call) -> Price | None:
-        if subject.name not in self._price_of:
-            self._price_of[subject.name] = self._prices.of(subject.name, call.content["model"])
-        return self._price_of[subject.name]
-
-    def _spent(
-        self, subject: Subject, call: Call, answer: Answer | None = None
-    ) -> tuple[int, float]:
-        """The tokens and the USD of a call: as its answer reports, else the most it can take."""
-        price, usage = self._price(subject, call), (answer or {}).get("usage")
-        prompt, output = usage or tokens.most(subject, call, answer)[:2]
-        return prompt + output, 0.0 if price is None else price.usd(prompt, output)
-
-    def _expect(self, subject: Subject, call: Call) -> tuple[float, float]:
-        """The tokens and the USD that a call may take: the planned or the largest, if larger."""
-        price, largest = self._price(subject, call), self._largest.get(subject.name)
-        if call.prompt is None and largest is None and not (price and price.is_free):
-            return math.inf, math.inf  # the cost is unknown, so the call is sent alone
-        if call.key not in self._expected:
-            self._expected[call.key] = self._spent(subject, call)
-        planned = self._expected[call.key]
-        return planned if largest is None else (
-            max(planned[0], largest[0]), max(planned[1], largest[1]),
-        )  # fmt: skip
-
-
-def _fact(
-    call: Call, answer: Answer, state: State, usd: float | None, at_most: float | None
-) -> CallFact:
-    prompt, completion = answer.get("usage") or (0, 0)
-    cut_off = is_cut_off(answer.get("finish_reason"))
-    return CallFact(state, prompt, completion, usd, cut_off, call.again, at_most)
 
 
 def _is_empty(answer: Answer) -> bool:

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.engine.elsewhere import Order
-from pytest_recsys_mt.engine.session import Fit, Session
+from pytest_recsys_mt.engine.roster import Fit
+from pytest_recsys_mt.engine.run import Run
 
 
 def main(out: int) -> None:
@@ -26,14 +27,14 @@ def main(out: int) -> None:
 
 def _answers(order: Order) -> list[Answer]:
     # The users are already drawn; only the training data is made again.
-    session = Session(replace(order.settings, sampler=None, executor="local"), run="elsewhere")
+    run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")
     design = order.design
     fit = Fit(design.training_history, design.initialisation)
-    known = session.subject(session.recommender(order.spec), order.spec, design.prompt, fit)
+    known = run.roster.subject(run.roster.recommender(order.spec), order.spec, design.prompt, fit)
     calls = [known.call(request, repeat) for request, repeat in order.requests]
     answers: dict[int, Answer] = {}
     for arrived in known.ask(calls):
         answers.update(arrived)
-    session.close()
+    run.close()
     missing: Answer = {"error": f"{order.spec} gave no answer"}
     return [answers.get(place, missing) for place in range(len(calls))]

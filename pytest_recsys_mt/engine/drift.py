@@ -11,7 +11,8 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.calls.call import AGAIN
-from pytest_recsys_mt.engine.runner import Questions, Runner, ask
+from pytest_recsys_mt.engine.questions import Questions, ask
+from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.together import lasting

@@ -11,10 +11,10 @@ from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.engine.session import Session
 from pytest_recsys_mt.metamorphic import AnyTransformation
-from pytest_recsys_mt.oracles.judging.judge import next_step
+from pytest_recsys_mt.oracles.judging.steps import next_step
 
 
 class PlannedTest:
@@ -112,17 +112,17 @@ class Plan:
     """The calls of the selected tests.
 
     Args:
-        session: The session of the run; the plan reads its cache and asks no recommender.
+        run: The run; the plan reads its cache and asks no recommender.
 
     Attributes:
         tests: The tests whose calls are known.
         unplanned: The tests whose calls are not known.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, run: Run) -> None:
         self.tests: list[PlannedTest] = []
         self.unplanned: list[UnplannedTest] = []
-        self._session = session
+        self._run = run
 
     def to_make(self) -> dict[str, list[tuple[Subject, Call]]]:
         """The distinct calls that have no answer yet, by the name of their model, in order."""
@@ -134,7 +134,7 @@ class Plan:
 
     def counts(self) -> dict[tuple[str, str], Count]:
         """The calls of the tests, by suite and model; a call counts where it comes first."""
-        prices = Prices.load(self._session.settings.prices)
+        prices = Prices.load(self._run.settings.prices)
         counts: dict[tuple[str, str], Count] = {}
         known: dict[str, _Tally] = {}
         for test in self.tests:
@@ -177,9 +177,9 @@ class Plan:
                 yield test, call, is_new, self._answer(test.subject, call) if is_new else None
 
     def _answer(self, subject: Subject, call: Call) -> Answer | None:
-        if not subject.durable or self._session.settings.mode == "refresh":
+        if not subject.durable or self._run.settings.mode == "refresh":
             return None
-        return self._session.cache.get(call.key)
+        return self._run.cache.get(call.key)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The `recsys` fixture: the runner as a test sees it."""
+"""The `recsys` fixture: a runner as a test sees it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.engine.sides import RunAnswers
+from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.verdict import Verdict
 
 
 class Recsys:
-    """The runner as a test sees it: the `recsys` fixture."""
+    """A recommender under one design, as a test sees it: the `recsys` fixture."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Recsys:
         self._make = make
         self._runner = make(design)
         self._context = self._runner.context(report)
-        self._source = RunAnswers(self._runner, self._context, label=label)
+        self._source = Side(self._runner, self._context, label=label)
         self._runs = 0
         self._report = report
 
@@ -69,7 +69,7 @@ class Recsys:
         """How requests are made."""
         return self._runner.design
 
-    def run(self, *transformations: AnyTransformation) -> RunAnswers:
+    def run(self, *transformations: AnyTransformation) -> Side:
         """Ask every sampled user's request, after the given transformations in their order.
 
         Without a transformation these are the source answers, which all tests share. Calls are
@@ -80,7 +80,7 @@ class Recsys:
         if not transformations:
             return self._source
         self._runs += 1
-        return RunAnswers(self._runner, self._context, transformations, self._runs)
+        return Side(self._runner, self._context, transformations, self._runs)
 
     def ask(self, *requests: Request) -> list[Recommendation]:
         """Ask single requests, through the cache: equal requests are sent once for all tests.

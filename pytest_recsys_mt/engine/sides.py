@@ -10,7 +10,8 @@ from functools import cached_property
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.engine.cases import Case
-from pytest_recsys_mt.engine.runner import Outcome, Questions, Runner, ask
+from pytest_recsys_mt.engine.questions import Questions, ask
+from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
 from pytest_recsys_mt.relations.transformation import Asked as How
@@ -19,7 +20,7 @@ from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.seeds import generator
 
 
-class RunAnswers:
+class Side:
     """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
 
     def __init__(
@@ -173,7 +174,7 @@ class RunAnswers:
 
     def _paired(
         self,
-        partner: RunAnswers,
+        partner: Side,
         positions: Sequence[int],
         ours: Mapping[int, Outcome],
         theirs: Mapping[int, Outcome],
@@ -215,7 +216,7 @@ class RunAnswers:
             apart=apart,
         )
 
-    def _same_question(self, partner: RunAnswers) -> bool:
+    def _same_question(self, partner: Side) -> bool:
         """Whether the other side is this one, asked again in the same way."""
         return partner._same_seed and not self._transformations and partner._asked == self._asked
 
@@ -231,15 +232,15 @@ class RunAnswers:
         positions = self._served(partner)[:users]
         return [call for side in (self, partner) for call in side._questions(positions).sent()]
 
-    def _partner(self, followup: Answers) -> RunAnswers:
-        if not isinstance(followup, RunAnswers) or not followup._runner.pairs_with(self._runner):
+    def _partner(self, followup: Answers) -> Side:
+        if not isinstance(followup, Side) or not followup._runner.pairs_with(self._runner):
             raise OracleError(
                 f"an oracle compares answers of one recommender to one design (the length of "
                 f"histories alone may differ), got {self!r} and {followup!r}"
             )
         return followup
 
-    def _served(self, partner: RunAnswers | None = None) -> list[int]:
+    def _served(self, partner: Side | None = None) -> list[int]:
         """Positions of the users that can be asked, in the order they were sampled."""
         ours = self._requests[0]
         if partner is None:
@@ -255,7 +256,7 @@ class RunAnswers:
         ]
         return self._of(missing, self._first)
 
-    def _ask(self, positions: Sequence[int], *partners: RunAnswers) -> None:
+    def _ask(self, positions: Sequence[int], *partners: Side) -> None:
         """Ask the unanswered questions of this side and of others, together."""
         sides = (self, *partners)
         questions = [side._questions(positions) for side in sides]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_recsys_mt.plugin.stash import SETTINGS, session_of, trial_of
+from pytest_recsys_mt.plugin.state import SETTINGS, run_of, running_test_of
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.arena import Arena, Aspect, Bench, Judge, League
@@ -26,37 +26,37 @@ def recsys_model(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
     """The recommender under test; override it to test your own."""
-    return session_of(pytestconfig).recommender(recsys_model)
+    return run_of(pytestconfig).roster.recommender(recsys_model)
 
 
 @pytest.fixture
 def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
-    """The runner: `recsys.run(*transformations)` gives the answers of all sampled users."""
+    """The recommender under test: `recsys.run(*transformations)` gives the answers of all sampled users."""
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.plugin.items import design_of, recommender_of
 
-    session = session_of(request.config)
-    trial = trial_of(request.node)
-    name, fixture = session.name_of(recommender, recommender_of(request.node))
-    design = design_of(request.node, session.settings.design)
-    trial.model = name
-    trial.recsys = Recsys(
-        lambda wanted: session.runner(recommender, name, wanted, fixture), design, trial.report
+    run = run_of(request.config)
+    running = running_test_of(request.node)
+    name, fixture = run.roster.name_of(recommender, recommender_of(request.node))
+    design = design_of(request.node, run.settings.design)
+    running.model = name
+    running.recsys = Recsys(
+        lambda wanted: run.runner(recommender, name, wanted, fixture), design, running.report
     )
-    return trial.recsys
+    return running.recsys
 
 
 @pytest.fixture
 def recsys_against(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
-    """The runner of the recommender that --recsys-against names, on the same requests."""
-    spec = _given(session_of(request.config).settings, "against", "a recommender to compare with")
+    """The recommender that --recsys-against names, on the same requests."""
+    spec = _given(run_of(request.config).settings, "against", "a recommender to compare with")
     return _other(request, spec, recsys.design)
 
 
 @pytest.fixture
 def recsys_sampler(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
-    """The runner of the recommender that --recsys-sampler names, on the same requests."""
-    spec = _given(session_of(request.config).settings, "sampler", "a recommender to sample by")
+    """The recommender that --recsys-sampler names, on the same requests."""
+    spec = _given(run_of(request.config).settings, "sampler", "a recommender to sample by")
     return _other(request, spec, recsys.design)
 
 
@@ -67,9 +67,9 @@ BASELINE = "mostpop"
 @pytest.fixture(scope="session")
 def recsys_judge(pytestconfig: pytest.Config) -> Judge | Bench:
     """The judge that --recsys-judge names; override it to use your own."""
-    session = session_of(pytestconfig)
+    run = run_of(pytestconfig)
     what = "a judge, which is a language model or any object with judge(comparisons)"
-    return session.bench(_given(session.settings, "judge", what))
+    return run.roster.bench(_given(run.settings, "judge", what))
 
 
 @pytest.fixture(scope="session")
@@ -90,17 +90,17 @@ def recsys_arena(
     """The recommender under test against the one that --recsys-against names, with the judge."""
     from pytest_recsys_mt.arena import Arena
 
-    session = session_of(request.config)
-    against = session.settings.against
+    run = run_of(request.config)
+    against = run.settings.against
     if against is None and recsys.model == BASELINE:
         pytest.skip(f"{BASELINE} is what others are compared with: give --recsys-against=SPEC")
     spec = against or BASELINE
     return Arena(
         recsys.run(),
         _other(request, spec, recsys.design).run(),
-        session.bench_of(recsys_judge),
+        run.roster.bench_of(recsys_judge),
         recsys_aspects,
-        session.settings.seed,
+        run.settings.seed,
         (recsys.model, spec),
         recsys.design,
     )
@@ -116,8 +116,8 @@ def recsys_league(
     from pytest_recsys_mt.arena import League
     from pytest_recsys_mt.plugin.items import design_of
 
-    session = session_of(request.config)
-    settings = session.settings
+    run = run_of(request.config)
+    settings = run.settings
     specs = list(dict.fromkeys([*settings.models, settings.against or BASELINE]))
     if len(specs) < 3:
         pytest.skip(
@@ -125,11 +125,11 @@ def recsys_league(
         )
     design = design_of(request.node, settings.design)
     systems = {spec: _other(request, spec, design) for spec in specs}
-    trial = trial_of(request.node)
-    trial.recsys, trial.model = systems[specs[0]], ", ".join(specs)
+    running = running_test_of(request.node)
+    running.recsys, running.model = systems[specs[0]], ", ".join(specs)
     return League(
         {spec: recsys.run() for spec, recsys in systems.items()},
-        session.bench_of(recsys_judge),
+        run.roster.bench_of(recsys_judge),
         recsys_aspects,
         settings.seed,
         design,
@@ -137,15 +137,15 @@ def recsys_league(
 
 
 def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
-    """The runner of a recommender other than the one under test."""
+    """A recommender other than the one under test."""
     from pytest_recsys_mt.engine.recsys import Recsys
 
-    session = session_of(request.config)
-    recommender = session.recommender(spec)
+    run = run_of(request.config)
+    recommender = run.roster.recommender(spec)
     return Recsys(
-        lambda wanted: session.runner(recommender, spec, wanted),
+        lambda wanted: run.runner(recommender, spec, wanted),
         design,
-        trial_of(request.node).report,
+        running_test_of(request.node).report,
     )
 
 
@@ -154,12 +154,12 @@ def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
     """The text model that describes users: that of --recsys-profiler, else the one under test."""
     from pytest_recsys_mt.errors import NotApplicable
 
-    session = session_of(request.config)
-    spec = session.settings.profiler
+    run = run_of(request.config)
+    spec = run.settings.profiler
     try:
-        return recsys.texts if spec is None else session.texts(spec)
+        return recsys.texts if spec is None else run.roster.texts(spec)
     except NotApplicable as reason:
-        trial_of(request.node).reason = str(reason)
+        running_test_of(request.node).reason = str(reason)
         pytest.skip(str(reason))
 
 

@@ -25,6 +25,7 @@ from pytest_recsys_mt.plugin.collection import (
     parametrize_transformations,
     without_thorough,
 )
+from pytest_recsys_mt.plugin.ending import conclude, report_end
 from pytest_recsys_mt.plugin.fixtures import (
     recommender,
     recsys,
@@ -40,7 +41,7 @@ from pytest_recsys_mt.plugin.fixtures import (
 from pytest_recsys_mt.plugin.options import add_options
 from pytest_recsys_mt.plugin.reports import Reported, say_collected
 from pytest_recsys_mt.plugin.resolving import settings_of
-from pytest_recsys_mt.plugin.stash import (
+from pytest_recsys_mt.plugin.state import (
     AGAIN,
     AGAIN_KEY,
     BASELINE,
@@ -52,21 +53,20 @@ from pytest_recsys_mt.plugin.stash import (
     PROGRESS,
     RECORD,
     REPORTED,
-    RUNS,
-    SESSION,
+    RUN,
+    RUN_NAMES,
+    RUNNING_TEST,
     SETTINGS,
     STARTED,
-    TRIAL,
-    begin_trial,
-    session_of,
-    trial_of,
+    begin_test,
+    run_of,
+    running_test_of,
 )
 from pytest_recsys_mt.redaction import redact_report
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.recsys import Recsys
-    from pytest_recsys_mt.engine.session import Session
-    from pytest_recsys_mt.engine.trial import Trial
+    from pytest_recsys_mt.engine.running import RunningTest
 
 __all__ = [
     "recommender",
@@ -103,7 +103,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings
     config.stash[STARTED] = time.time()
     config.stash[PROBLEMS] = []
-    config.stash[RUNS] = set()
+    config.stash[RUN_NAMES] = set()
     config.stash[AGAIN] = []
     from pytest_recsys_mt.calls.progress import Progress, terminal
 
@@ -122,7 +122,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.plan:
         from pytest_recsys_mt.plugin.planning import Planning
 
-        config.pluginmanager.register(Planning(session_of(config), trial_of), "recsys_mt_planning")
+        config.pluginmanager.register(
+            Planning(run_of(config), running_test_of), "recsys_mt_planning"
+        )
     from pytest_recsys_mt.plugin.preflight import preflight
 
     config.stash[BASELINE] = preflight(config, settings)
@@ -200,7 +202,7 @@ def _check_used(config: pytest.Config, session: pytest.Session) -> None:
     from pytest_recsys_mt.plugin.preflight import check_used
 
     try:
-        check_used(session_of(config), session.items)
+        check_used(run_of(config), session.items)
     except pytest.UsageError as error:
         if not hasattr(config, "workerinput"):
             raise
@@ -211,7 +213,7 @@ def _check_used(config: pytest.Config, session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Take from a worker its run, its results at the end, and the errors in the tests."""
-    node.config.stash[RUNS].add(node.workerinput["testrunuid"])
+    node.config.stash[RUN_NAMES].add(node.workerinput["testrunuid"])
     output = getattr(node, "workeroutput", {})
     if AGAIN_KEY in output:
         node.config.stash[AGAIN].append(output.pop(AGAIN_KEY))
@@ -236,32 +238,32 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Start afresh: plugins may run a failed test again."""
-    begin_trial(item)
+    begin_test(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Give a metamorphic test its answers, and check every test against its verdicts."""
-    trial = pyfuncitem.stash.get(TRIAL, None)
-    if trial is None or trial.recsys is None or pyfuncitem.config.stash[SETTINGS].plan:
+    running = pyfuncitem.stash.get(RUNNING_TEST, None)
+    if running is None or running.recsys is None or pyfuncitem.config.stash[SETTINGS].plan:
         return (yield)
     __tracebackhide__ = True
-    transformation = trial.transformation
+    transformation = running.transformation
     if transformation is not None:
         from pytest_recsys_mt.plugin.ahead import ask_ahead
 
-        trial.require_readable_text()
-        ask_ahead(pyfuncitem, trial, session_of(pyfuncitem.config))
-        source, followup = trial.recsys.run(), trial.recsys.run(transformation)
+        running.require_readable_text()
+        ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
+        source, followup = running.recsys.run(), running.recsys.run(transformation)
         pyfuncitem.funcargs.update(source=source, followup=followup)
-        trial.sides = (source, followup)
+        running.sides = (source, followup)
     limit = pyfuncitem.config.stash[SETTINGS].shrink
     try:
-        with trial.held_to_verdicts():
+        with running.held_to_verdicts():
             return (yield)
     finally:
         if limit and not getattr(pyfuncitem.obj, "is_hypothesis_test", False):
-            trial.shrink(lambda recsys: _run_again(pyfuncitem, trial, recsys), limit)
+            running.shrink(lambda recsys: _run_again(pyfuncitem, running, recsys), limit)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -273,17 +275,17 @@ def pytest_runtest_makereport(
     if call.excinfo is not None and isinstance(call.excinfo.value, OwnCodeError):
         # Drop the plugin's own lines; those of the user's code are reported below, once a run.
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
-    if TRIAL in item.stash or asks(item):
+    if RUNNING_TEST in item.stash or asks(item):
         redact_report(report)
     if (report.when != "call" and report.passed) or report.when == "teardown":
         return report
-    if TRIAL in item.stash or asks(item):
+    if RUNNING_TEST in item.stash or asks(item):
         from pytest_recsys_mt.plugin.reproduce import command
         from pytest_recsys_mt.report.sections import attach
 
-        settings, running = item.config.stash[SETTINGS], item.config.stash.get(SESSION, None)
+        settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
         again = partial(command, item, settings)
-        attach(report, item, trial_of(item), settings, running, again)
+        attach(report, item, running_test_of(item), settings, run, again)
     return report
 
 
@@ -291,11 +293,11 @@ def pytest_runtest_makereport(
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
     """Write the record, and add the facts to the JUnit file, when all results are in."""
     config = session.config
-    open_session, reported = config.stash.get(SESSION, None), config.stash.get(REPORTED, None)
+    run, reported = config.stash.get(RUN, None), config.stash.get(REPORTED, None)
     failure: OSError | None = None
     try:
-        if open_session is not None:
-            _tell_end(session, open_session)
+        if run is not None:
+            report_end(session, run)
         interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
         if interrupted and reported is not None and INTERRUPTIONS in config.stash:
             from pytest_recsys_mt.plugin.interruptions import end_workers
@@ -311,81 +313,18 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     if reported is not None:
         for node in reported.nodes:  # those that ended after xdist stopped listening
             pytest_testnodedown(node, None)
-    if open_session is not None:
-        open_session.close()
+    if run is not None:
+        run.close()
     if config.stash[SETTINGS].limits and not hasattr(config, "workerinput"):
         from pytest_recsys_mt.calls.limits import account
 
-        for run in config.stash[RUNS]:
-            account(config.stash[SETTINGS].cache, run).unlink(missing_ok=True)
+        for name in config.stash[RUN_NAMES]:
+            account(config.stash[SETTINGS].cache, name).unlink(missing_ok=True)
     if reported is not None:  # not a worker
-        _conclude(session, reported)
+        conclude(session, reported)
     told = RECORD in config.stash and config.stash[RECORD].unwritten
     if failure is not None and not told:
         raise failure
-
-
-def _conclude(session: pytest.Session, reported: Reported) -> None:
-    """Write the record and the other reports, if the run asked a recommender."""
-    config = session.config
-    option = config.option
-    collected = reported.collected(session)
-    if config.stash[SETTINGS].list or config.stash[SETTINGS].plan:
-        return
-    if option.collectonly or option.setuponly or option.setupplan:
-        return
-    if config.stash[PROBLEMS]:
-        session.exitstatus = pytest.ExitCode.USAGE_ERROR
-    if session.exitstatus == pytest.ExitCode.USAGE_ERROR:
-        return
-    carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
-    judged = any(report.recsys_mt["rows"] for report in carrying)
-    if not judged and not collected and not _asked_for(config):
-        return
-    from pytest_recsys_mt.report import finish, lost, missing, results_of
-
-    results, again = results_of(reported.tests), config.stash[AGAIN]
-    wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
-    if not judged and not wanting and not _asked_for(config):
-        return
-    config.stash[RECORD] = finish(
-        config,
-        config.stash[SETTINGS],
-        carrying,
-        results,
-        config.stash[STARTED],
-        config.stash[BASELINE],
-        [*missing(session, reported.uncollected), *wanting],
-        again,
-    )
-    record = config.stash[RECORD]
-    passed = record.document()["gate"]["status"] == "passed" and not record.unwritten
-    if not passed and session.exitstatus in (
-        pytest.ExitCode.OK,
-        pytest.ExitCode.NO_TESTS_COLLECTED,
-    ):
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def _tell_end(session: pytest.Session, open_session: Session) -> None:
-    """Check whether answers changed during the run, and count the calls that no test has counted.
-
-    Such calls come, for example, from an interrupted test. A worker reports to the controller.
-    """
-    config, drifts = session.config, []
-    stopped = session.shouldstop or session.shouldfail
-    try:
-        if not stopped and session.exitstatus in (0, 1):
-            drifts = open_session.drifts()
-    except KeyboardInterrupt:
-        session.exitstatus = pytest.ExitCode.INTERRUPTED
-    found = {"drifts": drifts, "calls": open_session.drain()}
-    if not any(found.values()):
-        return
-    if hasattr(config, "workerinput"):
-        config.workeroutput[AGAIN_KEY] = found  # type: ignore[attr-defined]
-    else:
-        config.stash[AGAIN].append(found)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -405,21 +344,11 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         )
 
 
-def _asked_for(config: pytest.Config) -> bool:
-    """Whether the user wants a report on recommenders, whatever was collected.
-
-    Options in the ini file apply to every command, so they do not count: a run of other tests gets
-    no report.
-    """
-    switches = {f"--recsys-{name}" for name in ("json", "html", "baseline", "policy")}
-    return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)
-
-
-def _run_again(item: pytest.Function, trial: Trial, recsys: Recsys) -> None:
+def _run_again(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
     """Run the body of a test again, on another runner."""
     import inspect
 
     given = {**item.funcargs, "recsys": recsys}
-    if trial.transformation is not None:
-        given |= {"source": recsys.run(), "followup": recsys.run(trial.transformation)}
+    if running.transformation is not None:
+        given |= {"source": recsys.run(), "followup": recsys.run(running.transformation)}
     item.obj(**{name: given[name] for name in inspect.signature(item.obj).parameters})

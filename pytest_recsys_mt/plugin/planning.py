@@ -11,8 +11,8 @@ from typing import Any, Literal
 import pytest
 
 from pytest_recsys_mt.engine.plan import Plan, PlannedTest, UnplannedTest
-from pytest_recsys_mt.engine.session import Session
-from pytest_recsys_mt.engine.trial import Trial
+from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.running import RunningTest
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, suite_of
 
@@ -24,14 +24,14 @@ class Planning:
     run the body of a test.
 
     Args:
-        session: The session of the run.
-        trial_of: Returns the trial of an item.
+        run: The run.
+        running_test_of: Returns the running test of an item.
     """
 
-    def __init__(self, session: Session, trial_of: Callable[[pytest.Item], Trial]) -> None:
-        self.plan = Plan(session)
-        self._batch = session.settings.batch
-        self._trial_of = trial_of
+    def __init__(self, run: Run, running_test_of: Callable[[pytest.Item], RunningTest]) -> None:
+        self.plan = Plan(run)
+        self._batch = run.settings.batch
+        self._running_test_of = running_test_of
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -62,19 +62,19 @@ class Planning:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
         """Plan a test instead of running its body."""
-        trial = self._trial_of(pyfuncitem)
-        trial.require_readable_text()
-        note = self._unplanned(pyfuncitem, trial)
+        running = self._running_test_of(pyfuncitem)
+        running.require_readable_text()
+        note = self._unplanned(pyfuncitem, running)
         if note:
             self.plan.unplanned.append(UnplannedTest(pyfuncitem.nodeid, note))
         if (
-            trial.transformation is not None
-            and trial.recsys is not None
+            running.transformation is not None
+            and running.recsys is not None
             and not is_drawn(pyfuncitem)
         ):
             self.plan.tests.append(
                 PlannedTest(
-                    pyfuncitem.nodeid, suite_of(pyfuncitem), trial.recsys, trial.transformation
+                    pyfuncitem.nodeid, suite_of(pyfuncitem), running.recsys, running.transformation
                 )
             )
         return True
@@ -99,11 +99,11 @@ class Planning:
                 f"when the batch is done: recsys-mt batch import OUTPUT --batch {path}"
             )
 
-    def _unplanned(self, item: pytest.Function, trial: Trial) -> str:
+    def _unplanned(self, item: pytest.Function, running: RunningTest) -> str:
         """The calls of a test that are not planned, in words; empty if all are planned."""
-        if trial.recsys is None:
+        if running.recsys is None:
             return "asks the recommender itself: no bound is known"
-        runner = trial.recsys.runner
+        runner = running.recsys.runner
         bound = f"at most {len(runner.cases) * runner.replicates} calls each recsys.run()"
         if is_drawn(item):
             return f"@given draws what it asks: {bound}, and as many examples as hypothesis takes"
@@ -114,7 +114,7 @@ class Planning:
                 f"asks in its body: {bound}, and with all other tests of the arena at most "
                 f"{QUESTIONS * len(runner.cases)} questions to the judge"
             )
-        if trial.transformation is None:
+        if running.transformation is None:
             return f"asks in its body: {bound}"
         if "recsys" in inspect.signature(item.obj).parameters:
             return f"may ask more in its body than its two sides: {bound}"

@@ -15,7 +15,7 @@ from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.redaction import shown
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.engine.session import Session
+    from pytest_recsys_mt.engine.run import Run
 
 NAMED = ("model", "against", "sampler", "judge", "profiler", "data", "prompt")
 """Options that name something which must exist."""
@@ -180,33 +180,33 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
             raise pytest.UsageError(f"--recsys-prompt={settings.prompt!r}: {error}") from error
 
 
-def check_used(session: Session, items: Sequence[pytest.Item]) -> None:
+def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
     """Check that the recommenders, the data and the cache of the selected tests are available.
 
     Each is looked up once, before the first test, instead of by every test that needs it. The
-    session keeps them for the tests.
+    run keeps them for the tests.
 
     Args:
-        session: The session of the run.
+        run: The run.
         items: The selected tests.
 
     Raises:
         pytest.UsageError: If one is not available.
     """
-    settings = session.settings
+    settings = run.settings
     cases = (getattr(item, "callspec", None) for item in items)
     used = {case.params.get("recsys_model") for case in cases if case is not None}
     for spec in [spec for spec in settings.models if spec in used]:
         try:  # a local model names its files here, which requires its libraries
-            getattr(session.recommender(spec), "identity", None)
+            getattr(run.roster.recommender(spec), "identity", None)
         except RecsysError as error:
             raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
     try:
-        session.dataset  # noqa: B018 - what it takes to have it is the check
+        run.dataset  # noqa: B018 - what it takes to have it is the check
     except RecsysError as error:
         raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
     try:
-        session.cache  # noqa: B018 - likewise
+        run.cache  # noqa: B018 - likewise
     except RecsysError as error:
         raise pytest.UsageError(f"--recsys-cache={str(settings.cache)!r}: {error}") from error
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.report.test_names import shorten
+from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.sanitize import one_line
 
 WORDS = {

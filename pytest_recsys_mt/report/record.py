@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.calls.executor import CallFact, of_one_call
+from pytest_recsys_mt.calls.bill import CallFact, of_one_call
 from pytest_recsys_mt.engine.drift import Drift
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.files import written_whole
@@ -158,7 +158,7 @@ class Record:
         """Add the contents of one test report other than verdicts.
 
         Args:
-            calls: The results of calls, by key: facts (`executor.CallFact`) as plain data.
+            calls: The results of calls, by key: facts (`bill.CallFact`) as plain data.
             planned: Keys of calls that were not sent, because a verdict was clear before.
             data_digest: Digest of the data it used, if any.
             requests: Digest of the requests of all sampled users, if any.

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.engine.session import Session
+from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.running import RunningTest
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.engine.trial import Trial
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.promise_texts import promise_of
 from pytest_recsys_mt.report.record import Row, row_of
+from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.shrunk import side_by_side
-from pytest_recsys_mt.report.test_names import shorten
 from pytest_recsys_mt.sanitize import one_line, sanitize
 from pytest_recsys_mt.verdict import Example, Status, Verdict
 
@@ -33,9 +33,9 @@ UNSETTLED = ("violated", "inconclusive", "error")
 def attach(
     report: Any,
     item: pytest.Item,
-    trial: Trial,
+    running: RunningTest,
     settings: Settings,
-    session: Session | None,
+    run: Run | None,
     reproduce: Callable[[bool], str],
 ) -> None:
     """Attach the rows of a test and its calls to the report, and the evidence below a failure.
@@ -45,57 +45,55 @@ def attach(
     argument says whether all answers are on disk.
     """
     parameters = getattr(getattr(item, "callspec", None), "params", {})
-    model = trial.model or parameters.get("recsys_model", "")  # "" before its fixture ran
+    model = running.model or parameters.get("recsys_model", "")  # "" before its fixture ran
     place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": model}
-    fingerprint = None if trial.recsys is None else trial.recsys.fingerprint
+    fingerprint = None if running.recsys is None else running.recsys.fingerprint
     rows = [
         row_of(
             verdict,
-            expected=trial.expectation(verdict),
+            expected=running.expectation(verdict),
             fingerprint=fingerprint,
-            promise=promise_of(item, trial.transformation, verdict.oracle),
-            shrunk=trial.counterexamples.get(number),
+            promise=promise_of(item, running.transformation, verdict.oracle),
+            shrunk=running.counterexamples.get(number),
             **place,
         )
-        for number, verdict in enumerate(trial.verdicts)
+        for number, verdict in enumerate(running.verdicts)
     ]
-    told = report.skipped or trial.transformation is not None or trial.reason
+    told = report.skipped or running.transformation is not None or running.reason
     if not rows and (report.failed or report.skipped) and told:
-        relation = "" if trial.transformation is None else name_of(trial.transformation)
+        relation = "" if running.transformation is None else name_of(running.transformation)
         status: Status = "error" if report.failed else "not-applicable"
-        reason = trial.reason or _first_line(report)
+        reason = running.reason or _first_line(report)
         nothing = Verdict(status, "", relation, reason=reason)
-        promise = promise_of(item, trial.transformation, "")
+        promise = promise_of(item, running.transformation, "")
         rows = [row_of(nothing, expected="holds", promise=promise, **place)]
-    policy = None if session is None else settings.policy
+    policy = None if run is None else settings.policy
     if policy is not None and report.failed and _of_verdict(report) and _passes(rows, policy):
         # As pytest's own xfail does: a verdict that does not gate is reported and fails nothing.
         report.outcome = "skipped"
         report.wasxfail = "does not gate (recsys.toml)"
     unsettled = [row for row in rows if row["status"] in UNSETTLED]
     if unsettled:
-        replayable = (
-            session is not None and trial.recsys is not None and session.executor.replayable
-        )
+        replayable = run is not None and running.recsys is not None and run.executor.replayable
         again = sanitize(reproduce(replayable))
         for row in unsettled:
             row["reproduce"] = again
     for row in rows:
         row["outcome"] = outcome_of(report)
-    calls = session.executor.drain() if session is not None and trial.recsys is not None else {}
+    calls = run.executor.bill.drain() if run is not None and running.recsys is not None else {}
     report.recsys_mt = {
         "rows": rows,
         "calls": calls,
-        "planned": trial.unasked(),
-        "data_digest": "" if session is None else session.data_digest,
-        "requests": _requests(trial, session),
+        "planned": running.unasked(),
+        "data_digest": "" if run is None else run.data_digest,
+        "requests": _requests(running, run),
     }
     if report.failed:
-        if session is not None:
+        if run is not None:
             text = "\n".join([report.longreprtext, *(row["reason"] for row in rows)])
-            report.recsys_mt["raised"] = session.raised(text, model)
-        for number, verdict in enumerate(trial.verdicts):
-            found = trial.counterexamples.get(number)
+            report.recsys_mt["raised"] = run.raised(text, model)
+        for number, verdict in enumerate(running.verdicts):
+            found = running.counterexamples.get(number)
             lines = [] if found is None else side_by_side(found)
             again = rows[number]["reproduce"]
             lines += ["", "to see it again:", again] if again else []
@@ -115,13 +113,13 @@ def _passes(rows: list[Row], policy: Policy) -> bool:
     return bool(wanting) and not any(policy.rule(row).gates for row in wanting)
 
 
-def _requests(trial: Trial, session: Session | None) -> str:
+def _requests(running: RunningTest, run: Run | None) -> str:
     """Digest of the sampled users' requests, if the run writes a file."""
-    if session is None or trial.recsys is None:
+    if run is None or running.recsys is None:
         return ""
-    settings = session.settings
+    settings = run.settings
     told = settings.json is not None or settings.html is not None or settings.ask_everybody
-    return trial.recsys.runner.digest if told else ""
+    return running.recsys.runner.digest if told else ""
 
 
 def evidence(verdict: Verdict) -> str:

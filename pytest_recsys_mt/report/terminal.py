@@ -11,7 +11,7 @@ from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.report.compared import tell_comparison
 from pytest_recsys_mt.report.planned import dollars
 from pytest_recsys_mt.report.record import Record, Row
-from pytest_recsys_mt.report.test_names import shorten, test_of_row
+from pytest_recsys_mt.report.short_names import shorten, test_of_row
 
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
          "not-applicable": "n/a"}  # fmt: skip

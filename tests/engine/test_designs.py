@@ -14,8 +14,9 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split, in_turn
-from pytest_recsys_mt.engine.session import Fit, Session
-from pytest_recsys_mt.engine.sides import RunAnswers
+from pytest_recsys_mt.engine.roster import Fit
+from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.recommenders import ItemKNN
 from pytest_recsys_mt.requests import Item, Recommendation, Scale
@@ -24,14 +25,16 @@ from tests.plugin.conftest import record_of
 MINI = load("mini")
 
 
-def session(tmp_path: Path, **changes: Any) -> Session:
+def run_with(tmp_path: Path, **changes: Any) -> Run:
     design = changes.pop("design", Design(users=30))
     settings = dataclasses.replace(settings_of(design, 0, tmp_path), **changes)
-    return Session(settings, run="designs")
+    return Run(settings, name="designs")
 
 
-def fitted_to(opened: Session, spec: str, fit: Fit = Fit()) -> Any:  # noqa: B008 - frozen
-    return vars(opened.subject(opened.recommender(spec), spec, fit=fit))["_recommender"]
+def fitted_to(opened: Run, spec: str, fit: Fit = Fit()) -> Any:  # noqa: B008 - frozen
+    return vars(opened.roster.subject(opened.roster.recommender(spec), spec, fit=fit))[
+        "_recommender"
+    ]
 
 
 def test_a_shorter_training_history_is_the_latest_interactions_of_everybody() -> None:
@@ -42,7 +45,7 @@ def test_a_shorter_training_history_is_the_latest_interactions_of_everybody() ->
 
 
 def test_every_fit_is_of_a_recommender_of_its_own(tmp_path: Path) -> None:
-    opened = session(tmp_path)
+    opened = run_with(tmp_path)
     usual = fitted_to(opened, "itemknn")
     short = fitted_to(opened, "itemknn", Fit(history=2))
     assert usual is not short
@@ -50,19 +53,21 @@ def test_every_fit_is_of_a_recommender_of_its_own(tmp_path: Path) -> None:
     assert short is fitted_to(opened, "itemknn", Fit(history=2))
     request = opened.split.cases(Design(users=2))[0].request
     calls = {
-        fit: opened.subject(opened.recommender("itemknn"), "itemknn", fit=fit).call(request, False)
+        fit: opened.roster.subject(opened.roster.recommender("itemknn"), "itemknn", fit=fit).call(
+            request, False
+        )
         for fit in (Fit(), Fit(history=2), Fit(initialisation=1))
     }
     assert len({call.key for call in calls.values()}) == 3, "answers of fits must not mix"
 
 
 def test_two_fits_that_are_compared_answer_for_themselves(tmp_path: Path) -> None:
-    opened = session(tmp_path)
+    opened = run_with(tmp_path)
     sides = []
     for length in (1, 5):
         design = dataclasses.replace(opened.settings.design, training_history=length)
-        runner = opened.runner(opened.recommender("mostpop"), "mostpop", design)
-        sides.append(RunAnswers(runner, runner.context(lambda verdict: verdict)))
+        runner = opened.runner(opened.roster.recommender("mostpop"), "mostpop", design)
+        sides.append(Side(runner, runner.context(lambda verdict: verdict)))
     pairs = sides[0].pair(sides[1], users=10)
     for length, side in zip((1, 5), (pairs.source, pairs.followup), strict=True):
         alone = fitted_to(opened, "mostpop", Fit(history=length))
@@ -72,7 +77,7 @@ def test_two_fits_that_are_compared_answer_for_themselves(tmp_path: Path) -> Non
 
 
 def test_initialisations_are_other_seeds(tmp_path: Path) -> None:
-    opened = session(tmp_path)
+    opened = run_with(tmp_path)
     request = opened.split.cases(Design(users=2))[0].request
     answers = [
         fitted_to(opened, "random", Fit(initialisation=number)).recommend([request])[0].items
@@ -83,16 +88,16 @@ def test_initialisations_are_other_seeds(tmp_path: Path) -> None:
 
 
 def test_nothing_is_fitted_to_no_history(tmp_path: Path) -> None:
-    opened = session(tmp_path)
+    opened = run_with(tmp_path)
     with pytest.raises(NotApplicable, match="nothing to fit"):
-        opened.subject(opened.recommender("itemknn"), "itemknn", fit=Fit(history=0))
+        opened.roster.subject(opened.roster.recommender("itemknn"), "itemknn", fit=Fit(history=0))
 
 
 def test_an_object_is_fitted_once(tmp_path: Path) -> None:
-    opened, made = session(tmp_path), ItemKNN()
-    opened.subject(made, "mine")
+    opened, made = run_with(tmp_path), ItemKNN()
+    opened.roster.subject(made, "mine")
     with pytest.raises(NotApplicable, match="name its class instead"):
-        opened.subject(made, "mine", fit=Fit(history=2))
+        opened.roster.subject(made, "mine", fit=Fit(history=2))
 
 
 def test_a_request_can_show_no_history() -> None:
@@ -109,7 +114,7 @@ def test_lists_are_dealt_in_turn() -> None:
 
 
 def test_candidates_come_from_the_top_lists(tmp_path: Path) -> None:
-    opened = session(tmp_path, recall=("mostpop", "itemknn"))
+    opened = run_with(tmp_path, recall=("mostpop", "itemknn"))
     cases = opened.split.cases(Design(users=60, candidates=8, k=5, recall=True))
     found = 0
     for case in cases:
@@ -165,13 +170,13 @@ def test_a_sample_is_drawn_anew_until_it_is_like_all_users(tmp_path: Path) -> No
                 )
             return answers
 
-    opened = session(tmp_path, design=Design(users=40), sampler="unfair")
-    opened._made = lambda spec: Unfair()  # type: ignore[method-assign]
+    opened = run_with(tmp_path, design=Design(users=40), sampler="unfair")
+    opened.roster.made = lambda spec: Unfair()  # type: ignore[method-assign]
     assert opened.split.draw > 0
     drawn = opened.split.users(Design(users=40))
     assert 8 < len(lucky & set(drawn)) < 32
-    again = session(tmp_path, design=Design(users=40), sampler="unfair")
-    again._made = opened._made  # type: ignore[method-assign]
+    again = run_with(tmp_path, design=Design(users=40), sampler="unfair")
+    again.roster.made = opened.roster.made  # type: ignore[method-assign]
     assert again.split.users(Design(users=40)) == drawn
 
 

@@ -20,9 +20,9 @@ from pytest_recsys_mt.calls.subject import subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.engine.session import Session
-from pytest_recsys_mt.engine.sides import RunAnswers
+from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Entry, Recommendation, Request
@@ -166,12 +166,12 @@ def test_entries_that_a_recommender_classified_itself_are_held_to_the_same_rule(
 
 def test_oracles_are_given_the_whole_past(tmp_path: Path) -> None:
     for design in (OPEN, Design(users=80, history=3)):
-        session = Session(settings_of(design, 0, tmp_path), run="pasts")
-        asked = session.runner(session.recommender("mostpop"), "mostpop", design)
-        answers = RunAnswers(asked, asked.context(lambda verdict: verdict))
+        run = Run(settings_of(design, 0, tmp_path), name="pasts")
+        asked = run.runner(run.roster.recommender("mostpop"), "mostpop", design)
+        answers = Side(asked, asked.context(lambda verdict: verdict))
         for one in answers.sample(10).asked:
             assert one.past == PAST[one.user]
-        session.close()
+        run.close()
 
 
 def test_leaving_out_other_items_is_no_other_taste(pytester: pytest.Pytester) -> None:

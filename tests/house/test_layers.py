@@ -208,3 +208,8 @@ def test_the_packages_that_are_built_are_the_folders_on_disk() -> None:
 def test_type_checkers_find_the_folders_through_links() -> None:
     for name in FOLDERS:
         assert (ROOT / PACKAGE / name).resolve() == ROOT / name
+
+
+def test_no_module_looks_like_a_test_to_pytest() -> None:
+    stems = [path.stem for path in modules() if room_of(path) != "suites"]
+    assert not [stem for stem in stems if stem.startswith("test_") or stem.endswith("_test")]

@@ -75,7 +75,8 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, judge_pair
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.verdict import Verdict
 
 

@@ -155,7 +155,7 @@ def ask(
         executor = Executor(cache, "auto", "run", prices=DOLLAR_A_TOKEN, budget=budget)
         executor.execute(asked, calls)
         record = Record(cast(Any, None), "0", 0.0)
-        record.add(executor.drain())
+        record.add(executor.bill.drain())
         return opened[-1], json.loads(json.dumps(record.calls, allow_nan=False))
 
     yield run

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.judge import Claim, decide, p_value, p_value_of_opposite
+from pytest_recsys_mt.oracles.judging.claim import Claim, decide, p_value, p_value_of_opposite
 from pytest_recsys_mt.oracles.statistics.betting import (
     Bets,
     log_capital,

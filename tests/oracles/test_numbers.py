@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt import oracles
 from pytest_recsys_mt.answers import Answers, Context, Sample
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
+from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import Claim, Promise, Seen, verdict_of
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask

@@ -20,7 +20,7 @@ from pytest_recsys_mt.oracles import (
     same_score,
     self_agreement,
 )
-from pytest_recsys_mt.oracles.judging.judge import FIRST_STEP, LEAST_STEP, next_step
+from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, LEAST_STEP, next_step
 from pytest_recsys_mt.oracles.scores.score import Score
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce
 

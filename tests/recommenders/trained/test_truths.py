@@ -17,7 +17,7 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.engine.session import Session
+from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.oracles import same_ranking
 from pytest_recsys_mt.recommenders.registry import TRAINED, resolve
 from pytest_recsys_mt.relations import (
@@ -78,12 +78,12 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Recsys]:
 
     @cache
     def recsys(name: str) -> Recsys:
-        session = Session(settings_of(design, 0, folder), run=name)
-        session.__dict__["split"] = Split(ring(), 0)
+        run = Run(settings_of(design, 0, folder), name=name)
+        run.__dict__["split"] = Split(ring(), 0)
         recommender = resolve(f"{name}?{SMALL}")
         recommender.folder = folder / "models"  # type: ignore[union-attr]
         return Recsys(
-            lambda design: session.runner(recommender, name, design), design, lambda found: found
+            lambda design: run.runner(recommender, name, design), design, lambda found: found
         )
 
     return recsys

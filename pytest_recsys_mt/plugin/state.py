@@ -11,20 +11,20 @@ from pytest_recsys_mt.metamorphic import MARK
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.progress import Progress
-    from pytest_recsys_mt.engine.session import Session
+    from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.engine.running import RunningTest
     from pytest_recsys_mt.engine.settings import Settings
-    from pytest_recsys_mt.engine.trial import Trial
     from pytest_recsys_mt.plugin.interruptions import Interruptions
     from pytest_recsys_mt.plugin.reports import Reported
     from pytest_recsys_mt.report.record import Record
 
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 PROBLEMS: pytest.StashKey[list[str]] = pytest.StashKey()
-SESSION: pytest.StashKey[Session] = pytest.StashKey()
+RUN: pytest.StashKey[Run] = pytest.StashKey()
 RECORD: pytest.StashKey[Record] = pytest.StashKey()
-TRIAL: pytest.StashKey[Trial] = pytest.StashKey()
+RUNNING_TEST: pytest.StashKey[RunningTest] = pytest.StashKey()
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
-RUNS: pytest.StashKey[set[str]] = pytest.StashKey()
+RUN_NAMES: pytest.StashKey[set[str]] = pytest.StashKey()
 BASELINE: pytest.StashKey[Mapping[str, Any] | None] = pytest.StashKey()
 INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
@@ -38,36 +38,36 @@ LEFT_OUT: pytest.StashKey[int] = pytest.StashKey()
 LEFT_OUT_KEY = "recsys_mt_left_out"
 
 
-def session_of(config: pytest.Config) -> Session:
+def run_of(config: pytest.Config) -> Run:
     """What all tests of this process share; made when the first test needs it."""
-    if SESSION not in config.stash:
+    if RUN not in config.stash:
         import uuid
 
-        from pytest_recsys_mt.engine.session import Session
+        from pytest_recsys_mt.engine.run import Run
 
-        run = getattr(config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
-        config.stash[RUNS].add(run)
-        config.stash[SESSION] = Session(config.stash[SETTINGS], run, config.stash[PROGRESS])
-    return config.stash[SESSION]
+        name = getattr(config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
+        config.stash[RUN_NAMES].add(name)
+        config.stash[RUN] = Run(config.stash[SETTINGS], name, config.stash[PROGRESS])
+    return config.stash[RUN]
 
 
-def begin_trial(item: pytest.Item) -> None:
+def begin_test(item: pytest.Item) -> None:
     """Begin a test, or another attempt at it, which forgets the verdicts of the earlier attempt."""
-    if TRIAL in item.stash:
-        del item.stash[TRIAL]
-    elif SESSION in item.config.stash:
-        item.config.stash[SESSION].begin()
+    if RUNNING_TEST in item.stash:
+        del item.stash[RUNNING_TEST]
+    elif RUN in item.config.stash:
+        item.config.stash[RUN].roster.begin()
 
 
-def trial_of(item: pytest.Item) -> Trial:
+def running_test_of(item: pytest.Item) -> RunningTest:
     """The verdicts of one test; made when the test first needs them."""
-    if TRIAL not in item.stash:
-        from pytest_recsys_mt.engine.trial import Trial
+    if RUNNING_TEST not in item.stash:
+        from pytest_recsys_mt.engine.running import RunningTest
 
         settings = item.config.stash[SETTINGS]
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         transformation = (
             parameters.get("followup") if item.get_closest_marker(MARK) is not None else None
         )
-        item.stash[TRIAL] = Trial(transformation, settings.inconclusive == "skip")
-    return item.stash[TRIAL]
+        item.stash[RUNNING_TEST] = RunningTest(transformation, settings.inconclusive == "skip")
+    return item.stash[RUNNING_TEST]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.engine.sides import RunAnswers
+from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import (
     CacheError,
     LimitReachedError,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Trial:
+class RunningTest:
     """The verdicts of one test.
 
     Attributes:
@@ -47,7 +47,7 @@ class Trial:
     model: str = ""
     verdicts: list[Verdict] = field(default_factory=list)
     reason: str = ""
-    sides: tuple[RunAnswers, RunAnswers] | None = None
+    sides: tuple[Side, Side] | None = None
     counterexamples: dict[int, Counterexample] = field(default_factory=dict)
     _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
     _expected: dict[int, Status] = field(default_factory=dict)

@@ -1,0 +1,94 @@
+"""What an oracle claims about a mean, and on which side of the margin the mean is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.statistics.bounds import Mean
+from pytest_recsys_mt.verdict import Allowed, Status
+
+Promise = Allowed
+"""The promise about the mean effect."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an oracle has to judge.
+
+    Attributes:
+        oracle: Its name, with its similarity or score.
+        promise: See `Promise`.
+        margin: The margin, in the unit of the effects.
+        ask_everybody: Whether all users are asked even if the verdict is clear earlier, because the mean
+            itself is wanted: after an early stop it is too far from the margin.
+        ways: In how many ways the whole promise can break; this claim is one of them.
+    """
+
+    oracle: str
+    promise: Promise
+    margin: float
+    ask_everybody: bool = False
+    ways: int = 1
+
+
+def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
+    """Which side of the margin the mean effect is on, at error rate `alpha` per claim.
+
+    "Violated" is a test of the promise at `alpha`. "Holds" is a test of its opposite at `alpha`
+    (Schuirmann 1987 for "within": two one-sided tests). If neither test rejects, nothing is claimed. If
+    both tests reject, the claim with the smaller p-value wins.
+
+    Args:
+        mean: The estimate of the mean effect.
+        claim: The promise and its margin.
+        alpha: The error rate of each claim.
+    """
+    against, for_ = p_value(mean, claim), p_value_of_opposite(mean, claim)
+    if against <= alpha or for_ <= alpha:
+        return "violated" if against < for_ else "holds"
+    return "inconclusive"
+
+
+def p_value(mean: Mean, claim: Claim) -> float:
+    """P-value of the hypothesis that the promise holds.
+
+    Args:
+        mean: The estimate of the mean effect.
+        claim: The promise and its margin.
+    """
+    if claim.promise == "at most":
+        return mean.p_at_most(claim.margin)
+    if claim.promise == "at least":
+        return mean.p_at_least(claim.margin)
+    return mean.p_within(claim.margin)
+
+
+def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
+    """P-value of the hypothesis that the promise does not hold.
+
+    Args:
+        mean: The estimate of the mean effect.
+        claim: The promise and its margin.
+    """
+    if claim.promise == "at most":
+        return mean.p_at_least(claim.margin)
+    if claim.promise == "at least":
+        return mean.p_at_most(claim.margin)
+    return max(mean.p_at_least(claim.margin), mean.p_at_most(-claim.margin))
+
+
+def excess(claim: Claim, effect: Floats) -> Floats:
+    """By how much each user's effect exceeds what the promise allows, ``(n,)``."""
+    if claim.promise == "at most":
+        return effect - claim.margin
+    if claim.promise == "at least":
+        return claim.margin - effect
+    return abs(effect) - claim.margin
+
+
+def nearest_limit(mean: Mean, claim: Claim) -> tuple[float, bool]:
+    """The limit nearest to the mean, and whether means above it break the promise."""
+    if claim.promise == "within" and mean.estimate < 0:
+        return -claim.margin, False
+    return claim.margin, claim.promise != "at least"

@@ -1,0 +1,93 @@
+"""Asks users step by step, until a verdict is clear."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.judging.claim import Claim, decide, p_value
+from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.ladder import too_many_failed
+from pytest_recsys_mt.verdict import Verdict
+
+FIRST_STEP = 20
+"""Users that every verdict asks first."""
+
+LEAST_STEP = 5
+"""Fewest users that a step adds, because each step waits for its answers."""
+
+
+def step_by_step(
+    claim: Claim, relation: str, context: Context, users: int, see: Callable[[int], Seen]
+) -> Verdict:
+    """Ask more and more users until the verdict is clear or all users were asked.
+
+    After a violation, more users are asked until it is also significant among all tests of the run.
+
+    Args:
+        claim: What to judge.
+        relation: Name of the transformation.
+        context: The error rates and limits of the run.
+        users: Number of users that can be asked.
+        see: Asks the given total number of users, always the same first ones.
+
+    Raises:
+        OracleError: If the limit lies outside the range of all users' effects.
+    """
+    asked, looks = 0, 0
+    while True:
+        asked = users if context.ask_everybody or claim.ask_everybody else next_step(asked, users)
+        looks += 1
+        seen = see(asked)
+        decided = _decided_beforehand(claim, seen.effects)  # the range may grow with further users
+        if decided and asked >= users:
+            raise OracleError(decided)
+        settled = not decided and is_settled(claim, seen, context, users)
+        if settled or asked >= users or seen.tally.unasked:
+            verdict = verdict_of(claim, relation, seen, context)
+            return dataclasses.replace(verdict, looks=looks)
+
+
+def next_step(asked: int, users: int) -> int:
+    """The total number of users to ask next: a few at first, then a tenth more each time.
+
+    Args:
+        asked: Number of users asked so far.
+        users: Number of users that can be asked.
+    """
+    return min(users, max(FIRST_STEP, asked + max(LEAST_STEP, asked // 10)))
+
+
+def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
+    """Whether further users would not change the verdict."""
+    effects, errors = seen.effects, seen.errors
+    # Failures so far may be bad luck. They are final once no number of successes can make up for them.
+    if too_many_failed(errors, len(effects.rows), context):
+        return errors.total() > context.error_limit * users
+    if effects.obstacle or not len(effects.rows):
+        return bool(effects.obstacle)
+    mean = effects.of_all
+    status = decide(mean, claim, context.alpha)
+    if status == "violated":
+        return p_value(mean, claim) <= context.alpha / (context.family * claim.ways)
+    return status == "holds"
+
+
+def _decided_beforehand(claim: Claim, effects: Effects) -> str:
+    """Why no answers of these users could break the limit, or none could keep it; empty if they could."""
+    low, high = effects.reach
+    if effects.mean is not None or effects.obstacle or not low < high < math.inf:
+        return ""
+    limit, within = claim.margin, claim.promise == "within"
+    largest = max(high, -low) if within else high
+    always = limit >= largest if claim.promise != "at least" else limit <= low
+    if not always and (within or low <= limit <= high):
+        return ""
+    return (
+        f"{claim.oracle}: {claim.promise} {limit:g} would {'hold' if always else 'be violated'} whatever "
+        f"the answers are, because values lie from {low:g} to {high:g}; give a limit between them"
+    )

@@ -1,0 +1,165 @@
+"""What calls cost: the facts of each call, and what the run may still spend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any, Literal
+
+from pytest_recsys_mt.calls import tokens
+from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.limits import Budget
+from pytest_recsys_mt.calls.prices import Price, Prices
+from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.requests import is_cut_off
+
+State = Literal["made", "cached", "failed"]
+
+RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
+"""If workers disagree on the state of a call, the state of the highest rank counts for the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFact:
+    """The result of one call in this run, or of one attempt at it.
+
+    Attributes:
+        state: See `State`.
+        prompt_tokens: Tokens of the prompt, as the answer reports them.
+        completion_tokens: Tokens of the answer, likewise.
+        usd: What it cost in this run; None if unknown.
+        cut_off: Whether something other than the model ended the answer.
+        again: See `Call.again`.
+        at_most: The most it may have cost, in USD; None if there is no upper bound.
+    """
+
+    state: State
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = 0.0
+    cut_off: bool = False
+    again: bool = False
+    at_most: float | None = 0.0
+
+
+def of_one_call(facts: Sequence[Sequence[Any]]) -> list[CallFact]:
+    """The facts that count among all facts on one call; the last fact is its result.
+
+    Every failed attempt counts: the worker that reports it made it. An answer counts once, even if
+    several workers report it.
+    """
+    known = sorted((CallFact(*fact) for fact in facts), key=lambda fact: RANK[fact.state])
+    final = max(known, key=lambda fact: (RANK[fact.state], fact.usd is None, fact.prompt_tokens))
+    failed = [fact for fact in known if fact.state == "failed"]
+    return failed if final.state == "failed" else [*failed, final]
+
+
+class Bill:
+    """Counts the calls of one process and what they cost.
+
+    Args:
+        prices: The prices of tokens.
+        budget: What the run may spend; None sets no limit.
+    """
+
+    def __init__(self, prices: Prices, budget: Budget | None) -> None:
+        self._prices = prices
+        self._budget = budget
+        self._price_of: dict[str, Price | None] = {}
+        self._facts: dict[str, list[CallFact]] = {}
+        self._expected: dict[str, tuple[int, float]] = {}
+        self._largest: dict[str, tuple[int, float]] = {}
+
+    @property
+    def reached(self) -> str:
+        """The limit of the run that is reached, in words; empty if none is reached."""
+        return "" if self._budget is None else self._budget.reached
+
+    def room(self, subject: Subject, calls: Sequence[Call]) -> int:
+        """How many of the next calls may be sent at once; see `Budget.room`."""
+        if self._budget is None:
+            return len(calls)
+        return self._budget.room(self._expect(subject, call) for call in calls)
+
+    def unpriced(self, subject: Subject, calls: Sequence[Call]) -> str:
+        """Why calls cannot be held to a limit in USD; empty if they can."""
+        if self._budget is None or self._budget.limits.usd is None:
+            return ""
+        if self._price(subject, calls[0]) is not None:
+            return ""
+        return (
+            f"--recsys-max-usd is given, and what {subject.name} costs is not known; name its price in "
+            f"a file, --recsys-prices=FILE"
+        )
+
+    def found(self, call: Call, answer: Answer) -> None:
+        """Record an answer of an earlier run."""
+        self._facts.setdefault(call.key, []).append(_fact(call, answer, "cached", 0.0, 0.0))
+
+    def spend(self, subject: Subject, call: Call, answer: Answer) -> None:
+        """Count a call, or an attempt at it, towards the limits of the run."""
+        if self._budget is None:
+            return
+        spent, largest = (
+            self._spent(subject, call, answer),
+            self._largest.get(subject.name, (0, 0.0)),
+        )
+        self._largest[subject.name] = (max(largest[0], spent[0]), max(largest[1], spent[1]))
+        self._budget.spend(*spent, calls="lost" not in answer)
+
+    def note(self, subject: Subject, call: Call, answer: Answer, state: State) -> CallFact:
+        """Record the result of a call, or of an attempt at it, that this run pays for."""
+        price, usage = self._price(subject, call), answer.get("usage")
+        usd = at_most = None
+        if price is not None and price.is_free:
+            usd = at_most = 0.0
+        elif price is not None and usage is not None:
+            usd = at_most = price.usd(*usage)
+        elif price is not None:
+            prompt, output, known = tokens.most(subject, call, answer)
+            at_most = price.usd(prompt, output) if known else None
+        elif usage == [0, 0]:  # no tokens cost nothing, whatever the price
+            usd = at_most = 0.0
+        fact = _fact(call, answer, state, usd, at_most)
+        self._facts.setdefault(call.key, []).append(fact)
+        return fact
+
+    def drain(self) -> dict[str, list[Any]]:
+        """The results of the calls since the last drain, by key: facts as plain data."""
+        facts, self._facts = self._facts, {}
+        return {key: [list(astuple(fact)) for fact in each] for key, each in facts.items()}
+
+    def _price(self, subject: Subject, call: Call) -> Price | None:
+        if subject.name not in self._price_of:
+            self._price_of[subject.name] = self._prices.of(subject.name, call.content["model"])
+        return self._price_of[subject.name]
+
+    def _spent(
+        self, subject: Subject, call: Call, answer: Answer | None = None
+    ) -> tuple[int, float]:
+        """The tokens and the USD of a call: as its answer reports, else the most it can take."""
+        price, usage = self._price(subject, call), (answer or {}).get("usage")
+        prompt, output = usage or tokens.most(subject, call, answer)[:2]
+        return prompt + output, 0.0 if price is None else price.usd(prompt, output)
+
+    def _expect(self, subject: Subject, call: Call) -> tuple[float, float]:
+        """The tokens and the USD that a call may take: the planned or the largest, if larger."""
+        price, largest = self._price(subject, call), self._largest.get(subject.name)
+        if call.prompt is None and largest is None and not (price and price.is_free):
+            return math.inf, math.inf  # the cost is unknown, so the call is sent alone
+        if call.key not in self._expected:
+            self._expected[call.key] = self._spent(subject, call)
+        planned = self._expected[call.key]
+        return planned if largest is None else (
+            max(planned[0], largest[0]), max(planned[1], largest[1]),
+        )  # fmt: skip
+
+
+def _fact(
+    call: Call, answer: Answer, state: State, usd: float | None, at_most: float | None
+) -> CallFact:
+    prompt, completion = answer.get("usage") or (0, 0)
+    cut_off = is_cut_off(answer.get("finish_reason"))
+    return CallFact(state, prompt, completion, usd, cut_off, call.again, at_most)

@@ -1,0 +1,182 @@
+"""A run: what all its tests share, the data, the recommenders, the cache and the calls."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.failures import Told
+from pytest_recsys_mt.calls.limits import Budget, account
+from pytest_recsys_mt.calls.prices import Prices
+from pytest_recsys_mt.calls.progress import Progress
+from pytest_recsys_mt.calls.subject import subject
+from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.design import PROMPT, Design
+from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.engine.drift import Drift, asked_again
+from pytest_recsys_mt.engine.roster import Fit, Roster
+from pytest_recsys_mt.engine.runner import Runner
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.engine.sides import Side
+from pytest_recsys_mt.engine.user_sample import accepted_draw
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.requests import Request
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.remote import RayCalls
+
+
+class Run:
+    """Made once per process, when the first test needs it; loads each part at its first use.
+
+    Args:
+        settings: The settings of the run.
+        name: Name of the run, the same for all its workers.
+        progress: Shown while calls are sent.
+
+    Attributes:
+        roster: The recommenders and judges.
+    """
+
+    def __init__(self, settings: Settings, name: str, progress: Progress | None = None) -> None:
+        self.settings = settings
+        self._name = name
+        self._progress = progress
+        self._begun: set[Hashable] = set()
+        self._runners: dict[tuple[str, str, Design], Runner] = {}
+        self.roster = Roster(
+            settings,
+            executor=lambda: self.executor,
+            training=lambda: self.split.training,
+            ray=lambda: self._ray,
+            progress=progress,
+        )
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The data of the run.
+
+        Raises:
+            DataError: If the data are unavailable or unreadable.
+        """
+        dataset = load(self.settings.data)
+        return dataset.core(self.settings.core) if self.settings.core else dataset
+
+    @cached_property
+    def split(self) -> Split:
+        """The data, split into training and held-out interactions."""
+        split = Split(self.dataset, self.settings.seed, recall=self._recall)
+        if self.settings.sampler is None:
+            return split
+        spec, limit = self.settings.sampler, self.settings.timeout
+        fitted = subject(self.roster.made(spec), spec, PROMPT, timeout=limit)
+        self.roster.fit(fitted, split.training, self.settings.seed)
+        everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
+        runner = Runner(fitted, split, everybody, self.settings, self.executor)
+        answers = Side(runner, runner.context(lambda verdict: verdict))
+        return replace(split, draw=accepted_draw(split, answers, self.settings.design))
+
+    def _recall(self, requests: Sequence[Request]) -> list[list[tuple[str, ...]]]:
+        """The top lists of the recommenders of ``--recsys-recall``, by request."""
+        lists: list[list[tuple[str, ...]]] = [[] for _ in requests]
+        for spec in self.settings.recall:
+            fitted = self.roster.subject(self.roster.recommender(spec), spec)
+            calls = [fitted.call(request, repeat=False) for request in requests]
+            answers = self.executor.execute(fitted, calls)
+            for known, request, answer in zip(lists, requests, answers, strict=True):
+                with contextlib.suppress(NotApplicable):
+                    known.append(fitted.read(request, answer).items)
+        return lists
+
+    @property
+    def data_digest(self) -> str:
+        """SHA-256 of the data; empty if no test needed them, or if the run writes no file."""
+        told = (
+            self.settings.json is not None
+            or self.settings.html is not None
+            or self.settings.ask_everybody
+        )
+        return self.split.dataset.digest if told and "split" in self.__dict__ else ""
+
+    @cached_property
+    def cache(self) -> AnswerCache:
+        """The answers of this and earlier runs."""
+        settings = self.settings
+        # The cache counts the replays of objects that are asked anew in each run, in its folder.
+        return AnswerCache(settings.cache, write=settings.mode != "replay" or bool(settings.limits))
+
+    @cached_property
+    def executor(self) -> Executor:
+        """Sends the calls."""
+        limits = self.settings.limits
+        return Executor(
+            self.cache,
+            self.settings.mode,
+            self._name,
+            None if self._ray is None else self._ray.ask,
+            prices=Prices.load(self.settings.prices),
+            budget=Budget(limits, account(self.settings.cache, self._name)) if limits else None,
+            progress=self._progress,
+        )
+
+    @cached_property
+    def _ray(self) -> RayCalls | None:
+        """Sends the calls to a Ray cluster; None if they stay in this process."""
+        if self.settings.executor == "local" or self.settings.mode == "replay":
+            return None
+        from pytest_recsys_mt.calls.remote import RayCalls
+
+        return RayCalls(lambda: self.split.training)
+
+    def begins(self, what: Hashable) -> bool:
+        """True on the first call for `what`."""
+        if what in self._begun:
+            return False
+        self._begun.add(what)
+        return True
+
+    def runner(self, recommender: object, name: str, design: Design, fixture: str = "") -> Runner:
+        """The runner of one recommender and one design; the same object every time."""
+        key = (name, fixture, design)
+        if key not in self._runners:
+            fit = Fit(design.training_history, design.initialisation)
+            known = self.roster.subject(recommender, name, design.prompt, fit, fixture)
+            elsewhere = self.roster.elsewhere(recommender, name, design)
+            self._runners[key] = Runner(
+                known, self.split, design, self.settings, self.executor, elsewhere
+            )
+        return self._runners[key]
+
+    def drifts(self) -> list[Drift]:
+        """The result for each recommender after some of its first requests are sent once more."""
+        if self.settings.mode == "replay":
+            return []
+        self.roster.begin()
+        runners: dict[int, Runner] = {}
+        for runner in self._runners.values():
+            if runner.asked_apart:
+                runners.setdefault(id(runner.subject), runner)
+        return [found for found in map(asked_again, runners.values()) if found is not None]
+
+    def raised(self, text: str, model: str) -> list[Told]:
+        """What users' code raised; see `Failures.named_in`."""
+        asked = "executor" in self.__dict__
+        return self.executor.failures.named_in(text, model) if asked else []
+
+    def drain(self) -> dict[str, list[Any]]:
+        """The results of the calls that are not counted yet; see `Bill.drain`."""
+        return self.executor.bill.drain() if "executor" in self.__dict__ else {}
+
+    def close(self) -> None:
+        """Release the cache, the actors and the recommenders that hold resources."""
+        if self.__dict__.get("_ray") is not None:
+            self.__dict__["_ray"].close()
+        if "cache" in self.__dict__:
+            self.cache.close()
+        self.roster.close()

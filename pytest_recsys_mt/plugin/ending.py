@@ -1,0 +1,94 @@
+"""The end of a run: whether answers drifted, the record, and the exit status."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_recsys_mt.plugin.reports import Reported
+from pytest_recsys_mt.plugin.state import (
+    AGAIN,
+    AGAIN_KEY,
+    BASELINE,
+    PROBLEMS,
+    RECORD,
+    SETTINGS,
+    STARTED,
+)
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.run import Run
+
+
+def conclude(session: pytest.Session, reported: Reported) -> None:
+    """Write the record and the other reports, if the run asked a recommender."""
+    config = session.config
+    option = config.option
+    collected = reported.collected(session)
+    if config.stash[SETTINGS].list or config.stash[SETTINGS].plan:
+        return
+    if option.collectonly or option.setuponly or option.setupplan:
+        return
+    if config.stash[PROBLEMS]:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
+    if session.exitstatus == pytest.ExitCode.USAGE_ERROR:
+        return
+    carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
+    judged = any(report.recsys_mt["rows"] for report in carrying)
+    if not judged and not collected and not _asked_for(config):
+        return
+    from pytest_recsys_mt.report import finish, lost, missing, results_of
+
+    results, again = results_of(reported.tests), config.stash[AGAIN]
+    wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
+    if not judged and not wanting and not _asked_for(config):
+        return
+    config.stash[RECORD] = finish(
+        config,
+        config.stash[SETTINGS],
+        carrying,
+        results,
+        config.stash[STARTED],
+        config.stash[BASELINE],
+        [*missing(session, reported.uncollected), *wanting],
+        again,
+    )
+    record = config.stash[RECORD]
+    passed = record.document()["gate"]["status"] == "passed" and not record.unwritten
+    if not passed and session.exitstatus in (
+        pytest.ExitCode.OK,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+    ):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def report_end(session: pytest.Session, run: Run) -> None:
+    """Check whether answers changed during the run, and count the calls that no test has counted.
+
+    Such calls come, for example, from an interrupted test. A worker reports to the controller.
+    """
+    config, drifts = session.config, []
+    stopped = session.shouldstop or session.shouldfail
+    try:
+        if not stopped and session.exitstatus in (0, 1):
+            drifts = run.drifts()
+    except KeyboardInterrupt:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    found = {"drifts": drifts, "calls": run.drain()}
+    if not any(found.values()):
+        return
+    if hasattr(config, "workerinput"):
+        config.workeroutput[AGAIN_KEY] = found  # type: ignore[attr-defined]
+    else:
+        config.stash[AGAIN].append(found)
+
+
+def _asked_for(config: pytest.Config) -> bool:
+    """Whether the user wants a report on recommenders, whatever was collected.
+
+    Options in the ini file apply to every command, so they do not count: a run of other tests gets
+    no report.
+    """
+    switches = {f"--recsys-{name}" for name in ("json", "html", "baseline", "policy")}
+    return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)

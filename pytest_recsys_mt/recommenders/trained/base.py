@@ -78,16 +78,27 @@ class TrainedRecommender(ScoringRecommender):
     def __post_init__(self) -> None:
         self.folder: Path | None = None
         self.stream: TextIO | None = None
-        for name in ("dim", "epochs", "batch", "threads"):
-            if getattr(self, name) < 1:
-                raise RecommenderError(
-                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
-                )
+        self.require_positive("dim", "epochs", "batch", "threads")
         for name in ("rate", "decay", "patience", "length"):
             value = getattr(self, name)
             if not 0 <= value < float("inf") or (name == "rate" and value == 0):
                 least = "above 0" if name == "rate" else "0 or more"
                 raise RecommenderError(f"{self.key}: {name} must be {least}, got {value!r}")
+
+    def require_positive(self, *names: str) -> None:
+        """Refuse parameters below 1."""
+        for name in names:
+            if getattr(self, name) < 1:
+                raise RecommenderError(
+                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
+                )
+
+    def require_share(self, dropout: float) -> None:
+        """Refuse a share to drop that is not from 0 to below 1."""
+        if not 0 <= dropout < 1:
+            raise RecommenderError(
+                f"{self.key}: dropout is a share from 0 to below 1, got {dropout!r}"
+            )
 
     @abstractmethod
     def build(self, training: Training) -> Network:

@@ -42,10 +42,7 @@ class FM(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.negatives < 1:
-            raise RecommenderError(
-                f"{self.key}: negatives must be at least 1, got {self.negatives!r}"
-            )
+        self.require_positive("negatives")
 
     def people(self, dataset: Dataset) -> People | None:
         """The features of users, if they are read.
@@ -94,15 +91,8 @@ class DeepFM(FM):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("layers", "width"):
-            if getattr(self, name) < 1:
-                raise RecommenderError(
-                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
-                )
-        if not 0 <= self.dropout < 1:
-            raise RecommenderError(
-                f"{self.key}: dropout is a share from 0 to below 1, got {self.dropout!r}"
-            )
+        self.require_positive("layers", "width")
+        self.require_share(self.dropout)
 
     def build(self, training: Training) -> Network:
         """A vector and a weight for each feature, and the layers."""

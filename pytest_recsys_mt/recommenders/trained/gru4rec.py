@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
@@ -50,15 +49,8 @@ class GRU4Rec(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("hidden", "negatives", "length"):
-            if getattr(self, name) < 1:
-                raise RecommenderError(
-                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
-                )
-        if not 0 <= self.dropout < 1:
-            raise RecommenderError(
-                f"{self.key}: dropout is a share from 0 to below 1, got {self.dropout!r}"
-            )
+        self.require_positive("hidden", "negatives", "length")
+        self.require_share(self.dropout)
 
     def build(self, training: Training) -> Network:
         """Embeddings, one layer of GRU, and a projection back to the size of the embeddings."""

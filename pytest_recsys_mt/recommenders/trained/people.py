@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from pytest_recsys_mt.recommenders.ranking import Ints
-from pytest_recsys_mt.recommenders.trained.data import PAD
+from pytest_recsys_mt.recommenders.trained.data import padded
 
 Feature = tuple[str, str]
 """The name of an attribute and one of its values, as text."""
@@ -50,10 +48,7 @@ class People:
             sorted({self.numbers[each] for each in _features(user) if each in self.numbers})
             for user in users
         ]
-        table = np.full((len(users), max([1, *map(len, known)])), PAD, dtype=np.int64)
-        for row, numbers in enumerate(known):
-            table[row, : len(numbers)] = numbers
-        return table
+        return padded(known)
 
     def digest(self, table: Ints) -> str:
         """SHA-256 of the features and of which user has which, in hexadecimal."""

@@ -298,7 +298,7 @@ def test_a_factory_in_place_of_a_transformation_says_what_to_write(
     result.stderr.fnmatch_lines(["ERROR: *call it, as in @metamorphic(scale_ratings(factor))*"])
 
 
-@pytest.mark.parametrize("returned", ["Transformation", Transformation])
+@pytest.mark.parametrize("returned", ["Transformation", Transformation], ids=["text", "class"])
 def test_a_factory_is_known_by_its_annotation_as_text_or_evaluated(returned: object) -> None:
     def mine(n: int) -> None: ...
 

@@ -3,7 +3,7 @@
     mkdocs build --strict
 
 Every relation with what it promises and an example request before and after, every oracle with its
-docstring, and SECURITY.md.
+docstring, every option, and SECURITY.md.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pytest_recsys_mt import oracles, relations
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.prompts import template
 from pytest_recsys_mt.relations import Transformation
@@ -49,6 +50,7 @@ def pages() -> dict[str, str]:
     return {
         "relations.md": "\n".join(relations_page()),
         "oracles.md": "\n".join(oracles_page()),
+        "options.md": "\n".join(options_page()),
         "security.md": (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
     }
 
@@ -85,6 +87,17 @@ def oracles_page() -> Iterator[str]:
             yield f"## {name}\n"
             yield f"```python\n{name}{_signature(found)}\n```\n"
             yield from described(found)
+
+
+def options_page() -> Iterator[str]:
+    """Every option."""
+    yield "# Options\n"
+    yield "| command line | ini file | |\n|---|---|---|"
+    for option in OPTIONS:
+        typed = f"{option.switch}={option.metavar}" if option.metavar else option.switch
+        places = (typed * option.on_command_line, option.dest * option.in_ini)
+        shown_at = (f"`{place}`" if place else "–" for place in places)
+        yield f"| {' | '.join(text.replace('|', chr(92) + '|') for text in (*shown_at, option.help))} |"
 
 
 def described(found: object) -> Iterator[str]:

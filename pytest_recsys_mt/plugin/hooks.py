@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.errors import OwnCodeError
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin.collection import (
@@ -411,7 +412,7 @@ def _asked_for(config: pytest.Config) -> bool:
     Options in the ini file apply to every command, so they do not count: a run of other tests gets
     no report.
     """
-    switches = {f"--recsys-{name}" for name in ("json", "html", "baseline", "policy")}
+    switches = {option.switch for option in OPTIONS if option.asks_report}
     return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)
 
 

@@ -3,7 +3,7 @@
     mkdocs build --strict
 
 Every relation with what it promises and an example request before and after, every oracle with its
-docstring, every option, and SECURITY.md.
+docstring, every option, every built-in recommender, and SECURITY.md.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.prompts import template
+from pytest_recsys_mt.recommenders import NAMES, resolve
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.report.relation_list import needs_of
@@ -51,6 +52,7 @@ def pages() -> dict[str, str]:
         "relations.md": "\n".join(relations_page()),
         "oracles.md": "\n".join(oracles_page()),
         "options.md": "\n".join(options_page()),
+        "built-in.md": "\n".join(built_in_page()),
         "security.md": (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
     }
 
@@ -98,6 +100,19 @@ def options_page() -> Iterator[str]:
         places = (typed * option.on_command_line, option.dest * option.in_ini)
         shown_at = (f"`{place}`" if place else "–" for place in places)
         yield f"| {' | '.join(text.replace('|', chr(92) + '|') for text in (*shown_at, option.help))} |"
+
+
+def built_in_page() -> Iterator[str]:
+    """Every built-in recommender."""
+    yield "# Parameters of the built-in recommenders\n"
+    yield "| name | | parameters |\n|---|---|---|"
+    for name in NAMES:
+        kind = type(resolve(name))
+        told = " ".join((inspect.getdoc(kind) or "").partition("\n\n")[0].split())
+        given = [
+            f"`{one.name}={one.default}`" for one in inspect.signature(kind).parameters.values()
+        ]
+        yield f"| `{name}` | {told} | {', '.join(given)} |"
 
 
 def described(found: object) -> Iterator[str]:

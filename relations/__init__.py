@@ -48,4 +48,4 @@ FOUND = {
 }
 globals().update({name: getattr(module, name) for name, module in FOUND.items()})
 
-__all__ = sorted(FOUND)  # noqa: PLE0605
+__all__ = [*sorted(FOUND)]  # noqa: PLE0604

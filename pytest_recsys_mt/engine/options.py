@@ -70,37 +70,36 @@ def option(
     return setting(Option(*declared, **more), make=make, recorded=recorded)
 
 
-def whole_number(least: int) -> Callable[[str], int]:
-    """A reader of whole numbers from `least` up."""
-
-    def read(text: str) -> int:
+def _number(kind: type, what: str, fits: Callable[[Any], bool]) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
         try:
-            value = int(text)
+            value = kind(text)
         except ValueError:
-            raise ValueError(f"a whole number from {least} is needed") from None
-        if value < least:
-            raise ValueError(f"a whole number from {least} is needed")
+            value = None
+        if value is None or not fits(value):
+            raise ValueError(f"{what} is needed")
         return value
 
     return read
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """A reader of whole numbers from `least` up."""
+    return _number(int, f"a whole number from {least}", lambda value: value >= least)
 
 
 def share(low: float, high: float, *, closed: bool = False) -> Callable[[str], float]:
     """A reader of numbers between `low` and `high`; with `closed`, the ends are allowed."""
-    kind = (
-        f"a number from {low:g} to {high:g}" if closed else f"a number between {low:g} and {high:g}"
+    if closed:
+        what = f"a number from {low:g} to {high:g}"
+        return _number(float, what, lambda value: low <= value <= high)
+    return _number(
+        float, f"a number between {low:g} and {high:g}", lambda value: low < value < high
     )
 
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            raise ValueError(f"{kind} is needed") from None
-        if not (low <= value <= high if closed else low < value < high):
-            raise ValueError(f"{kind} is needed")
-        return value
 
-    return read
+above_zero = _number(float, "a number above 0", lambda value: 0 < value < float("inf"))
+seconds = _number(float, "a number of seconds from 0", lambda value: 0 <= value < float("inf"))
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -125,28 +124,6 @@ def switched(text: str) -> bool:
     if text.casefold() not in values:
         raise ValueError("it is one of true, false")
     return values[text.casefold()]
-
-
-def above_zero(text: str) -> float:
-    """A reader of finite numbers above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError("a number above 0 is needed") from None
-    if not 0 < value < float("inf"):
-        raise ValueError("a number above 0 is needed")
-    return value
-
-
-def seconds(text: str) -> float:
-    """A reader of a length of time."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError("a number of seconds from 0 is needed") from None
-    if not 0 <= value < float("inf"):
-        raise ValueError("a number of seconds from 0 is needed")
-    return value
 
 
 def some_text(text: str) -> str:

@@ -352,9 +352,14 @@ def test_a_score_a_similarity_and_an_aggregate_are_one_file_each(copy: Path) -> 
     page = page_of(copy, "oracles")
     assert "## blockbusters" in page
     assert "## dice" in page
+    public = oracles / "__init__.py"
+    before = set(public.read_text().splitlines())
     run(copy, "scripts/exports")
-    typed = (oracles / "__init__.py").read_text()
-    assert "from pytest_recsys_mt.oracles.similarities.dice import dice as dice" in typed
+    room = "from pytest_recsys_mt.oracles"
+    assert set(public.read_text().splitlines()) == before | {
+        f"{room}.scores.blockbusters import blockbusters as blockbusters",
+        f"{room}.similarities.dice import dice as dice",
+    }
 
 
 def test_a_format_of_data_is_one_file(copy: Path) -> None:

@@ -12,6 +12,8 @@ from pytest_recsys_mt.requests import Request, World
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+__all__ = ["Transformation"]
+
 Asked = Literal["together", "alone", "elsewhere"]
 """How calls are sent: in one batch with those of other users, each by itself, or from another process,
 which creates the recommender anew."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Sample
 from pytest_recsys_mt.errors import NotApplicable, OracleError
-from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
+from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
+from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
@@ -19,6 +20,8 @@ from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 
+__all__ = ["at_least", "at_most", "within"]
+
 
 def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float) -> Verdict:
     """The mean score over users, or an aggregate of them, must reach the threshold.
@@ -26,7 +29,7 @@ def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float)
     Args:
         answers: Answers of either side.
         score: A name from `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, a name from
-            `oracles.aggregates.aggregate.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
+            `oracles.aggregates.measures.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
         threshold: The smallest allowed mean, in the unit of the score.
 
     Returns:

@@ -23,6 +23,8 @@ from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, me
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 from pytest_recsys_mt.verdict import Verdict
 
+__all__ = ["cand_dif", "cand_dif_within"]
+
 
 def cand_dif(first: float, random: float) -> float | None:
     """``-ln(1 - first) + ln(1 - random)``, of two accuracies.

@@ -15,6 +15,8 @@ from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict import Example, Verdict
 
+__all__ = ["accuracy_kept", "relative_change", "same_choices"]
+
 
 def accuracy_kept(
     source: Choices,

@@ -5,7 +5,8 @@ from functools import partial
 from itertools import chain
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
+from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
+from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_difference
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
@@ -14,6 +15,8 @@ from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
+
+__all__ = ["decreases", "increases"]
 
 
 def increases(

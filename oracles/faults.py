@@ -14,6 +14,8 @@ from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import Verdict
 
+__all__ = ["complete_list", "no_repeats", "only_candidates"]
+
 Offer = Collection[str]
 """Ids of the items that a request offers."""
 

@@ -13,6 +13,8 @@ from pytest_recsys_mt.oracles.statistics.paired_difference import paired_differe
 from pytest_recsys_mt.oracles.user_scores import incomplete, user_scores
 from pytest_recsys_mt.verdict import Status, Verdict
 
+__all__ = ["ahead_when_cold", "not_behind"]
+
 
 def not_behind(
     ours: Sequence[Answers],

@@ -26,6 +26,8 @@ from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similar
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean
 from pytest_recsys_mt.verdict import Verdict
 
+__all__ = ["paper_t_test", "t_from_summary"]
+
 TOO_FEW_RUNS = (
     "the paper's test needs two runs of the unchanged request besides the baseline and two of the "
     "changed one; ask for three replicates or more (--recsys-replicates=10), or use same_ranking"

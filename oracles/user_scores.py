@@ -12,6 +12,8 @@ from pytest_recsys_mt.oracles.judging.ladder import without_verdict
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.verdict import Verdict
 
+__all__: list[str] = []  # what oracles share, and none itself
+
 
 def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dict[str, Floats]:
     """The scores on each side of the users that have a score on all sides.

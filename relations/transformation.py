@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 Generator: TypeAlias = "numpy.random.Generator"  # numpy itself comes with the first test that draws
 
+__all__ = ["Transformation"]
+
 Asked = Literal["together", "alone", "elsewhere"]
 """How calls are sent: in one batch with those of other users, each by itself, or from another process,
 which creates the recommender anew."""

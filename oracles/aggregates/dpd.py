@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.aggregates.aggregate import of_ndcg
 from pytest_recsys_mt.oracles.arrays import Floats
 
 
@@ -43,3 +44,8 @@ def dpd_without_each(values: Floats, lengths: Floats) -> Floats:
     rows = range(len(values))
     left = (dpd(np.delete(values, row), np.delete(lengths, row)) for row in rows)
     return np.array([np.nan if value is None else value for value in left])
+
+
+AGGREGATES = {
+    "dpd": of_ndcg(dpd, dpd_without_each, "if no history is longer than the median of all")
+}

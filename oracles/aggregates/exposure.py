@@ -17,6 +17,8 @@ from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.scores.metrics import leading
 from pytest_recsys_mt.requests import Recommendation
 
+__all__ = ["Answered"]
+
 Answered = tuple[Asked, Recommendation]
 """One user's request, and one of its answers."""
 

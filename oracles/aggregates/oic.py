@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
 from pytest_recsys_mt.oracles.arrays import Floats
 
@@ -66,3 +67,8 @@ def _by_user(exposure: Exposure) -> tuple[Floats, Floats]:
         ratio = np.divide(recommended, offered, out=np.zeros_like(offered), where=offered > 0)
         shares[rows], pairs[rows] = ratio.sum(axis=1), (offered > 0).sum(axis=1)
     return shares, pairs
+
+
+AGGREGATES = {
+    "oic": of_exposure(oic_of, oic_without_each, "if no two users are offered an item in common")
+}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pytest_recsys_mt.oracles.scores.slot_scores import slot_share
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
@@ -16,3 +17,6 @@ def duplicates(slots: Sequence[Slot], depth: int) -> float:
         In [0, 1), because the first slot repeats nothing.
     """
     return share_of(slots, lambda slot: slot.repeated, depth)
+
+
+SCORES_AT = {"duplicates": slot_share(duplicates)}

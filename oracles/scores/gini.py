@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, signed_unit
+
+__all__ = ["gini_difference", "gini_ratio", "gini_relative_difference"]
 
 
 def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
@@ -63,3 +66,6 @@ def gini_ratio(
     """
     base = gini(consumed, zero=zero)
     return None if base == 0 else gini(recommended, zero=zero) / base
+
+
+SCORES = {"gini_difference": (against_past(gini_difference), signed_unit)}

@@ -11,6 +11,7 @@ An item of the history, or a catalogue item that was not offered, is not a hallu
 
 from collections.abc import Sequence
 
+from pytest_recsys_mt.oracles.scores.slot_scores import slot_share
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
@@ -25,3 +26,6 @@ def hallucination(slots: Sequence[Slot], depth: int) -> float:
         In [0, 1].
     """
     return share_of(slots, lambda slot: slot.kind in ("unknown", "outside"), depth)
+
+
+SCORES_AT = {"hallucination": slot_share(hallucination)}

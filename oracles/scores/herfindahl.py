@@ -8,6 +8,9 @@ Source:
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, signed_unit
+
+__all__ = ["herfindahl_difference", "herfindahl_ratio", "herfindahl_relative_difference"]
 
 
 def herfindahl(values: ArrayLike, *, zero: Zero = "error") -> float:
@@ -59,3 +62,6 @@ def herfindahl_ratio(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero 
         The ratio.
     """
     return herfindahl(recommended, zero=zero) / herfindahl(consumed, zero=zero)
+
+
+SCORES = {"herfindahl_difference": (against_past(herfindahl_difference), signed_unit)}

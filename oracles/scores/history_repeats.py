@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pytest_recsys_mt.oracles.scores.slot_scores import slot_share
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
@@ -16,3 +17,6 @@ def history_repeats(slots: Sequence[Slot], depth: int) -> float:
         In [0, 1].
     """
     return share_of(slots, lambda slot: slot.kind == "history", depth)
+
+
+SCORES_AT = {"history_repeats": slot_share(history_repeats)}

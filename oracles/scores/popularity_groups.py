@@ -15,6 +15,8 @@ import numpy as np
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
 
+__all__ = ["long_tail", "popularity_groups"]
+
 Threshold = Literal["rank", "value"]
 """How to divide the catalogue: by the ``rank`` of items, or by the ``value`` of their popularity."""
 

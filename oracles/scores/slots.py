@@ -14,6 +14,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.scores.metrics import depth_of, places
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
 
+__all__ = ["Slot", "slots_of"]
+
 Depth = int | Literal["full"] | None
 """How many slots of every answer count: a number, all its slots (``full``), or as many as requested (None)."""
 

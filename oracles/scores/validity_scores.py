@@ -6,14 +6,12 @@ Here each class has its own score, and ``invalid`` is their sum. Repeats do not 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles.scores.popularity_scores import Of
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
-
-Of = Callable[[Recommendation, Asked, Context], tuple[float | None, int]]
-Span = Callable[[Asked, Context], tuple[float, float]]
 
 _CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
     {
@@ -65,7 +63,6 @@ def _span(asked: Asked, context: Context) -> tuple[float, float]:
     return 0.0, float(asked.request.k)
 
 
-SCORES: Mapping[str, tuple[Of, Span]] = MappingProxyType(
-    {"invalid": (_all, _span)}
-    | {name: (_count(name), _span) for name in dict.fromkeys(_CLASS_OF.values())}
-)
+SCORES = {"invalid": (_all, _span)} | {
+    name: (_count(name), _span) for name in dict.fromkeys(_CLASS_OF.values())
+}

@@ -56,3 +56,6 @@ def _maximum(chunk: Chunk, p: float) -> Floats:
 def _check(p: float) -> None:
     if not 0 <= p <= 1:
         raise OracleError(f"p of fagin must lie in [0, 1], got {p!r}; 0.5 is the neutral choice")
+
+
+SIMILARITY = fagin_similarity

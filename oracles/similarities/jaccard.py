@@ -27,3 +27,7 @@ def _jaccard(chunk: Chunk) -> Floats:
     common = new_matches(chunk).sum(axis=0, dtype=np.int64)
     out: Floats = common / (chunk.a_length + chunk.b_length - common)
     return out
+
+
+SIMILARITY = jaccard
+METRIC = True

@@ -55,3 +55,6 @@ def _tau_b(chunk: Chunk) -> Floats:
 def _similarity(chunk: Chunk) -> Floats:
     tau = _tau_b(chunk)
     return np.where(np.isnan(tau), 1.0, (tau + 1) / 2)
+
+
+SIMILARITY = kendall_similarity

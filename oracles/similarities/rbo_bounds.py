@@ -9,6 +9,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
 
+__all__ = ["rbo_min", "rbo_residual"]
+
 
 def rbo_min(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
     r"""The smallest possible rank-biased overlap: no unseen item is common to both lists.

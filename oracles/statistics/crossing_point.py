@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 
+__all__ = ["CrossingPoint", "crossing_point"]
+
 
 @dataclass(frozen=True)
 class CrossingPoint:

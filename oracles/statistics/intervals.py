@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
 
+__all__ = ["cluster_bootstrap", "rate_interval"]
+
 Method = Literal["wilson", "exact"]
 
 

@@ -10,6 +10,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.statistics.sign_flips import sign_flip_test
 
+__all__ = ["PairedDifference", "paired_difference"]
+
 Test = Literal["sign-flips", "t"]
 
 

@@ -11,6 +11,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.scores.popularity import scores
 
+__all__ = ["PopularityFit", "popularity_fit"]
+
 
 @dataclass(frozen=True)
 class PopularityFit:

@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 
+__all__ = ["chosen_places_test", "position_test"]
+
 
 def position_test(
     values: ArrayLike,

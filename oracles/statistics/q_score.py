@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 
+__all__ = ["q_in_words", "q_interval", "q_score"]
+
 _CELLS = 2_000_000
 
 

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 
+__all__ = ["sign_flip_test"]
+
 Alternative = Literal["two-sided", "greater", "less"]
 
 _CELLS = 8_000_000

@@ -34,6 +34,7 @@ from pytest_recsys_mt.datasets import berkeley
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
 from pytest_recsys_mt.datasets.json_lines import records
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.errors import DataError
@@ -173,3 +174,12 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         return ""
     return " ".join(_MARKUP.sub(" ", html.unescape(value)).split())
+
+
+FORMATS = (
+    Format(
+        "Amazon reviews with metadata",
+        ("*_5.json|*_5.json.gz", "meta_*.json|meta_*.json.gz"),
+        load,
+    ),
+)

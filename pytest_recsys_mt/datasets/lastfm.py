@@ -26,6 +26,7 @@ import pandas as pd
 from pytest_recsys_mt.datasets import films
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, read
 from pytest_recsys_mt.requests import Item, Scale
 
@@ -102,3 +103,12 @@ def _tags(path: Path, tagged: Rows) -> dict[str, tuple[str, ...]]:
     return films.frequent_tags(
         pd.DataFrame({"item": known["item"], "tag": known["tag"].map(named)})
     )
+
+
+FORMATS = (
+    Format(
+        "Last.fm of HetRec 2011",
+        ("user_artists.dat", "artists.dat", "user_taggedartists-timestamps.dat"),
+        load,
+    ),
+)

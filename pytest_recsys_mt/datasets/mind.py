@@ -24,6 +24,7 @@ the first before those of the second.  If both describe an item, the first descr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -33,6 +34,7 @@ import pandas as pd
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.impressions import CLICKS, Impressions, Lists, joined
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.rows import Rows, bare, read
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
@@ -85,14 +87,8 @@ def load(folder: Path, name: str) -> MindDataset:
     return _load(folder, [folder], name)
 
 
-def load_small(folder: Path, name: str) -> MindDataset:
-    """Read a folder with both parts of MINDsmall; otherwise like `load`."""
-    return _load(folder, [folder / f"MINDsmall_{part}" for part in PARTS], name)
-
-
-def load_large(folder: Path, name: str) -> MindDataset:
-    """Read a folder with both parts of MIND; otherwise like `load`."""
-    return _load(folder, [folder / f"MINDlarge_{part}" for part in PARTS], name)
+def _load_both(size: str, folder: Path, name: str) -> MindDataset:
+    return _load(folder, [folder / f"MIND{size}_{part}" for part in PARTS], name)
 
 
 def _load(folder: Path, parts: Sequence[Path], name: str) -> MindDataset:
@@ -221,3 +217,17 @@ def _clicks(impressions: Impressions) -> pd.DataFrame:
             "timestamp": latest["timestamp"],
         }
     )
+
+
+FILES = ("news.tsv", "behaviors.tsv")
+FORMATS = (
+    Format("MIND", FILES, load),
+    *(
+        Format(
+            f"MIND{size} with training and validation set",
+            tuple(f"MIND{size}_{part}/{file}" for part in PARTS for file in FILES),
+            partial(_load_both, size),
+        )
+        for size in ("small", "large")
+    ),
+)

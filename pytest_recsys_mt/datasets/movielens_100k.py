@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_recsys_mt.datasets import films
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.rows import bare, read
 from pytest_recsys_mt.requests import Item, Scale
 
@@ -102,3 +103,6 @@ def load(folder: Path, name: str) -> Dataset:
         users,
         family="movielens",
     )
+
+
+FORMATS = (Format("MovieLens 100K", ("u.data", "u.item", "u.user"), load),)

@@ -13,6 +13,7 @@ from pathlib import Path
 from pytest_recsys_mt.datasets import films, metadata
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Column, Layout, read
 from pytest_recsys_mt.datasets.title_list import with_listing
@@ -58,3 +59,6 @@ def _links(path: Path) -> dict[str, str]:
     links = read(path, _LINKS)
     links.refuse_repeats("item")
     return {str(item): metadata.imdb_id(imdb) for item, imdb in links.frame.itertuples(index=False)}
+
+
+FORMATS = (Format("MovieLens as CSV", ("ratings.csv", "movies.csv"), load),)

@@ -17,6 +17,7 @@ from typing import Any
 from pytest_recsys_mt.datasets import films
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.rows import Kind, Layout, bare, read
 from pytest_recsys_mt.requests import Scale
 
@@ -123,3 +124,9 @@ def _users(path: Path) -> dict[str, dict[str, str]]:
         str(user): {"gender": gender, "age": AGES[age], "occupation": OCCUPATIONS[occupation]}
         for user, gender, age, occupation, _ in frame.itertuples(index=False)
     }
+
+
+FORMATS = (
+    Format("MovieLens 1M", ("ratings.dat", "movies.dat", "users.dat"), load_1m),
+    Format("MovieLens 10M", ("ratings.dat", "movies.dat", "tags.dat"), load_10m),
+)

@@ -24,6 +24,7 @@ import pandas as pd
 from pytest_recsys_mt.datasets import metadata
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.title_list import with_listing
@@ -179,3 +180,15 @@ def _place(files: list[Path], row: int) -> str:
 
 def _line_at(content: bytes, start: int) -> str:
     return content[start : start + 80].split(b"\n")[0].decode("latin-1")
+
+
+FORMATS = (
+    Format(
+        "the Netflix prize",
+        (
+            "movie_titles.txt|movie_titles.csv",
+            "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt",
+        ),
+        load,
+    ),
+)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.plugin.reports import Reported
 from pytest_recsys_mt.plugin.state import (
     AGAIN,
@@ -90,5 +91,5 @@ def _asked_for(config: pytest.Config) -> bool:
     Options in the ini file apply to every command, so they do not count: a run of other tests gets
     no report.
     """
-    switches = {f"--recsys-{name}" for name in ("json", "html", "baseline", "policy")}
+    switches = {option.switch for option in OPTIONS if option.asks_report}
     return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)

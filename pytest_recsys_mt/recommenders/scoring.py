@@ -123,7 +123,7 @@ class ScoringRecommender(ABC):
     """
 
     key: ClassVar[str]
-    """Name in the registry."""
+    """Name in specs. The registry reads it in the source, as the line ``key: ClassVar[str] = "itemknn"``."""
     deterministic: ClassVar[bool] = True
     reads_text: ClassVar[bool] = False
 

@@ -9,7 +9,7 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.engine.settings import RECORDED, Settings
 
 PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
 """Packages whose versions may affect answers or numbers."""
@@ -24,16 +24,9 @@ def settings_of(settings: Settings) -> dict[str, Any]:
     """The settings that answers or verdicts depend on: no paths, no secrets."""
     return {
         **dataclasses.asdict(settings.design),
-        "alpha": settings.alpha,
+        **{name: getattr(settings, name) for name in RECORDED},
         "prompt": settings.prompt or settings.design.prompt,
-        "exact": settings.exact,
-        "mode": settings.mode,
-        "inconclusive": settings.inconclusive,
-        "error_limit": settings.error_limit,
-        "against": settings.against,
-        "judge": settings.judge,
         "past": PAST,
-        "profiler": settings.profiler,
     }
 
 

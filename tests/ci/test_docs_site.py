@@ -88,7 +88,7 @@ def test_the_policy_of_the_page_on_the_gate_is_one(tmp_path: Path) -> None:
 
 
 def test_the_recipes_are_sound_and_name_options_that_there_are() -> None:
-    from pytest_recsys_mt.plugin.options import OPTIONS
+    from pytest_recsys_mt.engine.settings import OPTIONS
 
     text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
     github, gitlab = (

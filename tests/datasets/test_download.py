@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.datasets import download, load
-from pytest_recsys_mt.datasets.download import Source, data_directory, obtain
+from pytest_recsys_mt.datasets.download import data_directory, obtain
+from pytest_recsys_mt.datasets.sources import SOURCES, Source
 from pytest_recsys_mt.errors import DataError
 from tests.datasets import files
 
@@ -240,7 +241,7 @@ def test_workers_that_ask_at_once_download_once(server: Server, tmp_path: Path) 
 
 
 def test_all_official_addresses_are_archives_with_sound_digests() -> None:
-    for source in download.SOURCES.values():
+    for source in SOURCES.values():
         assert (download.BASE_URL + source.path).startswith("https://files.grouplens.org/")
         if source.digest is not None:
             algorithm, _, digest = source.digest.partition(":")

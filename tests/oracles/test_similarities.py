@@ -242,7 +242,7 @@ def test_a_million_pairs_stay_below_a_gibibyte() -> None:
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: similarity_named("rbi"), r"'rbi'.*rbo, kendall.*did you mean 'rbo'"),
+        (lambda: similarity_named("rbi"), r"'rbi'.*kendall, overlap.*did you mean 'rbo'"),
         (lambda: rbo([[1]], [[1]], p=1.0), r"p of rbo.*1\.0"),
         (lambda: fagin([[1]], [[1]], p=2), r"p of fagin.*2"),
         (lambda: overlap([[1.5]], [[1]]), r"integer array.*float64"),

@@ -115,7 +115,7 @@ def test_built_in_names() -> None:
         "userknn": UserKNN,
         "bm25": BM25,
     }
-    assert tuple(kinds) == NAMES[: len(kinds)]
+    assert kinds.keys() <= set(NAMES)
     for name, kind in kinds.items():
         assert type(resolve(name)) is kind
         assert describe(resolve(name)) == name

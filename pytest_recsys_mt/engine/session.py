@@ -23,13 +23,14 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.engine.drift import Drift, asked_again
+from pytest_recsys_mt.engine.drift import asked_again
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import RunAnswers
 from pytest_recsys_mt.engine.user_sample import accepted_draw
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
+from pytest_recsys_mt.gate.document import Drift
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew

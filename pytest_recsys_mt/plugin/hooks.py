@@ -64,6 +64,7 @@ from pytest_recsys_mt.plugin.stash import (
 from pytest_recsys_mt.redaction import redact_report
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.drift import Again
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.engine.session import Session
     from pytest_recsys_mt.engine.trial import Trial
@@ -379,7 +380,7 @@ def _tell_end(session: pytest.Session, open_session: Session) -> None:
             drifts = open_session.drifts()
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    found = {"drifts": drifts, "calls": open_session.drain()}
+    found: Again = {"drifts": drifts, "calls": open_session.drain()}
     if not any(found.values()):
         return
     if hasattr(config, "workerinput"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -23,20 +23,10 @@ def plain(found: Counterexample) -> dict[str, Any]:
         "score": example.score,
         "calls": found.calls,
         "minimal": found.minimal,
-        "source": {
-            **_plain_request(found.source),
-            "answer": list(example.source),
-            "kinds": list(example.source_kinds),
-        },
-        "followup": (
-            None
-            if followup is None
-            else {
-                **_plain_request(followup),
-                "answer": list(example.followup),
-                "kinds": list(example.followup_kinds),
-            }
-        ),
+        "source": _asked(found.source, example.source, example.source_kinds),
+        "followup": None
+        if followup is None
+        else _asked(followup, example.followup, example.followup_kinds),
     }
 
 
@@ -94,7 +84,7 @@ def the_catalogue(seen: int) -> str:
     return "the whole catalogue" + (f" but {seen} more items that the user has" if seen else "")
 
 
-def _plain_request(request: Request) -> dict[str, Any]:
+def _asked(request: Request, answer: Sequence[str], kinds: Sequence[str]) -> dict[str, Any]:
     return {
         "user": request.user,
         "history": [
@@ -116,4 +106,6 @@ def _plain_request(request: Request) -> dict[str, Any]:
         "k": int(request.k),
         "instruction": request.instruction,
         "edits": [repr(edit) for edit in request.edits],
+        "answer": list(answer),
+        "kinds": list(kinds),
     }

@@ -23,16 +23,7 @@ Network = TypeVar("Network", bound=LocalNetwork)
 class HFTextModel(ABC, Generic[Network]):
     """Base of the text models of transformers.
 
-    Args:
-        model: A folder, a ``.gguf`` file, or a Hub repository ``ID[@REVISION]``.
-        network: The class of its weights.
-        max_tokens: The most tokens of one answer.
-        dtype: Type of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
-        device: ``auto`` is a GPU if there is one; else PyTorch's name of a device.
-        device_map: Divides a model among several GPUs, by accelerate's name of a map.
-        exact: Whether to compute in float32, on one thread, by deterministic algorithms.
-        trust_remote_code: Whether Python code that comes with the model may run here: for a Hub
-            model only at the full hash of a commit.
+    The arguments are those of `HFModel`, and `network` is the class of the weights.
 
     Attributes:
         reads_images: Whether it is the class of the specs with ``images=true``.

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.calls.call import AGAIN
+from pytest_recsys_mt.calls.executor import Counted
 from pytest_recsys_mt.engine.runner import Questions, Runner, ask
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.gate.document import Drift
@@ -35,7 +36,7 @@ class Again(TypedDict):
     """What one process found at its end: its drifts, and the calls that it had not counted yet."""
 
     drifts: list[Drift]
-    calls: dict[str, list[Any]]
+    calls: dict[str, list[Counted]]
 
 
 def asked_again(runner: Runner) -> Drift | None:

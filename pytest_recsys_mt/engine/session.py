@@ -7,12 +7,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.abilities import fingerprint_of, method_of
 from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.executor import Ask, Executor
+from pytest_recsys_mt.calls.executor import Ask, Counted, Executor
 from pytest_recsys_mt.calls.failures import Told
 from pytest_recsys_mt.calls.limits import Budget, account
 from pytest_recsys_mt.calls.prices import Prices
@@ -399,7 +399,7 @@ class Session:
         asked = "executor" in self.__dict__
         return self.executor.failures.named_in(text, model) if asked else []
 
-    def drain(self) -> dict[str, list[Any]]:
+    def drain(self) -> dict[str, list[Counted]]:
         """The results of the calls that are not counted yet; see `Executor.drain`."""
         return self.executor.drain() if "executor" in self.__dict__ else {}
 

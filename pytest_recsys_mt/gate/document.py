@@ -232,7 +232,7 @@ class Facts(TypedDict):
     seed: int
     settings: Mapping[str, Any]
     environment: dict[str, str]
-    time: dict[str, Any]
+    time: dict[str, object]
     calls: Calls
     drift: list[Drift]
     results: list[Row]

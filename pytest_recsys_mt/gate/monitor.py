@@ -186,7 +186,7 @@ def can_be_monitored(row: Row) -> bool:
     )
 
 
-def _fact(document: Document, part: str, name: str) -> Any:
+def _fact(document: Document, part: str, name: str) -> object:
     """A fact of a record that comparisons do not need and that is therefore unchecked."""
     facts = document.get(part)
     return facts.get(name) if isinstance(facts, dict) else None
@@ -217,7 +217,7 @@ def _terms(document: Document, row: Row) -> dict[str, Any]:
     }
 
 
-def _differs(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def _differs(old: Mapping[str, object], new: Mapping[str, object]) -> str:
     """The first of the terms that differs, in words."""
     name = next(name for name in new if old[name] != new[name])
     now, was = (

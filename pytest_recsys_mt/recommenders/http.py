@@ -6,7 +6,7 @@ import os
 import queue
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import RecommenderError
@@ -103,7 +103,7 @@ class HTTPRecommender:
         return made
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> Mapping[str, object]:
         """What the answers depend on besides the fingerprint; not how they are fetched."""
         return {"recommender": self.endpoint.url}
 

@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.calls.executor import CallFact, of_one_call
+from pytest_recsys_mt.calls.executor import CallFact, Counted, of_one_call
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import digest_of
@@ -69,7 +69,7 @@ def row_of(
     return clean
 
 
-def _clean(value: Any) -> Any:
+def _clean(value: object) -> Any:
     """`value` with its texts safe for terminals, XML and xdist.
 
     Reasons contain exceptions of users' code, examples contain titles of users' data.
@@ -111,7 +111,7 @@ class Record:
         self._time = time_since(started)
         self._data_digest = ""
         self._rows: list[Row] = []
-        self._calls: dict[str, list[Any]] = {}
+        self._calls: dict[str, list[Counted]] = {}
         self._planned: set[str] = set()
         self._document: Document | None = None
 
@@ -121,7 +121,7 @@ class Record:
 
     def add(
         self,
-        calls: Mapping[str, list[Any]],
+        calls: Mapping[str, list[Counted]],
         planned: Iterable[str] = (),
         data_digest: str = "",
         requests: str = "",

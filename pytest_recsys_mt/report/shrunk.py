@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.requests import Request
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NOTHING = "(nothing)"
 
 
-def plain(found: Counterexample) -> dict[str, Any]:
+def plain(found: Counterexample) -> dict[str, object]:
     """The counterexample as plain data, for the record."""
     example, followup = found.example, found.followup
     return {
@@ -84,7 +84,7 @@ def the_catalogue(seen: int) -> str:
     return "the whole catalogue" + (f" but {seen} more items that the user has" if seen else "")
 
 
-def _asked(request: Request, answer: Sequence[str], kinds: Sequence[str]) -> dict[str, Any]:
+def _asked(request: Request, answer: Sequence[str], kinds: Sequence[str]) -> dict[str, object]:
     return {
         "user": request.user,
         "history": [

@@ -165,7 +165,7 @@ def _environment() -> Environment:
     return made
 
 
-def _clean(value: Any) -> Any:
+def _clean(value: object) -> Any:
     """`value` with all its texts and keys sanitized: a record is untrusted."""
     if isinstance(value, str):
         return sanitize(value)

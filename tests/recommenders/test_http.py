@@ -63,7 +63,7 @@ def first_two(payload: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultServer]:
     """A server whose answers the test chooses; nothing is tried twice unless a test allows it."""
-    monkeypatch.setattr(http, "_MAX_WAIT", 0.0)
+    monkeypatch.setattr(http, "MAX_WAIT", 0.0)
     with FaultServer() as faulty:
         faulty.answer = lambda payload: Reply(first_two(payload))
         yield faulty

@@ -43,7 +43,7 @@ def accuracy_gap(
     context: Context,
     margin: float,
     *,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """Accuracy on less popular items may be lower by at most the margin.
 

@@ -3,7 +3,6 @@
 import dataclasses
 from bisect import bisect
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ def accuracy_kept(
     context: Context,
     margin: float,
     *,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """The change may lower the accuracy by at most the margin, question by question.
 
@@ -89,7 +88,7 @@ def same_choices(
     context: Context,
     limit: float,
     *,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """The text of the chosen option must stay the same in all forms of a question.
 

@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
@@ -23,7 +22,7 @@ def constant_answer(
     context: Context,
     limit: float = 0.75,
     *,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """No place among the options may be chosen in more than `limit` of the answers.
 

@@ -39,7 +39,7 @@ def judged(
 
 
 def obstacle(
-    oracle: str, context: Context, *sides: Choices, details: Mapping[str, Any] | None = None
+    oracle: str, context: Context, *sides: Choices, details: Mapping[str, object] | None = None
 ) -> Verdict | None:
     """The verdict if there is nothing to judge: no questions, or too many failed calls."""
     why = {name: side.why or "no answer" for side in sides for name in side.failed}

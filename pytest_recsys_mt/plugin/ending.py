@@ -19,6 +19,7 @@ from pytest_recsys_mt.plugin.state import (
 )
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.drift import Again
     from pytest_recsys_mt.engine.run import Run
 
 
@@ -76,7 +77,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
             drifts = run.drifts()
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    found = {"drifts": drifts, "calls": run.drain()}
+    found: Again = {"drifts": drifts, "calls": run.drain()}
     if not any(found.values()):
         return
     if hasattr(config, "workerinput"):

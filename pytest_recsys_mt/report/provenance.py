@@ -7,7 +7,6 @@ import datetime
 import platform
 import time
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 from pytest_recsys_mt.engine.settings import RECORDED, Settings
 
@@ -20,7 +19,7 @@ not. An answer to an open question should name none of them, and an answer's pop
 with theirs. In older records it was the history shown; values of both kinds cannot be compared."""
 
 
-def settings_of(settings: Settings) -> dict[str, Any]:
+def settings_of(settings: Settings) -> dict[str, object]:
     """The settings that answers or verdicts depend on: no paths, no secrets."""
     return {
         **dataclasses.asdict(settings.design),
@@ -44,7 +43,7 @@ def environment() -> dict[str, str]:
     return found
 
 
-def time_since(started: float) -> dict[str, Any]:
+def time_since(started: float) -> dict[str, object]:
     """When a run began, in UTC, and how long it took: the only part of a record that differs in a
     second run.
 

@@ -124,5 +124,5 @@ def test_a_model_without_eyes_is_refused(tmp_path: Path) -> None:
     model: Any = resolve(f"hf:{tiny.save(tmp_path)}?images=true")
     with pytest.raises(RecommenderError, match=r"reads no images|cannot be loaded"):
         model.complete([asked(drawn("red"))])
-    with pytest.raises(RecommenderError, match="max_tokens=0"):
+    with pytest.raises(RecommenderError, match="max_tokens must be at least 1, got 0"):
         resolve(f"hf:{tmp_path}?images=true&max_tokens=0")

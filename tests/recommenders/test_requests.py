@@ -172,8 +172,8 @@ def test_fitted_recommenders_survive_pickling(name: str) -> None:
     [
         ("itemknn?neighbours=0", "neighbours must be at least 1, got 0"),
         ("userknn?neighbours=-2", "neighbours must be at least 1, got -2"),
-        ("bm25?k1=-1", "k1 must be 0 or more and finite, got -1.0"),
-        ("bm25?k1=nan", "k1 must be 0 or more and finite, got nan"),
+        ("bm25?k1=-1", "k1 must be at least 0 and finite, got -1.0"),
+        ("bm25?k1=nan", "k1 must be at least 0 and finite, got nan"),
         ("bm25?b=1.5", "b must be from 0 to 1, got 1.5"),
     ],
 )

@@ -77,7 +77,7 @@ class Dialect:
         return None
 
 
-def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+def response_format(schema: Mapping[str, object]) -> dict[str, Any]:
     """The field that forces an answer into a JSON schema."""
     return {
         "type": "json_schema",

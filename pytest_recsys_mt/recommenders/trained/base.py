@@ -1,6 +1,7 @@
 """The recommender around a network: trains or loads it, and scores requests with it."""
 
 import dataclasses
+import math
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import ClassVar, TextIO
 import numpy as np
 import torch
 
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.files import cache_folder_for
@@ -78,27 +80,12 @@ class TrainedRecommender(ScoringRecommender):
     def __post_init__(self) -> None:
         self.folder: Path | None = None
         self.stream: TextIO | None = None
-        self.require_positive("dim", "epochs", "batch", "threads")
-        for name in ("rate", "decay", "patience", "length"):
-            value = getattr(self, name)
-            if not 0 <= value < float("inf") or (name == "rate" and value == 0):
-                least = "above 0" if name == "rate" else "0 or more"
-                raise RecommenderError(f"{self.key}: {name} must be {least}, got {value!r}")
-
-    def require_positive(self, *names: str) -> None:
-        """Refuse parameters below 1."""
-        for name in names:
-            if getattr(self, name) < 1:
-                raise RecommenderError(
-                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
-                )
-
-    def require_share(self, dropout: float) -> None:
-        """Refuse a share to drop that is not from 0 to below 1."""
-        if not 0 <= dropout < 1:
-            raise RecommenderError(
-                f"{self.key}: dropout is a share from 0 to below 1, got {dropout!r}"
-            )
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "dim", "epochs", "batch", "threads"),
+            ("rate", self.rate, 0 < self.rate < math.inf, "above 0"),
+            *specs.at_least(0, self, "decay", "patience", "length"),
+        )
 
     @abstractmethod
     def build(self, training: Training) -> Network:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
@@ -42,7 +43,7 @@ class FM(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("negatives")
+        specs.check(self.key, *specs.at_least(1, self, "negatives"))
 
     def people(self, dataset: Dataset) -> People | None:
         """The features of users, if they are read.
@@ -91,8 +92,11 @@ class DeepFM(FM):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("layers", "width")
-        self.require_share(self.dropout)
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "layers", "width"),
+            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
+        )
 
     def build(self, training: Training) -> Network:
         """A vector and a weight for each feature, and the layers."""

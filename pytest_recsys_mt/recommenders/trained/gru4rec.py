@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
@@ -49,8 +50,11 @@ class GRU4Rec(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("hidden", "negatives", "length")
-        self.require_share(self.dropout)
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "hidden", "negatives", "length"),
+            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
+        )
 
     def build(self, training: Training) -> Network:
         """Embeddings, one layer of GRU, and a projection back to the size of the embeddings."""

@@ -10,6 +10,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import bpr
@@ -47,7 +48,7 @@ class LightGCN(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("layers")
+        specs.check(self.key, *specs.at_least(1, self, "layers"))
 
     def build(self, training: Training) -> Network:
         """Layer 0 of users and items."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, numbered
 from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
@@ -61,13 +61,13 @@ class NRMS(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_positive("heads", "words", "query", "title", "negatives")
-        if self.dim % self.heads:
-            raise RecommenderError(
-                f"{self.key}: dim must be a multiple of heads, got dim={self.dim!r}, "
-                f"heads={self.heads!r}"
-            )
-        self.require_share(self.dropout)
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "heads", "words", "query", "title", "negatives"),
+            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
+        )
+        divides = not self.dim % self.heads
+        specs.check(self.key, ("dim", self.dim, divides, f"a multiple of heads={self.heads!r}"))
 
     def build(self, training: Training) -> Network:
         """Word vectors, and the encoders of titles and of histories."""

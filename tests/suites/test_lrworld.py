@@ -248,7 +248,7 @@ def test_a_run_on_the_embedded_set(
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     monkeypatch.setenv("LRWORLD_DATA", "mini")
     monkeypatch.setenv("LRWORLD_COUNT", str(COUNT))
-    pytester.runpytest_subprocess(
+    pytester.runpytest_inprocess(
         *("--pyargs", "pytest_recsys_mt.suites.lrworld", "-k", "better_than"),
         "--recsys-model=tests.lrworld.scripted:Knowing",
         f"--recsys-users={COUNT}",
@@ -266,7 +266,7 @@ def test_a_run_on_the_embedded_set(
 
 
 def test_a_recommender_that_reads_no_text_skips_them_all(pytester: pytest.Pytester) -> None:
-    done = pytester.runpytest_subprocess(
+    done = pytester.runpytest_inprocess(
         "--pyargs", "pytest_recsys_mt.suites.lrworld", "--recsys-json=record.json"
     )
     assert set(done.parseoutcomes()) == {"skipped"}

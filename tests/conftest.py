@@ -1,5 +1,6 @@
 """What every test needs: a cache of its own, and no answers from earlier runs."""
 
+import os
 import signal
 from pathlib import Path
 
@@ -8,6 +9,11 @@ import pytest
 # Whoever started this in the background of a shell let it ignore Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# There are as many workers as cores. If each computed on all of them, they would wait for each other:
+# torch and BLAS then take twice the time. What a test starts inherits it.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -28,10 +28,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("slow") is not None:
             item.add_marker(pytest.mark.skip(reason="takes minutes; run it with --slow"))
         elif "two workers" in item.name:
-            # What workers change is shown once a file: each further test of it costs seconds.
-            if item.path in on_workers:
+            # What workers change is shown once a folder, and in tests of nothing else: each further one
+            # costs seconds.
+            if item.path.parent in on_workers:
                 item.add_marker(pytest.mark.skip(reason="once more on workers; run it with --slow"))
-            on_workers.add(item.path)
+            on_workers.add(item.path.parent)
 
 
 @pytest.fixture(autouse=True)

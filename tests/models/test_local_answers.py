@@ -10,11 +10,13 @@ import pytest
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Completion, Message, Prompt
+from tests.extras import need
 from tests.models import tiny
 from tests.plugin.conftest import record_of
 
-torch = pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[hf]'")
-pytest.importorskip("transformers", reason="pip install 'pytest-recsys-mt[hf]'")
+need("torch", "transformers")
+
+import torch
 
 from pytest_recsys_mt.llm.local import decoding, fixed_answers, kv_cache
 from pytest_recsys_mt.llm.local.batches import Group

@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-torch = pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[hf]'")
-pytest.importorskip("transformers", reason="pip install 'pytest-recsys-mt[hf]'")
+from tests.extras import need
+
+need("torch", "transformers")
+
+import torch
 
 LOGITS = [2.0, 1.0, 0.0, -1.0, -9.0]
 

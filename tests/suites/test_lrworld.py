@@ -28,10 +28,11 @@ from pytest_recsys_mt.oracles import (
     constant_answer,
     same_choices,
 )
+from tests.extras import need
 from tests.lrworld.made_up import COLOURS, ITEMS, ROOTS, WORLDS, amazon, facts, interactions
 from tests.plugin.conftest import record_of
 
-pytest.importorskip("torch", reason="the neural measures are trained with PyTorch")
+need("torch")
 
 COUNT = 40
 CONTEXT = Context()

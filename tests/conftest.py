@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     on_workers = set[Path]()
     for item in items:
         if item.get_closest_marker("slow") is not None:
-            item.add_marker(pytest.mark.skip(reason="takes minutes; run it with --slow"))
+            item.add_marker(pytest.mark.skip(reason="of the slow set; run it with --slow"))
         elif "two workers" in item.name:
             # What workers change is shown once a folder, and in tests of nothing else: each further one
             # costs seconds.

@@ -165,6 +165,8 @@ def test_a_rating_that_is_no_number_is_an_error_of_its_request_alone(
 
 @everyone
 def test_asking_before_fitting_names_the_recommender_and_the_remedy(name: str) -> None:
+    if name in TRAINED:
+        need("torch", "safetensors")
     unfitted = resolve(name)
     assert isinstance(unfitted, ScoringRecommender)
     message = rf"'{name}'.*call fit\(dataset, seed\) first"

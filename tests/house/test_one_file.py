@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.extras import need
+
 ROOT = Path(__file__).resolve().parents[2]
 RELATION = '''"""Ratings rounded to whole steps."""
 
@@ -142,6 +144,7 @@ def test_a_relation_is_one_file(copy: Path) -> None:
         "-k", "lower_ratings or transformation_is_drawn",
     )  # fmt: skip
     assert int(tests.split(" passed")[0].split()[-1]) >= 14
+    need("mkdocs")
     page = run(copy, "-c", "from scripts.docs_pages import pages; print(pages()['relations.md'])")
     assert "## lower_ratings" in page
     assert "hardly changes when every rating is lower.* Needs" in page
@@ -154,5 +157,6 @@ def test_an_oracle_is_one_file(copy: Path) -> None:
     run(copy, "-m", "pytest", "test_used.py", f"--recsys-json={record}", "-p", "no:cacheprovider")
     (row,) = json.loads(record.read_text())["results"]
     assert (row["oracle"], row["status"]) == ("same_first", "holds")
+    need("mkdocs")
     page = run(copy, "-c", "from scripts.docs_pages import pages; print(pages()['oracles.md'])")
     assert "## same_first" in page

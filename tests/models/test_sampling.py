@@ -21,7 +21,7 @@ def draw(
     from pytest_recsys_mt.llm.local.token_sampling import SeededSampling
 
     sampling = SeededSampling(seeds, **{"temperature": 1.0, **how})
-    tokens = torch.zeros((len(logits), 1), dtype=torch.long)
+    tokens: Any = torch.zeros((len(logits), 1), dtype=torch.long)
     scores = torch.tensor(logits)
     return np.stack([sampling(tokens, scores).argmax(1).numpy() for _ in range(steps)], axis=1)
 

@@ -10,12 +10,14 @@ import pytest
 import yaml
 
 from pytest_recsys_mt import oracles, relations
+from tests.extras import need
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @cache
 def generator() -> ModuleType:
+    need("mkdocs")
     spec = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
     assert spec is not None
     assert spec.loader is not None

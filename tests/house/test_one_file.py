@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.extras import need
+
 ROOT = Path(__file__).resolve().parents[2]
 RELATION = '''"""Ratings rounded to whole steps."""
 
@@ -290,7 +292,9 @@ def copy(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "pytest_recsys_mt", tmp_path / "pytest_recsys_mt", ignore=left_out)
     for folder in ("oracles", "recommenders", "relations", "strategies"):
         shutil.copytree(ROOT / "tests" / folder, tmp_path / "tests" / folder, ignore=left_out)
-    for name in ("scripts/docs_pages.py", "scripts/exports", "SECURITY.md", "pyproject.toml"):
+    for name in (
+        "scripts/docs_pages.py", "scripts/exports", "SECURITY.md", "pyproject.toml", "tests/extras.py",
+    ):  # fmt: skip
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "tests" / "__init__.py").touch()
@@ -320,6 +324,7 @@ def passed(copy: Path, selected: str, *places: str) -> int:
 
 def page_of(copy: Path, kind: str) -> str:
     """The page of the documentation on a kind."""
+    need("mkdocs")
     code = f"from scripts.docs_pages import {kind}_page; print(*{kind}_page(), sep=chr(10))"
     return run(copy, "-c", code)
 

@@ -10,6 +10,7 @@ import pytest
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Message, Prompt
+from tests.extras import need
 from tests.models import tiny
 from tests.models.test_images import drawn
 
@@ -22,6 +23,7 @@ TEMPLATE = (
 
 def save(folder: Path, template: str | None = TEMPLATE) -> Path:
     """A LLaVA of a few thousand weights, drawn from a seed, with its processor."""
+    need("torch", "transformers")
     import torch
     from transformers import (
         AutoModelForImageTextToText,

@@ -30,8 +30,9 @@ from pytest_recsys_mt.relations import (
 )
 from pytest_recsys_mt.requests import Item, Request, Scale, World
 from pytest_recsys_mt.verdict import Verdict
+from tests.extras import need
 
-pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[train]'")
+need("torch")
 
 RING = 30
 USERS = 90

@@ -10,8 +10,6 @@ or no bound count as none missed. Last, effects of places of which the largest i
 every "holds" is an error.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")

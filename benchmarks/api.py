@@ -18,8 +18,6 @@ executor, which looks each call up, asks, and has each answer on the disk before
 replay of the same calls by an executor that finds all of them in the cache.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

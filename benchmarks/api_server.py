@@ -4,8 +4,6 @@
 delay in milliseconds is the first part of the path: ``http://127.0.0.1:PORT/50/v1``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

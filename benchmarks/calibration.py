@@ -7,8 +7,6 @@ Prints Markdown, in minutes on one core. Users' effects are drawn from distribut
 made as soon as it reaches 1/alpha. Runs of fewer users are the beginnings of those of most users.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

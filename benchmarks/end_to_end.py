@@ -7,8 +7,6 @@ of sound and faulty recommenders over the embedded dataset, one run a seed. The 
 every number of processes.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

@@ -6,8 +6,6 @@ ratios, not the seconds. implicit takes part where it is installed.
     python benchmarks/knn.py [--users 6040] [--items 3706] [--ratings 1000209]
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

@@ -12,8 +12,6 @@ The second measures prompts of about 600 tokens, 8 to 64 out, on a model of the 
 with random weights in bfloat16, against the matrix products that the card does in the same run.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import time

@@ -11,8 +11,6 @@ ended after ``--limit`` seconds is left out, and so is mlxtend where its table o
 fit into the memory there is. Seconds are those of the processor, on one thread.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

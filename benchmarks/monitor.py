@@ -6,8 +6,6 @@ Prints Markdown, in minutes on one core. Effects of users are drawn, the bets ar
 (`pytest_recsys_mt.oracles.statistics.breaks`). A break comes after 30 nights.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

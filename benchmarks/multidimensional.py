@@ -6,8 +6,6 @@
 One column a recommender: every benchmark value with its bounds, and the curves of the sweeps.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -9,8 +9,6 @@ numba is installed (it is no dependency), a compiled loop is shown beside, its r
 Last, the sign-flip test of 30 relations at once, against `scipy.stats.permutation_test` on the same.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 

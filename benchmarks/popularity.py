@@ -9,8 +9,6 @@ ten items are asked of the user's other ratings. Printed are means over the fold
 error of the mean, as Markdown. ``--prompt`` names the templates for language models, one row each.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

@@ -7,8 +7,6 @@ distributions (its Figure 1). Right: means over the first n items, of popularity
 each in units of its value at the end (its Figure 5); a jump is one item that decides the mean.
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

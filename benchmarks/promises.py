@@ -1,19 +1,15 @@
 """The promises of the metamorphic suite, judged in this process: runner, oracles, no pytest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_recsys_mt import oracles, relations, thresholds
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.calls.limits import Limits
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.plugin.options import OPTIONS
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.verdict import Verdict
 
@@ -144,14 +140,4 @@ def settings_of(design: Design, seed: int, cache: Path) -> Settings:
         seed: Of the run.
         cache: Folder of the answers.
     """
-    facts = {
-        **{option.name.replace("-", "_"): option.default for option in OPTIONS},
-        "models": (),
-        "models_given": False,
-        "limits": Limits(),
-        "design": design,
-        "seed": seed,
-        "cache": cache,
-    }
-    names = {field.name for field in fields(Settings)}
-    return Settings(**{name: value for name, value in facts.items() if name in names})
+    return Settings(models=(), design=design, seed=seed, cache=cache)

@@ -12,8 +12,6 @@ values of all seeds together. ``--yardstick`` names the interpreter of an enviro
 is installed; it gets the split and gives scores, so implicit need not be installed here.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

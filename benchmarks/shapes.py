@@ -1,7 +1,5 @@
 """Distributions of users' effects whose true mean is known exactly, in [-1/2, 1]."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """Effects of real lists: simulated users whose answers are noisy, scored by the kernel that oracles use."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What benchmarks print, as Markdown tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import mean, median

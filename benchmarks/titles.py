@@ -9,8 +9,6 @@ which is known by the IMDb number, so nothing there is labelled by us. A film th
 under two numbers counts as wrong there.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

@@ -12,8 +12,6 @@ are measured in turn, and the table has the medians of the rounds.
 An epoch shows every interaction once, in each of them, but for what says otherwise in its name.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

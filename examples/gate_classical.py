@@ -6,8 +6,6 @@ The first run is kept as the baseline. The same model passes; one that recommend
 promises about its lists, and is stopped because it finds the next film less often.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

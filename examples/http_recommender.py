@@ -7,8 +7,6 @@ Put your own address in the place of the server's. The token stands in the envir
 server that may get it.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -7,8 +7,6 @@ It likes what shares genres and directors with the history. Set SHOP_TOKEN, and 
 ``Authorization: Bearer`` with that token.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

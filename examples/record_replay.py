@@ -7,8 +7,6 @@ candidates of a prompt in their order, so it breaks the promise about shuffled o
 set OPENAI_BASE_URL and OPENAI_API_KEY.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

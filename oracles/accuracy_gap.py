@@ -1,7 +1,5 @@
 """Questions about less popular items must be answered as well as those about popular ones."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -45,7 +43,7 @@ def accuracy_gap(
     context: Context,
     margin: float,
     *,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """Accuracy on less popular items may be lower by at most the margin.
 

@@ -1,7 +1,5 @@
 """Checks of oracle arguments, so that all oracles report errors in the same words."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -10,11 +8,7 @@ from pytest_recsys_mt.errors import OracleError
 
 
 def share(oracle: str, name: str, value: Any) -> float:
-    """A number strictly between 0 and 1: margins of similarities and rates.
-
-    Raises:
-        OracleError: If the value is invalid.
-    """
+    """A number strictly between 0 and 1: margins of similarities and rates."""
     number = finite(oracle, name, value)
     if not 0 < number < 1:
         raise OracleError(
@@ -25,11 +19,7 @@ def share(oracle: str, name: str, value: Any) -> float:
 
 
 def not_negative(oracle: str, name: str, value: Any) -> float:
-    """A finite number of at least 0: margins of scores.
-
-    Raises:
-        OracleError: If the value is invalid.
-    """
+    """A finite number of at least 0: margins of scores."""
     number = finite(oracle, name, value)
     if number < 0:
         raise OracleError(f"{oracle}: {name} must be at least 0, got {value!r}")
@@ -37,11 +27,7 @@ def not_negative(oracle: str, name: str, value: Any) -> float:
 
 
 def one_side(oracle: str, name: str, value: Any) -> Answers:
-    """The answers of one side.
-
-    Raises:
-        OracleError: If the value is invalid.
-    """
+    """The answers of one side."""
     if not all(hasattr(value, part) for part in ("sample", "pair", "context", "label")):
         raise OracleError(
             f"{oracle}: {name} must be answers as a metamorphic test is given them (source, "
@@ -52,11 +38,7 @@ def one_side(oracle: str, name: str, value: Any) -> Answers:
 
 
 def two_sides(oracle: str, source: Any, followup: Any) -> None:
-    """The answers of two different sides.
-
-    Raises:
-        OracleError: If a value is invalid, or both are the same answers.
-    """
+    """The answers of two different sides."""
     one_side(oracle, "source", source)
     one_side(oracle, "followup", followup)
     if source is followup:
@@ -67,11 +49,7 @@ def two_sides(oracle: str, source: Any, followup: Any) -> None:
 
 
 def finite(oracle: str, name: str, value: Any) -> float:
-    """A finite number.
-
-    Raises:
-        OracleError: If the value is invalid.
-    """
+    """A finite number."""
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -3,8 +3,6 @@
 The value is needed whatever the verdict, so all users are asked.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 
@@ -12,7 +10,8 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Sample
 from pytest_recsys_mt.errors import NotApplicable, OracleError
-from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
+from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
+from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
@@ -21,6 +20,8 @@ from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 
+__all__ = ["at_least", "at_most", "within"]
+
 
 def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float) -> Verdict:
     """The mean score over users, or an aggregate of them, must reach the threshold.
@@ -28,7 +29,7 @@ def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float)
     Args:
         answers: Answers of either side.
         score: A name from `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, a name from
-            `oracles.aggregates.aggregate.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
+            `oracles.aggregates.measures.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
         threshold: The smallest allowed mean, in the unit of the score.
 
     Returns:
@@ -122,11 +123,6 @@ def _judge(
 
 def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     """The mean score of each user's answers.
-
-    Args:
-        sample: The answers.
-        context: Holds the data that scores need.
-        score: The score of one answer.
 
     Returns:
         One value per user with a scored answer. Users without any recommendation are errors. Users

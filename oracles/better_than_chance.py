@@ -1,9 +1,6 @@
 """Multiple-choice questions must be answered better than by guessing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
@@ -19,7 +16,7 @@ def better_than_chance(
     threshold: float | None = None,
     *,
     metric: str = "accuracy",
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """The share of right answers must be above a threshold, by default chance.
 

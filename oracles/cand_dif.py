@@ -5,8 +5,6 @@ Source:
     tables use. Accuracy is first averaged over users and then transformed.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from functools import partial
@@ -24,6 +22,8 @@ from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 from pytest_recsys_mt.verdict import Verdict
+
+__all__ = ["cand_dif", "cand_dif_within"]
 
 
 def cand_dif(first: float, random: float) -> float | None:

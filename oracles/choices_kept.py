@@ -1,11 +1,8 @@
 """A change to multiple-choice questions must not change the answers."""
 
-from __future__ import annotations
-
 import dataclasses
 from bisect import bisect
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +14,8 @@ from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict import Example, Verdict
 
+__all__ = ["accuracy_kept", "relative_change", "same_choices"]
+
 
 def accuracy_kept(
     source: Choices,
@@ -24,7 +23,7 @@ def accuracy_kept(
     context: Context,
     margin: float,
     *,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """The change may lower the accuracy by at most the margin, question by question.
 
@@ -89,7 +88,7 @@ def same_choices(
     context: Context,
     limit: float,
     *,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """The text of the chosen option must stay the same in all forms of a question.
 

@@ -5,13 +5,10 @@ about equally often. A model that always chooses the same place is right wheneve
 stands there. Its score is near chance, and a table of scores does not show the fault.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
@@ -25,7 +22,7 @@ def constant_answer(
     context: Context,
     limit: float = 0.75,
     *,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """No place among the options may be chosen in more than `limit` of the answers.
 
@@ -95,22 +92,13 @@ def constant_answer(
 
 
 def entropy(places: list[int], options: int) -> float:
-    """Shannon's entropy of the chosen places over its maximum: 0 for one place, 1 for uniform choices.
-
-    Args:
-        places: The chosen places, from 0; at least one.
-        options: Number of options.
-    """
+    """Shannon's entropy of the chosen places over its maximum: 0 for one place, 1 for uniform choices."""
     shares = [count / len(places) for count in Counter(places).values()]
     return abs(sum(share * math.log(share) for share in shares)) / math.log(options)
 
 
 def uniform_p(places: list[int], options: int) -> float | None:
     """P-value of Pearson's chi-square test that all places are chosen equally often.
-
-    Args:
-        places: The chosen places, from 0.
-        options: Number of options.
 
     Returns:
         None below five answers per option, because the chi-square approximation fails there.

@@ -1,7 +1,5 @@
 """The points of a curve: a mean score at each step of a series, with its bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

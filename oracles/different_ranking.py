@@ -1,15 +1,11 @@
 """The ranking must change."""
 
-from __future__ import annotations
-
 import dataclasses
 
-from pytest_recsys_mt.answers import Answers, Asked, Pairs
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.effect import similarity_effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.oracles.similarities.similarity import similarity_named
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
+from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
+from pytest_recsys_mt.oracles.similarities.similarity import Similarity
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -38,15 +34,19 @@ def different_ranking(
     Raises:
         OracleError: If an argument is invalid.
     """
-    oracle = f"different_ranking:{similarity}"
-    function = similarity_named(similarity)
-    claim = Claim(oracle, "at least", share(oracle, "margin", margin))
-    return judge_pair(
+    return judge_agreement(
+        "different_ranking",
         source,
         followup,
-        claim,
-        lambda pairs, context: similarity_effects(_open_to_both(pairs), context, function),
+        similarity,
+        margin,
+        promise="at least",
+        effects=_effects,
     )
+
+
+def _effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effects:
+    return similarity_effects(_open_to_both(pairs), context, similarity)
 
 
 def _open_to_both(pairs: Pairs) -> Pairs:

@@ -1,20 +1,22 @@
 """A score of the answers must move in a stated direction."""
 
-from __future__ import annotations
-
 import dataclasses
+from functools import partial
 from itertools import chain
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
+from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
+from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_difference
-from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.difference import Unscored, paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
+
+__all__ = ["decreases", "increases"]
 
 
 def increases(
@@ -41,7 +43,7 @@ def increases(
     Raises:
         OracleError: If an argument is invalid.
     """
-    return _judge("increases", 1, source, followup, score, margin)
+    return judge_score("increases", "at least", 1, source, followup, score, margin)
 
 
 def decreases(
@@ -66,7 +68,7 @@ def decreases(
     Raises:
         OracleError: If an argument is invalid.
     """
-    return _judge("decreases", -1, source, followup, score, margin)
+    return judge_score("decreases", "at least", -1, source, followup, score, margin)
 
 
 def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign: int) -> Effects:
@@ -105,25 +107,18 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
     return effects
 
 
-def _judge(
+def judge_score(
     oracle: str,
+    promise: Promise,
     sign: int,
     source: Answers,
     followup: Answers,
     score: str | Score | Aggregate,
     margin: float,
 ) -> Verdict:
+    """Judge the mean of `score_effects` against a margin of at least 0, for the oracle of that name."""
     named = measure_named(score)
     oracle = f"{oracle}:{named.name}"
-    claim = Claim(
-        oracle,
-        "at least",
-        not_negative(oracle, "margin", margin),
-        ask_everybody=isinstance(named, Aggregate),
-    )
-    return judge_pair(
-        source,
-        followup,
-        claim,
-        lambda pairs, context: score_effects(pairs, context, named, sign),
-    )
+    least = not_negative(oracle, "margin", margin)
+    claim = Claim(oracle, promise, least, ask_everybody=isinstance(named, Aggregate))
+    return judge_pair(source, followup, claim, partial(score_effects, score=named, sign=sign))

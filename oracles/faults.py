@@ -1,7 +1,5 @@
 """Faults within one answer: repeated items, items not offered, missing places."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 
 import numpy as np
@@ -15,6 +13,8 @@ from pytest_recsys_mt.oracles.scores.short_lists import short_list
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import Verdict
+
+__all__ = ["complete_list", "no_repeats", "only_candidates"]
 
 Offer = Collection[str]
 """Ids of the items that a request offers."""

@@ -1,8 +1,7 @@
 """Only few users' answers may change."""
 
-from __future__ import annotations
-
 import math
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -10,21 +9,15 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import (
     Moved,
     agreement_of,
     beyond_noise,
     similarity_effects,
 )
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.oracles.similarities.similarity import (
-    Similarity,
-    least_effect,
-    similarity_named,
-)
+from pytest_recsys_mt.oracles.similarities.similarity import Similarity, least_effect
 from pytest_recsys_mt.verdict import Verdict
 
 MOST = 4
@@ -69,22 +62,16 @@ def low_churn(
     Raises:
         OracleError: If an argument is invalid.
     """
-    oracle = f"low_churn:{similarity}"
-    function = similarity_named(similarity)
     if not 0 <= beyond < 1:
-        raise OracleError(f"{oracle}: beyond must lie in [0, 1), got {beyond!r}")
+        raise OracleError(f"low_churn:{similarity}: beyond must lie in [0, 1), got {beyond!r}")
 
     def measure(
         source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
     ) -> Moved:
         return _churn(source[:, :MOST], followup[:, :MOST], similarity, beyond)
 
-    return judge_pair(
-        source,
-        followup,
-        Claim(oracle, "at most", share(oracle, "margin", margin)),
-        lambda pairs, context: similarity_effects(pairs, context, function, measure=measure),
-    )
+    effects = partial(similarity_effects, measure=measure)
+    return judge_agreement("low_churn", source, followup, similarity, margin, effects=effects)
 
 
 def _churn(

@@ -1,7 +1,5 @@
 """Accuracy must not fall from step to step as requests grow richer."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from functools import partial
@@ -11,7 +9,8 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
+from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
+from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative, one_side
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judging.claim import Claim

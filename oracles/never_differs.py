@@ -1,7 +1,5 @@
 """A deterministic recommender always gives the same answer: one counterexample refutes it."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

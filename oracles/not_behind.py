@@ -1,7 +1,5 @@
 """One recommender must not be behind another, on the same users."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,6 +12,8 @@ from pytest_recsys_mt.oracles.statistics.crossing_point import crossing_point
 from pytest_recsys_mt.oracles.statistics.paired_difference import paired_difference
 from pytest_recsys_mt.oracles.user_scores import incomplete, user_scores
 from pytest_recsys_mt.verdict import Status, Verdict
+
+__all__ = ["ahead_when_cold", "not_behind"]
 
 
 def not_behind(

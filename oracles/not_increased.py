@@ -1,13 +1,8 @@
 """A mean score of the answers must not rise."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
-from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.direction import score_effects
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
+from pytest_recsys_mt.oracles.direction import judge_score
 from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.verdict import Verdict
 
@@ -31,12 +26,4 @@ def not_increased(
     Raises:
         OracleError: If an argument is invalid.
     """
-    named = measure_named(score)
-    oracle = f"not_increased:{named.name}"
-    most = not_negative(oracle, "margin", margin)
-    return judge_pair(
-        source,
-        followup,
-        Claim(oracle, "at most", most, ask_everybody=isinstance(named, Aggregate)),
-        lambda pairs, context: score_effects(pairs, context, named, 1),
-    )
+    return judge_score("not_increased", "at most", 1, source, followup, score, margin)

@@ -1,7 +1,5 @@
 """The candidate whose title was changed must not rise."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.arguments import share

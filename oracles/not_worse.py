@@ -1,7 +1,5 @@
 """The answers must stay as accurate."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.arguments import share
@@ -44,11 +42,6 @@ def not_worse(
 
 def metric_losses(pairs: Pairs, context: Context, metric: Metric) -> Effects:
     """The fall of each user's mean metric from source to follow-up.
-
-    Args:
-        pairs: The answers of both sides.
-        context: Whether the recommender is deterministic.
-        metric: The metric of one answer.
 
     Returns:
         One effect in [-1, 1] per user with a held-out item.

@@ -7,8 +7,6 @@ procedure has two faults. Its unit is the run, so with enough runs any differenc
 p-value above alpha shows nothing. `same_ranking` fixes both.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections import Counter
@@ -27,6 +25,8 @@ from pytest_recsys_mt.oracles.judging.ladder import counted
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean
 from pytest_recsys_mt.verdict import Verdict
+
+__all__ = ["paper_t_test", "t_from_summary"]
 
 TOO_FEW_RUNS = (
     "the paper's test needs two runs of the unchanged request besides the baseline and two of the "
@@ -105,16 +105,7 @@ def t_from_summary(
 
 
 class TwoSamples(Mean):
-    """The difference of two means by the pooled t distribution, from summaries.
-
-    Args:
-        means: Means of the two samples.
-        deviations: Their standard deviations (n - 1).
-        counts: Their sizes.
-
-    Raises:
-        OracleError: If a count is below 2, a deviation negative, or both deviations are 0.
-    """
+    """The difference of two means by the pooled t distribution, from summaries."""
 
     def __init__(
         self,

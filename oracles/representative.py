@@ -1,7 +1,5 @@
 """The sampled users must be like all users."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share

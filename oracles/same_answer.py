@@ -1,7 +1,5 @@
 """The same request with the same seed must get the same answer."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs

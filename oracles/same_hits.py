@@ -1,7 +1,5 @@
 """The same share of answers must hit the held-out item."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,13 +1,10 @@
 """Items that both requests offer must keep their order."""
 
-from __future__ import annotations
+from functools import partial
 
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.oracles.similarities.similarity import similarity_named
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -34,12 +31,5 @@ def same_order(
     Raises:
         OracleError: If an argument is invalid.
     """
-    oracle = f"same_order:{similarity}"
-    function = similarity_named(similarity)
-    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
-    return judge_pair(
-        source,
-        followup,
-        claim,
-        lambda pairs, context: similarity_effects(pairs, context, function, shared_only=True),
-    )
+    effects = partial(similarity_effects, shared_only=True)
+    return judge_agreement("same_order", source, followup, similarity, margin, effects=effects)

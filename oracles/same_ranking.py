@@ -1,13 +1,7 @@
 """The ranking must stay the same."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.effect import similarity_effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.oracles.similarities.similarity import similarity_named
+from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -32,12 +26,4 @@ def same_ranking(
     Raises:
         OracleError: If an argument is invalid.
     """
-    oracle = f"same_ranking:{similarity}"
-    function = similarity_named(similarity)
-    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
-    return judge_pair(
-        source,
-        followup,
-        claim,
-        lambda pairs, context: similarity_effects(pairs, context, function),
-    )
+    return judge_agreement("same_ranking", source, followup, similarity, margin)

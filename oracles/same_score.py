@@ -1,10 +1,9 @@
 """A mean score of the answers must stay the same."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate, measure_named
+from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
+from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judging.claim import Claim

@@ -1,13 +1,7 @@
 """The items must stay the same, in any order."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.effect import similarity_effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.oracles.similarities.similarity import similarity_named
+from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -28,12 +22,6 @@ def same_set(
     Raises:
         OracleError: If an argument is invalid.
     """
-    oracle = f"same_set:{similarity}"
-    function = similarity_named(similarity, among=("overlap", "jaccard"))
-    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
-    return judge_pair(
-        source,
-        followup,
-        claim,
-        lambda pairs, context: similarity_effects(pairs, context, function),
+    return judge_agreement(
+        "same_set", source, followup, similarity, margin, among=("overlap", "jaccard")
     )

@@ -1,7 +1,5 @@
 """How far a recommender agrees with itself."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample

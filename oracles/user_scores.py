@@ -1,7 +1,5 @@
 """One score per user, for tests of two recommenders on the same users."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 
@@ -14,19 +12,14 @@ from pytest_recsys_mt.oracles.judging.ladder import without_verdict
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.verdict import Verdict
 
+__all__: list[str] = []  # what oracles share, and none itself
+
 
 def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dict[str, Floats]:
     """The scores on each side of the users that have a score on all sides.
 
-    Args:
-        sides: Answers of any recommenders and designs.
-        score: As in `at_least`.
-
     Returns:
         Arrays of shape ``(sides,)`` by user, in the order of the first side.
-
-    Raises:
-        OracleError: If there is no such score.
     """
     named = score_named(score)
     columns = []
@@ -42,17 +35,9 @@ def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dic
 def incomplete(oracle: str, sides: Sequence[Answers], score: str | Score) -> Verdict | None:
     """The verdict if a side lacks too many users for any claim; it is not reported yet.
 
-    Args:
-        oracle: Name of the oracle, as in the verdict.
-        sides: Answers of any recommenders and designs.
-        score: As in `at_least`.
-
     Returns:
         ``inconclusive`` for the first side with users that were not asked, ``error`` for the first
         side with too many failed users, None if there is no such side.
-
-    Raises:
-        OracleError: If there is no such score.
     """
     named = score_named(score)
     for answers in sides:

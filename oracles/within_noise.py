@@ -1,7 +1,6 @@
 """The answers must stay within the recommender's own noise: they may vary less, but must not move."""
 
-from __future__ import annotations
-
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -9,16 +8,14 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import (
     Moved,
     agreement_between,
     agreement_within,
     similarity_effects,
 )
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.oracles.similarities.similarity import Similarity, choices, similarity_named
+from pytest_recsys_mt.oracles.similarities.similarity import Similarity, choices
 from pytest_recsys_mt.verdict import Verdict
 
 Noise = Literal["source", "followup"]
@@ -62,10 +59,10 @@ def within_noise(
     Raises:
         OracleError: If an argument is invalid.
     """
-    oracle = f"within_noise:{similarity}"
-    function = similarity_named(similarity)
     if noise not in SIDES:
-        raise OracleError(f"{oracle}: there is no side {noise!r}; {choices(noise, SIDES)}")
+        raise OracleError(
+            f"within_noise:{similarity}: there is no side {noise!r}; {choices(noise, SIDES)}"
+        )
 
     def measure(
         source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
@@ -74,9 +71,5 @@ def within_noise(
         agreement = agreement_between(source, followup, similarity)
         return Moved(floor - agreement, floor, agreement)
 
-    return judge_pair(
-        source,
-        followup,
-        Claim(oracle, "at most", share(oracle, "margin", margin)),
-        lambda pairs, context: similarity_effects(pairs, context, function, measure=measure),
-    )
+    effects = partial(similarity_effects, measure=measure)
+    return judge_agreement("within_noise", source, followup, similarity, margin, effects=effects)

@@ -55,7 +55,7 @@ def method_of(asked: object, name: Method) -> Callable[..., Any] | None:
     return method
 
 
-def identity_of(asked: object) -> Mapping[str, Any] | None:
+def identity_of(asked: object) -> Mapping[str, object] | None:
     """The attribute ``identity``: all that its answers depend on, for the cache key."""
     identity = getattr(asked, "identity", None)
     return identity if isinstance(identity, Mapping) else None

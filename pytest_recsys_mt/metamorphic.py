@@ -71,7 +71,8 @@ def name_of(transformation: object) -> str:
         UnnamedTransformation: For a lambda, a partial, or an object without ``name``; for a factory
             of transformations that was not called.
     """
-    if getattr(transformation, "__annotations__", {}).get("return") == "Transformation":
+    returned = getattr(transformation, "__annotations__", {}).get("return")
+    if getattr(returned, "__name__", returned) == "Transformation":
         made = getattr(transformation, "__name__", "")
         raise UnnamedTransformation(
             f"{made} makes a transformation and is none itself: call it, as in "

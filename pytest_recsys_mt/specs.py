@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
@@ -17,6 +18,35 @@ _BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "
 
 RESOURCES = {"cpus": 0.01, "gpus": 0.0}
 """Parameters of every spec that its recommender does not receive, with the least value of each."""
+
+
+Rule = tuple[str, object, bool, str]
+"""The name of an argument, its value, whether it fits, and what it must be."""
+
+
+def check(where: str, *rules: Rule) -> None:
+    """Check the arguments of a recommender, which come from a spec or from Python.
+
+    Args:
+        where: Whose arguments they are.
+        *rules: What holds for them.
+
+    Raises:
+        RecommenderError: If one does not fit; the first of them.
+    """
+    for name, value, fits, allowed in rules:
+        if not fits:
+            raise RecommenderError(f"{where}: {name} must be {allowed}, got {value!r}")
+
+
+def at_least(least: int, owner: object, *names: str) -> list[Rule]:
+    """The rules that the named attributes of `owner` are finite and not below `least`."""
+    rules: list[Rule] = []
+    for name in names:
+        value = getattr(owner, name)
+        allowed = f"at least {least}" + " and finite" * isinstance(value, float)
+        rules.append((name, value, least <= value < math.inf, allowed))
+    return rules
 
 
 def split(spec: str) -> tuple[str, dict[str, str]]:

@@ -37,11 +37,15 @@ from pytest_recsys_mt.relations.truncate_history import truncate_history as trun
 from pytest_recsys_mt.relations.typos import typos as typos
 from pytest_recsys_mt.relations.with_profile import with_profile as with_profile
 
-# The imports above are for editors and type checkers; scripts/exports writes them. What lies in this folder is
-# public with or without them: in each module, the relation of the module's own name.
-_FOUND = {
-    name: import_module(f"{__name__}.{name}") for _, name, _ in pkgutil.iter_modules(__path__)
+# The imports above are for editors and type checkers; scripts/exports writes them. What a module of this folder offers
+# is public with or without them: the names of its `__all__`, or else the relation of the module's own name.
+_MODULES = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+FOUND = {
+    name: module
+    for module in _MODULES
+    for name in getattr(module, "__all__", [module.__name__.rpartition(".")[2]])
+    if hasattr(module, name)
 }
-globals().update({name: getattr(at, name) for name, at in _FOUND.items() if hasattr(at, name)})
+globals().update({name: getattr(module, name) for name, module in FOUND.items()})
 
-__all__ = ["Transformation", *sorted(name for name, at in _FOUND.items() if hasattr(at, name))]  # noqa: PLE0604
+__all__ = [*sorted(FOUND)]  # noqa: PLE0604

@@ -1,18 +1,11 @@
 """More candidates, drawn from the rest of the catalogue."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import strays
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 @usual(2)

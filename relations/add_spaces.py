@@ -1,19 +1,13 @@
 """MR3 of the metamorphic paper: stray spaces inside the words of the prompt."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import edit_seed, some_of
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 PAPER_RATE = 0.32
 """The paper's example has 69 extra spaces at the 218 places between two visible characters."""

@@ -3,8 +3,6 @@
 Plain values (never numpy scalars) keep names stable and edits serialisable.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import operator
@@ -15,11 +13,7 @@ from pytest_recsys_mt.errors import RelationError
 
 
 def number(relation: str, name: str, value: float) -> float:
-    """`value` as a finite float.
-
-    Raises:
-        RelationError: If it is not a finite number.
-    """
+    """`value` as a finite float."""
     try:
         plain = math.nan if isinstance(value, bool | str) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -30,11 +24,7 @@ def number(relation: str, name: str, value: float) -> float:
 
 
 def count(relation: str, name: str, value: SupportsIndex) -> int:
-    """`value` as an integer of at least 1.
-
-    Raises:
-        RelationError: If the value is invalid.
-    """
+    """`value` as an integer of at least 1."""
     try:
         plain = 0 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -45,11 +35,7 @@ def count(relation: str, name: str, value: SupportsIndex) -> int:
 
 
 def share(relation: str, name: str, value: float) -> float:
-    """`value` as a float in (0, 1].
-
-    Raises:
-        RelationError: If it is outside (0, 1].
-    """
+    """`value` as a float in (0, 1]."""
     plain = number(relation, name, value)
     if not 0 < plain <= 1:
         raise RelationError(
@@ -60,11 +46,7 @@ def share(relation: str, name: str, value: float) -> float:
 
 
 def choice(relation: str, name: str, value: str, valid: Sequence[str]) -> str:
-    """`value`, if it is one of `valid`.
-
-    Raises:
-        RelationError: If it is not. The message gives the valid values and the nearest match.
-    """
+    """`value`, if it is one of `valid`."""
     if value in valid:
         return value
     near = difflib.get_close_matches(str(value), valid, n=1)

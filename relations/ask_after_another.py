@@ -21,19 +21,12 @@ Example:
     (1, [('b', 10.0)])
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations.rename_user import rename_user
 from pytest_recsys_mt.relations.scale_ratings import scale_ratings
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.swap_history import swap_history
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 _OTHER = (swap_history, scale_ratings(2), rename_user)
 
@@ -53,7 +46,6 @@ ask_after_another = Transformation(
     name="ask_after_another",
     apply=_apply,
     promise="A request gets the same answer whatever request was sent right before it.",
-    changes=frozenset(),
     needs=frozenset({"ratings"}),
     origin=HOUSE,
     may_keep=True,

@@ -16,28 +16,12 @@ Example:
     'alone'
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-
-def _apply(request: Request, rng: Generator, world: World) -> Request:
-    return request
-
 
 ask_alone = Transformation(
     name="ask_alone",
-    apply=_apply,
     promise="A request that is sent by itself gets the same answer as in a batch with others.",
-    changes=frozenset(),
-    needs=frozenset(),
     origin=HOUSE,
     may_keep=True,
     asked="alone",

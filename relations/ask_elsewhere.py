@@ -18,28 +18,12 @@ Example:
     'elsewhere'
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-
-def _apply(request: Request, rng: Generator, world: World) -> Request:
-    return request
-
 
 ask_elsewhere = Transformation(
     name="ask_elsewhere",
-    apply=_apply,
     promise="A request gets the same answer from another process with the same recommender.",
-    changes=frozenset(),
-    needs=frozenset(),
     origin=HOUSE,
     may_keep=True,
     asked="elsewhere",

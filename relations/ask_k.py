@@ -1,17 +1,10 @@
 """A list of another length."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 @usual(2)
@@ -53,7 +46,6 @@ def ask_k(k: int) -> Transformation:
         apply=apply,
         promise="Lists of two lengths agree over the length of the shorter one.",
         changes=frozenset({"k"}),
-        needs=frozenset(),
         origin=METAMORPHIC,
     )
 

@@ -1,17 +1,12 @@
 """The prompt in upper case or in lower case."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAL
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 MODES = ("upper", "lower")
 

@@ -1,17 +1,12 @@
 """One demonstration in the prompt, made from the choices of several other users."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import AGGREGATED_DEMONSTRATIONS
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Item, Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 DONORS: Final = 16
 """How many users are considered."""

@@ -1,16 +1,11 @@
 """Random draws that several relations share; they use only the given generator or a stored seed."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations.transformation import Generator
 from pytest_recsys_mt.requests import Item, Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:

@@ -1,17 +1,10 @@
 """A longer list of the same recommendations."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.ask_k import require_choice
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 @usual(2)
@@ -48,6 +41,5 @@ def extend_list(n: int) -> Transformation:
         apply=apply,
         promise="The start of the list stays the same when the request asks for a longer list.",
         changes=frozenset({"k"}),
-        needs=frozenset(),
         origin=HOUSE,
     )

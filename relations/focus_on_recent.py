@@ -17,17 +17,10 @@ Raises:
     NotApplicable: If the history is empty, or the request already has this sentence.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.sources import ZERO_SHOT_RANKERS
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 def _apply(request: Request, rng: Generator, world: World) -> Request:

@@ -17,18 +17,13 @@ Example:
     She saw Click. What next?
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_recsys_mt.relations.sources import METAL
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 VARIANTS: Final = 3
 

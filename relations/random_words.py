@@ -1,22 +1,16 @@
 """MR4 of the metamorphic paper: irrelevant words between the words of the prompt."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import below, edit_seed, some_of
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 FRUIT = ("apple", "grape", "banana", "pear")
 """The words that the paper names, in its order."""

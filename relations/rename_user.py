@@ -15,16 +15,9 @@ Example:
     'user-8655618'
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 def _apply(request: Request, rng: Generator, world: World) -> Request:
@@ -40,6 +33,5 @@ rename_user = Transformation(
     apply=_apply,
     promise="The ranking stays the same when the user has another name.",
     changes=frozenset({"user"}),
-    needs=frozenset(),
     origin=HOUSE,
 )

@@ -20,19 +20,13 @@ Raises:
     NotApplicable: If the history is too short for another order.
 """
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.drawing import new_order
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 def _apply(request: Request, rng: Generator, world: World) -> Request:

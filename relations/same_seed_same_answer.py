@@ -16,28 +16,12 @@ Example:
     True
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-
-def _apply(request: Request, rng: Generator, world: World) -> Request:
-    return request
-
 
 same_seed_same_answer = Transformation(
     name="same_seed_same_answer",
-    apply=_apply,
     promise="The same request with the same seed gets the same answer.",
-    changes=frozenset(),
-    needs=frozenset(),
     origin=HOUSE,
     same_seed=True,
 )

@@ -1,18 +1,12 @@
 """MR1 of the metamorphic paper: the same ratings on a larger scale."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, Scale, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 @usual(2)

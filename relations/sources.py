@@ -1,7 +1,5 @@
 """The papers that several relations come from, cited once."""
 
-from __future__ import annotations
-
 from typing import Final
 
 METAMORPHIC: Final = (

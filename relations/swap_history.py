@@ -24,17 +24,10 @@ Raises:
         different enough.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Rating, Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 DONORS = 16
 """How many users are considered; more would cost time and hardly reduce the overlap."""

@@ -1,16 +1,18 @@
 """The transformation of a relation, with its promise and its needs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
+    import numpy
+
+Generator: TypeAlias = "numpy.random.Generator"  # numpy itself comes with the first test that draws
+
+__all__ = ["Transformation"]
 
 Asked = Literal["together", "alone", "elsewhere"]
 """How calls are sent: in one batch with those of other users, each by itself, or from another process,
@@ -21,6 +23,11 @@ Need = Literal["ratings", "candidates", "text"]
 a recommender that reads text."""
 
 NO_WORLD = World()
+
+
+def unchanged(request: Request, rng: Generator, world: World) -> Request:
+    """The request as it is, for relations that only send it in another way."""
+    return request
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,9 @@ class Transformation:
     """
 
     name: str
-    apply: Callable[[Request, Generator, World], Request] = field(repr=False, compare=False)
+    apply: Callable[[Request, Generator, World], Request] = field(
+        default=unchanged, repr=False, compare=False
+    )
     promise: str = ""
     changes: frozenset[str] = frozenset()
     needs: frozenset[Need] = frozenset()

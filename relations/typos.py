@@ -1,20 +1,14 @@
 """Typing errors inside the longer words of the prompt."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import below, edit_seed, some_of
 from pytest_recsys_mt.relations.sources import CHECKLIST
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 

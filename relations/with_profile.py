@@ -1,26 +1,16 @@
 """A description of the user in the prompt, with or instead of the history."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from copy import copy
-from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
-from pytest_recsys_mt.relations.transformation import Transformation, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, usual
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 class Everybody(Mapping[str, str]):
-    """One description for every user.
-
-    Args:
-        text: The description.
-    """
+    """One description for every user."""
 
     def __init__(self, text: str) -> None:
         self._text = text

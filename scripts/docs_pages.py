@@ -3,10 +3,8 @@
     mkdocs build --strict
 
 Every relation with what it promises and an example request before and after, every oracle with its
-docstring, and SECURITY.md.
+docstring, every option, every built-in recommender, every format of data, and SECURITY.md.
 """
-
-from __future__ import annotations
 
 import difflib
 import inspect
@@ -22,10 +20,13 @@ from mkdocs.structure.files import File, Files
 
 from pytest_recsys_mt import oracles, relations
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.datasets.loading import formats
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.prompts import template
+from pytest_recsys_mt.recommenders import NAMES, resolve
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.report.relation_list import needs_of
@@ -35,6 +36,7 @@ from pytest_recsys_mt.seeds import generator
 ROOT = Path(__file__).resolve().parents[1]
 SECTION = re.compile(r"^(Promise|Source|Example|Args|Returns|Yields|Raises|Attributes|Note):$")
 MOST_LINES = 40
+BAR = r"\|"  # in a cell of a table
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -49,6 +51,9 @@ def pages() -> dict[str, str]:
     return {
         "relations.md": "\n".join(relations_page()),
         "oracles.md": "\n".join(oracles_page()),
+        "options.md": "\n".join(options_page()),
+        "built-in.md": "\n".join(built_in_page()),
+        "formats.md": "\n".join(formats_page()),
         "security.md": (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
     }
 
@@ -85,6 +90,39 @@ def oracles_page() -> Iterator[str]:
             yield f"## {name}\n"
             yield f"```python\n{name}{_signature(found)}\n```\n"
             yield from described(found)
+
+
+def options_page() -> Iterator[str]:
+    """Every option."""
+    yield "# Options\n"
+    yield "| command line | ini file | |\n|---|---|---|"
+    for option in OPTIONS:
+        typed = f"{option.switch}={option.metavar}" if option.metavar else option.switch
+        places = (typed * option.on_command_line, option.dest * option.in_ini)
+        shown_at = (f"`{place}`" if place else "–" for place in places)
+        yield f"| {' | '.join(text.replace('|', BAR) for text in (*shown_at, option.help))} |"
+
+
+def built_in_page() -> Iterator[str]:
+    """Every built-in recommender."""
+    yield "# Parameters of the built-in recommenders\n"
+    yield "| name | | parameters |\n|---|---|---|"
+    for name in NAMES:
+        kind = type(resolve(name))
+        told = " ".join((inspect.getdoc(kind) or "").partition("\n\n")[0].split())
+        given = [
+            f"`{one.name}={one.default}`" for one in inspect.signature(kind).parameters.values()
+        ]
+        yield f"| `{name}` | {told} | {', '.join(given)} |"
+
+
+def formats_page() -> Iterator[str]:
+    """Every format of data in a folder."""
+    yield "# Formats of data\n"
+    yield "A folder for `--recsys-data` is known by its files. `|` stands between names of which one is enough.\n"
+    yield "| format | files |\n|---|---|"
+    for form in formats():
+        yield f"| {form.name} | {', '.join(f'`{file}`' for file in form.files).replace('|', BAR)} |"
 
 
 def described(found: object) -> Iterator[str]:

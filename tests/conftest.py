@@ -1,5 +1,6 @@
 """What every test needs: a cache of its own, and no answers from earlier runs."""
 
+import os
 import signal
 from pathlib import Path
 
@@ -8,6 +9,11 @@ import pytest
 # Whoever started this in the background of a shell let it ignore Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# There are as many workers as cores. If each computed on all of them, they would wait for each other:
+# torch and BLAS then take twice the time. What a test starts inherits it.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -20,12 +26,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     on_workers = set[Path]()
     for item in items:
         if item.get_closest_marker("slow") is not None:
-            item.add_marker(pytest.mark.skip(reason="takes minutes; run it with --slow"))
+            item.add_marker(pytest.mark.skip(reason="of the slow set; run it with --slow"))
         elif "two workers" in item.name:
-            # What workers change is shown once a file: each further test of it costs seconds.
-            if item.path in on_workers:
+            # What workers change is shown once a folder, and in tests of nothing else: each further one
+            # costs seconds.
+            if item.path.parent in on_workers:
                 item.add_marker(pytest.mark.skip(reason="once more on workers; run it with --slow"))
-            on_workers.add(item.path)
+            on_workers.add(item.path.parent)
 
 
 @pytest.fixture(autouse=True)

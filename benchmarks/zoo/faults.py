@@ -1,7 +1,5 @@
 """Planted faults of recommenders that read requests: one a class."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace

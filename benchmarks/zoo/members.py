@@ -1,7 +1,5 @@
 """Who is in the zoo, and which promises each was made to break."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

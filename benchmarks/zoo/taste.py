@@ -1,7 +1,5 @@
 """Sound recommenders that answer by chance: rankings drawn around a fixed utility."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Text models that answer through a prompt and are understood by the parser: sound and faulty."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,12 +6,11 @@ Source:
     these were cut to one length.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.aggregates.aggregate import of_ndcg
 from pytest_recsys_mt.oracles.arrays import Floats
 
 
@@ -45,3 +44,8 @@ def dpd_without_each(values: Floats, lengths: Floats) -> Floats:
     rows = range(len(values))
     left = (dpd(np.delete(values, row), np.delete(lengths, row)) for row in rows)
     return np.array([np.nan if value is None else value for value in left])
+
+
+AGGREGATES = {
+    "dpd": of_ndcg(dpd, dpd_without_each, "if no history is longer than the median of all")
+}

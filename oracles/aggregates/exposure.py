@@ -4,8 +4,6 @@ All aggregates of users' lists use them. An item counts as recommended only if i
 invented item does not increase coverage.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +16,8 @@ from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.scores.metrics import leading
 from pytest_recsys_mt.requests import Recommendation
+
+__all__ = ["Answered"]
 
 Answered = tuple[Asked, Recommendation]
 """One user's request, and one of its answers."""
@@ -70,9 +70,6 @@ class Exposure:
     def in_both(self, rows: slice) -> tuple[Floats, Floats]:
         """How many items some users share with every user.
 
-        Args:
-            rows: Which users.
-
         Returns:
             The numbers for the recommendations and for the offers, each ``(rows, n)``.
         """
@@ -94,12 +91,6 @@ def exposure(
     answered: Sequence[Answered], context: Context, name: str, depth: int | None
 ) -> Exposure:
     """The exposure of items by one answer of every user.
-
-    Args:
-        answered: One answer of every user.
-        context: Holds the catalogue, which requests without candidates offer.
-        name: Name of the measure, for error messages.
-        depth: Number of places that count; None counts all requested places.
 
     Raises:
         OracleError: If `depth` is more than a request asks for.

@@ -9,14 +9,13 @@ Source:
     for a single item.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 
@@ -75,3 +74,12 @@ def _of_histogram(values: Floats, items: Integers) -> float:
     weights = items * (2 * (np.cumsum(items) - items) + items - total)
     scale = float(total * (items @ values))
     return float(weights @ values) / scale if scale else math.nan
+
+
+AGGREGATES = {
+    "exposure_gini": of_exposure(
+        exposure_gini_of,
+        exposure_gini_without_each,
+        "if no offered item is recommended to any user",
+    )
+}

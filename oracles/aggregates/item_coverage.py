@@ -5,12 +5,11 @@ Source:
     item; here, items that were not offered do not count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
 from pytest_recsys_mt.oracles.arrays import Floats
 
@@ -46,3 +45,10 @@ def item_coverage_without_each(exposure: Exposure) -> Floats:
     offered = np.count_nonzero(exposure.offered) - exposure.offered_to_one
     out: Floats = np.divide(shown, offered, out=np.full(len(shown), np.nan), where=offered > 0)
     return out
+
+
+AGGREGATES = {
+    "item_coverage": of_exposure(
+        item_coverage_of, item_coverage_without_each, "if nothing is offered"
+    )
+}

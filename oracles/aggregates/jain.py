@@ -4,11 +4,10 @@ Source:
     Equation 22 of https://arxiv.org/abs/2411.00331 (Jain, Chiu and Hawe 1984, DEC-TR-301).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pytest_recsys_mt.oracles.aggregates.aggregate import of_ndcg
 from pytest_recsys_mt.oracles.arrays import Floats
 
 
@@ -34,3 +33,12 @@ def jain_without_each(values: Floats) -> Floats:
         (values.sum() - values) ** 2, squares, out=np.full(len(values), np.nan), where=squares > 0
     )
     return out
+
+
+AGGREGATES = {
+    "jain": of_ndcg(
+        lambda values, lengths: jain(values),
+        lambda values, lengths: jain_without_each(values),
+        "if no list contains a held-out item",
+    )
+}

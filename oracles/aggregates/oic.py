@@ -5,12 +5,11 @@ Source:
     are removed from the lists first, so OIC stays within [0, 1]; the paper's code does not do that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
 from pytest_recsys_mt.oracles.arrays import Floats
 
@@ -68,3 +67,8 @@ def _by_user(exposure: Exposure) -> tuple[Floats, Floats]:
         ratio = np.divide(recommended, offered, out=np.zeros_like(offered), where=offered > 0)
         shares[rows], pairs[rows] = ratio.sum(axis=1), (offered > 0).sum(axis=1)
     return shares, pairs
+
+
+AGGREGATES = {
+    "oic": of_exposure(oic_of, oic_without_each, "if no two users are offered an item in common")
+}

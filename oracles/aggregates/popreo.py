@@ -6,18 +6,17 @@ Source:
     empty group makes the number NaN; here, groups without a held-out item are left out and listed.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.exposure import Answered
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.scores.metrics import leading
+from pytest_recsys_mt.oracles.scores.metrics import depth_of, leading
 from pytest_recsys_mt.oracles.scores.popularity_groups import Threshold, popularity_groups_of
 
 GROUPS = 5
@@ -56,15 +55,7 @@ def popreo_of(
     depth: int | None,
     threshold: Threshold = "rank",
 ) -> float | None:
-    """`popreo` of one answer of every user; users without a held-out item do not count.
-
-    Args:
-        answered: One answer of every user.
-        context: Holds the popularity of items.
-        name: Name of the measure, for error messages.
-        depth: Number of places that count; None counts all requested places.
-        threshold: How to divide the catalogue.
-    """
+    """`popreo` of one answer of every user; users without a held-out item do not count."""
     found, wanted = _by_user(answered, context, name, depth, threshold)
     return popreo(found.sum(axis=0), wanted.sum(axis=0))
 
@@ -113,3 +104,24 @@ def _by_user(
             wanted[row, group_of[item]] += 1
             found[row, group_of[item]] += item in items
     return found, wanted
+
+
+def _popreo(threshold: Threshold) -> Callable[[str], Aggregate]:
+    def make(name: str) -> Aggregate:
+        depth = depth_of(name)
+        return Aggregate(
+            name,
+            lambda answered, context: popreo_of(answered, context, name, depth, threshold),
+            (0.0, (GROUPS - 1) ** 0.5),
+            "if no held-out item is found, or all of them are equally popular",
+            lambda answered, context: popreo_without_each(
+                answered, context, name, depth, threshold
+            ),
+            lambda answered, context: groups_left_out(answered, context, threshold),
+        )
+
+    return make
+
+
+AGGREGATES = {"popreo": _popreo("rank"), "popreo_by_value": _popreo("value")}
+"""``popreo_by_value`` divides the catalogue as the paper's code does."""

@@ -7,8 +7,6 @@ is 0.021, and the true one 0.017. The bounds are for the aggregate of as many us
 coverage grows with their number. They are approximate; see `jackknife`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Sequence
@@ -29,11 +27,6 @@ def aggregate_value(sample: Sample, context: Context, aggregate: Aggregate) -> E
 
     With several answers per user, it is the mean of the aggregates of all replicates.
 
-    Args:
-        sample: The answers.
-        context: Holds the data that aggregates need.
-        aggregate: The aggregate of one answer of every user.
-
     Returns:
         One `linearised` value per user with any recommendation; their mean is the aggregate. Users
         without any recommendation are errors. If the aggregate is undefined, no user is applicable.
@@ -49,17 +42,8 @@ def aggregate_difference(
 ) -> Effects:
     """The signed difference of the aggregates of two sides.
 
-    Args:
-        pairs: The answers of both sides.
-        context: Holds the data that aggregates need.
-        aggregate: The aggregate of one answer of every user.
-        sign: 1 for follow-up minus source, -1 for the reverse.
-
     Returns:
         As in `aggregate_value`; each user is left out of both sides at once.
-
-    Raises:
-        OracleError: As in `aggregate_value`.
     """
     width = aggregate.span[1] - aggregate.span[0]
     sides = [(pairs.followup, sign), (pairs.source, -sign)]

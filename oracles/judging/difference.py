@@ -1,7 +1,5 @@
 """Effects that are paired differences of one number per user."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

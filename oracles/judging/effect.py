@@ -1,7 +1,5 @@
 """Effects: how far the answers of each user moved beyond the recommender's own noise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
@@ -139,11 +137,6 @@ def beyond_noise(
     Inference 143). It is 0 if the distributions are equal. For the `similarity.METRICS` it is never
     negative, and positive if the similarity can see a difference, even if one side only varies less. For
     Kendall and Fagin it may be 0 or less although the distributions differ.
-
-    Args:
-        source: Encoded answers.
-        followup: Encoded answers.
-        similarity: In [0, 1].
     """
     floor = agreement_within(source, similarity) / 2 + agreement_within(followup, similarity) / 2
     agreement = agreement_between(source, followup, similarity)
@@ -205,10 +198,6 @@ def similarity_effects(
 def agreement_within(side: NDArray[np.int32], similarity: Similarity) -> Floats:
     """Mean agreement between the answers of one side.
 
-    Args:
-        side: Encoded answers, ``(n, replicates, k)``.
-        similarity: In [0, 1].
-
     Returns:
         ``(n,)``; 1 if there is only one answer, which agrees with itself.
     """
@@ -222,27 +211,13 @@ def agreement_between(
     followup: NDArray[np.int32],
     similarity: Similarity,
 ) -> Floats:
-    """Mean agreement of all answers of one side with all answers of the other.
-
-    Args:
-        source: Encoded answers, ``(n, replicates, k)``.
-        followup: Encoded answers, ``(n, replicates of the follow-up, k)``.
-        similarity: In [0, 1].
-
-    Returns:
-        ``(n,)``.
-    """
+    """Mean agreement of all answers of one side with all answers of the other."""
     all_pairs = list(product(range(source.shape[1]), range(followup.shape[1])))
     return _mean_over(source, followup, all_pairs, similarity)
 
 
 def agreement_of(a: NDArray[np.int32], b: NDArray[np.int32], similarity: Similarity) -> Floats:
     """Similarity of answers.
-
-    Args:
-        a: Encoded answers, ``(n, k)``.
-        b: The answers to compare with, ``(n, k)``, with equally many due places.
-        similarity: In [0, 1].
 
     Returns:
         ``(n,)``; 1 if no place is due.
@@ -264,9 +239,6 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
         shared_only: Leave out items that the answer's own request offered but the other side's did
             not, and close the gap. The number of due places falls by as many, for this answer and
             so for all answers of the user. Items that neither request offered keep their places.
-
-    Returns:
-        The answers of the users with any recommendation.
 
     Raises:
         OracleError: If users have different numbers of answers.

@@ -1,7 +1,5 @@
 """Example users for a verdict, with titles instead of ids."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -58,13 +56,7 @@ def pick(
 def titles(
     ids: Sequence[str], items: Mapping[str, Item], written: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Readable names of items: the label of a known item, else the text of the answer.
-
-    Args:
-        ids: Ids of the items.
-        items: The catalogue.
-        written: The texts of the answer by item id.
-    """
+    """Readable names of items: the label of a known item, else the text of the answer."""
     return tuple(
         items[item].label
         if item in items
@@ -115,11 +107,6 @@ def kinds(
     """The kind of each item of an answer, relative to its request; empty if all were offered.
 
     Any recommender can name items that were not offered, whether it writes text or not.
-
-    Args:
-        answer: The answer to `request`.
-        request: Defines what was offered.
-        items: The catalogue.
     """
     read = {entry.item: entry.kind for entry in reversed(answer.entries)}
     known = request.known

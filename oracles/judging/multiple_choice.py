@@ -1,7 +1,5 @@
 """What the oracles for multiple-choice questions share: from the choices to a verdict."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -25,16 +23,7 @@ def judged(
     context: Context,
     **fields: Any,
 ) -> Verdict:
-    """The verdict on a mean over questions, with one-sided bounds at error rate alpha each.
-
-    Args:
-        oracle: Name of the oracle.
-        mean: The mean over questions.
-        promise: See `Promise`.
-        limit: The limit, in the unit of the mean.
-        context: Context of the run.
-        **fields: Further fields of the verdict.
-    """
+    """The verdict on a mean over questions, with one-sided bounds at error rate alpha each."""
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)
     claim = Claim(oracle, "at least" if promise == "above" else "at most", limit)
     status = decide(mean, claim, context.alpha)
@@ -50,7 +39,7 @@ def judged(
 
 
 def obstacle(
-    oracle: str, context: Context, *sides: Choices, details: Mapping[str, Any] | None = None
+    oracle: str, context: Context, *sides: Choices, details: Mapping[str, object] | None = None
 ) -> Verdict | None:
     """The verdict if there is nothing to judge: no questions, or too many failed calls."""
     why = {name: side.why or "no answer" for side in sides for name in side.failed}

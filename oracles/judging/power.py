@@ -1,7 +1,5 @@
 """What an inconclusive verdict needs: how many more users, and which effect it could have shown."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -57,11 +55,6 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
 
     The capital of the better bet continues to grow over users drawn from those seen.
 
-    Args:
-        effects: Effects of the users seen.
-        value: The margin to distinguish the mean from.
-        alpha: Error rate of each claim.
-
     Returns:
         At least 1, or None if `MOST` users would not be enough.
     """
@@ -82,12 +75,6 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
 
 def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool) -> float | None:
     """The mean nearest to `value` that this many users can show to be above or below it.
-
-    Args:
-        effects: Effects of the users seen.
-        value: The margin to distinguish the mean from.
-        alpha: Error rate of each claim.
-        above: Whether to look for a mean above `value`.
 
     Returns:
         The mean that is shown with probability `POWER`. If effects vary, the sample keeps its spread. If

@@ -8,8 +8,6 @@ that treats them alike. The same is done if a recommender declares itself determ
 would otherwise depend on that declaration.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable

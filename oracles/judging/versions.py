@@ -1,7 +1,5 @@
 """Versions of a model: a change behind an endpoint must not count as an effect of a relation."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,10 +22,6 @@ def with_versions(effects: Effects, pairs: Pairs) -> Effects:
     includes the difference of the versions. If not, each version has its own noise floor, and none covers
     the difference. This happens if the source's answers were kept before the change and the follow-up's
     were made after it.
-
-    Args:
-        effects: What was measured on `pairs`.
-        pairs: The answers, with their model versions.
     """
     sides = [_versions(side) for side in (pairs.source, pairs.followup)]
     names = sorted(set().union(*sides))

@@ -5,9 +5,13 @@ Source:
     https://arxiv.org/abs/1901.07555).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
+from functools import partial
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
+from pytest_recsys_mt.oracles.scores.popularity_groups import Threshold, long_tail_of
+from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
 
 def aplt(items: Sequence[str], tail: Collection[str], places: int) -> float:
@@ -22,3 +26,16 @@ def aplt(items: Sequence[str], tail: Collection[str], places: int) -> float:
         In [0, 1].
     """
     return sum(item in tail for item in items[:places]) / places
+
+
+def _aplt(
+    items: Sequence[str], asked: Asked, context: Context, depth: int, *, threshold: Threshold
+) -> Scored:
+    return aplt(items, long_tail_of(context, threshold), depth), 0
+
+
+SCORES_AT = {
+    "aplt": listed(partial(_aplt, threshold="rank"), unit),
+    "aplt_by_value": listed(partial(_aplt, threshold="value"), unit),
+}
+"""``aplt_by_value`` divides the catalogue as the paper's code does."""

@@ -4,9 +4,11 @@ Source:
     Equation 14 of https://arxiv.org/abs/2411.00331 (Yin et al. 2012, PVLDB 5(9)).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles.scores.list_scores import known_items, listed
+from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
 
 def arp(counts: Sequence[int | None]) -> float | None:
@@ -21,3 +23,20 @@ def arp(counts: Sequence[int | None]) -> float | None:
     """
     known = [count for count in counts if count is not None]
     return sum(known) / len(known) if known else None
+
+
+def _arp(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+    known = known_items(items, context)
+    return arp([context.popularity.get(item, 0) for item in known]), len(items) - len(known)
+
+
+def _arp_paper(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+    return sum(context.popularity.get(item, 0) for item in items) / depth, 0
+
+
+def _counts(asked: Asked, context: Context) -> tuple[float, float]:
+    return 0.0, float(max(context.popularity.values(), default=0))
+
+
+SCORES_AT = {"arp": listed(_arp, _counts), "arp_paper": listed(_arp_paper, _counts)}
+"""``arp_paper`` counts 0 for items outside the catalogue."""

@@ -6,7 +6,14 @@ Source:
     counts once.
 """
 
-from __future__ import annotations
+from functools import partial
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles.scores.slot_scores import of_format
+from pytest_recsys_mt.oracles.scores.slots import slots_of
+from pytest_recsys_mt.requests import Recommendation
+
+__all__ = ["complies"]
 
 
 def complies(slots: int, prose: int, demanded: int) -> bool:
@@ -21,3 +28,17 @@ def complies(slots: int, prose: int, demanded: int) -> bool:
         demanded: How many were asked for, or the number of offered items if that is smaller.
     """
     return slots == demanded and not prose
+
+
+def _complies(
+    answer: Recommendation, asked: Asked, context: Context, demanded: int, *, strict: bool
+) -> bool:
+    prose = sum(entry.kind == "unparsed" for entry in answer.entries) if strict else 0
+    return complies(len(slots_of(answer, asked, context)), prose, demanded)
+
+
+SCORES_AT = {
+    "compliance": of_format(partial(_complies, strict=True)),
+    "compliance_paper": of_format(partial(_complies, strict=False)),
+}
+"""``compliance_paper`` allows prose around the list."""

@@ -1,9 +1,8 @@
 """Duplicates: the share of slots that name an item again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
+from pytest_recsys_mt.oracles.scores.slot_scores import slot_share
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
@@ -18,3 +17,6 @@ def duplicates(slots: Sequence[Slot], depth: int) -> float:
         In [0, 1), because the first slot repeats nothing.
     """
     return share_of(slots, lambda slot: slot.repeated, depth)
+
+
+SCORES_AT = {"duplicates": slot_share(duplicates)}

@@ -5,26 +5,20 @@ Source:
     its sign when the sides are swapped. The paper prints the other two beside it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, signed_unit
+
+__all__ = ["gini_difference", "gini_ratio", "gini_relative_difference"]
 
 
 def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
     """Inequality of popularity within a list: ``sum (2i - n - 1) / n * share_i``, ascending.
 
-    Args:
-        values: Popularity of each item, ``(n,)``.
-        zero: How to treat items without interactions; see `popularity.Zero`.
-
     Returns:
         From 0 (all equal) up to, but below, ``(n - 1) / n``.
-
-    Raises:
-        OracleError: If there is no item, or a value is not a popularity.
     """
     ascending = np.sort(scores("gini", "values", values, zero))
     n = len(ascending)
@@ -51,16 +45,10 @@ def gini_relative_difference(
 ) -> float | None:
     """`gini_difference` divided by the `gini` of the consumed items.
 
-    Args:
-        recommended: Popularity of each recommended item, ``(k,)``.
-        consumed: Popularity of each item of the user, ``(n,)``.
-        zero: How to treat items without interactions; see `popularity.Zero`.
+    Arguments and errors are those of `gini_difference`.
 
     Returns:
         The relative difference; None if the `gini` of the consumed items is 0 (all equal).
-
-    Raises:
-        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     base = gini(consumed, zero=zero)
     return None if base == 0 else gini_difference(recommended, consumed, zero=zero) / base
@@ -71,16 +59,13 @@ def gini_ratio(
 ) -> float | None:
     """`gini` of the recommended items divided by that of the consumed ones.
 
-    Args:
-        recommended: Popularity of each recommended item, ``(k,)``.
-        consumed: Popularity of each item of the user, ``(n,)``.
-        zero: How to treat items without interactions; see `popularity.Zero`.
+    Arguments and errors are those of `gini_difference`.
 
     Returns:
         The ratio; None if the `gini` of the consumed items is 0 (all equal).
-
-    Raises:
-        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     base = gini(consumed, zero=zero)
     return None if base == 0 else gini(recommended, zero=zero) / base
+
+
+SCORES = {"gini_difference": (against_past(gini_difference), signed_unit)}

@@ -9,10 +9,9 @@ An item of the history, or a catalogue item that was not offered, is not a hallu
 `out_of_candidate`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
+from pytest_recsys_mt.oracles.scores.slot_scores import slot_share
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
@@ -27,3 +26,6 @@ def hallucination(slots: Sequence[Slot], depth: int) -> float:
         In [0, 1].
     """
     return share_of(slots, lambda slot: slot.kind in ("unknown", "outside"), depth)
+
+
+SCORES_AT = {"hallucination": slot_share(hallucination)}

@@ -5,25 +5,19 @@ Source:
     its sign when the sides are swapped. The paper prints the other two beside it.
 """
 
-from __future__ import annotations
-
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, signed_unit
+
+__all__ = ["herfindahl_difference", "herfindahl_ratio", "herfindahl_relative_difference"]
 
 
 def herfindahl(values: ArrayLike, *, zero: Zero = "error") -> float:
     """Concentration of popularity within a list: the sum of squared shares.
 
-    Args:
-        values: Popularity of each item, ``(n,)``.
-        zero: How to treat items without interactions; see `popularity.Zero`.
-
     Returns:
         From ``1 / n`` (all equal) to 1.
-
-    Raises:
-        OracleError: If there is no item, or a value is not a popularity.
     """
     shares = scores("herfindahl", "values", values, zero)
     return float(((shares / shares.sum()) ** 2).sum())
@@ -50,16 +44,10 @@ def herfindahl_relative_difference(
 ) -> float:
     """`herfindahl_difference` divided by the `herfindahl` of the consumed items.
 
-    Args:
-        recommended: Popularity of each recommended item, ``(k,)``.
-        consumed: Popularity of each item of the user, ``(n,)``.
-        zero: How to treat items without interactions; see `popularity.Zero`.
+    Arguments and errors are those of `herfindahl_difference`.
 
     Returns:
         The relative difference.
-
-    Raises:
-        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     difference = herfindahl_difference(recommended, consumed, zero=zero)
     return difference / herfindahl(consumed, zero=zero)
@@ -68,15 +56,12 @@ def herfindahl_relative_difference(
 def herfindahl_ratio(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
     """`herfindahl` of the recommended items divided by that of the consumed ones.
 
-    Args:
-        recommended: Popularity of each recommended item, ``(k,)``.
-        consumed: Popularity of each item of the user, ``(n,)``.
-        zero: How to treat items without interactions; see `popularity.Zero`.
+    Arguments and errors are those of `herfindahl_difference`.
 
     Returns:
         The ratio.
-
-    Raises:
-        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     return herfindahl(recommended, zero=zero) / herfindahl(consumed, zero=zero)
+
+
+SCORES = {"herfindahl_difference": (against_past(herfindahl_difference), signed_unit)}

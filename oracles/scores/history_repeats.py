@@ -1,9 +1,8 @@
 """History repeats: the share of slots that name an item that the user already has."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
+from pytest_recsys_mt.oracles.scores.slot_scores import slot_share
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
@@ -18,3 +17,6 @@ def history_repeats(slots: Sequence[Slot], depth: int) -> float:
         In [0, 1].
     """
     return share_of(slots, lambda slot: slot.kind == "history", depth)
+
+
+SCORES_AT = {"history_repeats": slot_share(history_repeats)}

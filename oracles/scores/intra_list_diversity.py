@@ -5,14 +5,15 @@ Source:
     2024) calls it URD and does not define the similarity.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import Literal
 
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
+from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
 Likeness = Literal["jaccard", "cosine"]
 """Likeness of two sets a and b: ``|a n b| / |a u b|``, or ``|a n b| / sqrt(|a| |b|)``."""
@@ -44,3 +45,14 @@ def intra_list_diversity(
         for a, b in combinations(sets, 2)
     ]
     return 1 - math.fsum(alike) / len(alike) if alike else None
+
+
+def _diversity(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+    offered = {item.id: item for item in asked.request.candidates or ()}
+    known = [offered.get(item) or context.items.get(item) for item in items]
+    genres = [tuple(item.attributes.get("genres", ())) if item else () for item in known]
+    return intra_list_diversity(genres), sum(not of_item for of_item in genres)
+
+
+SCORES_AT = {"intra_list_diversity": listed(_diversity, unit)}
+"""Of the genres of the items."""

@@ -1,11 +1,11 @@
 """Log-popularity difference: the bias metric that the popularity paper proposes."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, difference_span
 
 _NAME = "log_popularity_difference"
 
@@ -33,3 +33,16 @@ def log_popularity_difference(
     ours = scores(_NAME, "recommended", recommended, zero)
     theirs = scores(_NAME, "consumed", consumed, zero)
     return float(np.log(ours).mean() - np.log(theirs).mean())
+
+
+def _absolute_span(asked: Asked, context: Context) -> tuple[float, float]:
+    return 0.0, difference_span(asked, context)[1]
+
+
+SCORES = {
+    "log_popularity_difference": (against_past(log_popularity_difference), difference_span),
+    "absolute_log_popularity_difference": (
+        against_past(lambda ours, theirs: abs(log_popularity_difference(ours, theirs))),
+        _absolute_span,
+    ),
+}

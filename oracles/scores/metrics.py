@@ -1,7 +1,5 @@
 """Accuracy of one answer, measured by the items held out for its user."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,21 +27,13 @@ class Metric:
     _of: Callable[[Sequence[str], Collection[str], int], float]
 
     def of(self, answer: Recommendation, asked: Asked) -> float:
-        """The metric of one answer, in [0, 1]; repeats count at their first place.
-
-        Raises:
-            OracleError: If the metric looks deeper than the request asks.
-        """
+        """The metric of one answer, in [0, 1]; repeats count at their first place."""
         depth = places(self.name, asked, self.depth)
         return self._of(leading(self.name, answer, asked, depth), asked.relevant, depth)
 
 
 def metric_named(name: str) -> Metric:
-    """The metric ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
-
-    Raises:
-        OracleError: If there is no such name. The message gives the valid names and the nearest match.
-    """
+    """The metric ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request."""
     kind = str(name).partition("@")[0]
     if kind not in METRICS:
         raise OracleError(
@@ -67,11 +57,6 @@ def depth_of(name: str) -> int | None:
 def places(name: str, asked: Asked, depth: int | None) -> int:
     """How many places of an answer count: `depth`, or all requested places.
 
-    Args:
-        name: Name of the measure, for error messages.
-        asked: The request and its answers.
-        depth: As returned by `depth_of`.
-
     Raises:
         OracleError: If `depth` is more than the request asks for.
     """
@@ -85,17 +70,7 @@ def places(name: str, asked: Asked, depth: int | None) -> int:
 
 
 def leading(name: str, answer: Recommendation, asked: Asked, depth: int | None) -> list[str]:
-    """The items in the counted places, best first; repeats count at their first place.
-
-    Args:
-        name: Name of the measure, for error messages.
-        answer: The answer to read.
-        asked: The request and its answers.
-        depth: As returned by `depth_of`.
-
-    Raises:
-        OracleError: If `depth` is more than the request asks for.
-    """
+    """The items in the counted places, best first; repeats count at their first place."""
     return list(dict.fromkeys(answer.items))[: places(name, asked, depth)]
 
 
@@ -137,11 +112,6 @@ def auc(
 
 def ndcg(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float | None:
     """The nDCG of one ranking at a depth, as in the metric ``ndcg@depth``.
-
-    Args:
-        ranking: Item ids, best first; repeats count at their first place.
-        relevant: The relevant items.
-        depth: Number of places that count, at least 1.
 
     Returns:
         In [0, 1]; None if no item is relevant.

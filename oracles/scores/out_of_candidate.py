@@ -4,10 +4,9 @@
 the candidates invents nothing, but is still useless.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
+from pytest_recsys_mt.oracles.scores.slot_scores import slot_share
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 
@@ -24,3 +23,6 @@ def out_of_candidate(slots: Sequence[Slot], depth: int) -> float:
         In [0, 1]; at least the sum of `hallucination` and `history_repeats`.
     """
     return share_of(slots, lambda slot: slot.kind != "candidate", depth)
+
+
+SCORES_AT = {"out_of_candidate": slot_share(out_of_candidate)}

@@ -6,8 +6,6 @@ Study of Popularity Bias, https://arxiv.org/abs/2406.01285, section 3): 0 is no 
 from it as 1.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np
@@ -24,12 +22,6 @@ metric, which depends on the unit of popularity."""
 
 def scores(metric: str, name: str, values: ArrayLike, zero: Zero = "error") -> Floats:
     """`values` as numbers above 0, ``(n,)``.
-
-    Args:
-        metric: Name of the metric, for error messages.
-        name: Name of the list, for error messages.
-        values: Popularity of each item of a list.
-        zero: How to treat items without interactions.
 
     Raises:
         OracleError: If no item is left, a value is not a finite number of at least 0, or a value is 0

@@ -6,8 +6,6 @@ popularity *values* instead. In that division, items that tie with a quantile fa
 together, and items without interactions belong to no group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
@@ -16,6 +14,8 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
+
+__all__ = ["long_tail", "popularity_groups"]
 
 Threshold = Literal["rank", "value"]
 """How to divide the catalogue: by the ``rank`` of items, or by the ``value`` of their popularity."""

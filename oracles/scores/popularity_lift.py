@@ -1,10 +1,10 @@
 """Average popularity lift."""
 
-from __future__ import annotations
-
 from numpy.typing import ArrayLike
 
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, extremes
 
 _NAME = "popularity_lift"
 
@@ -30,3 +30,11 @@ def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
     ours = scores(_NAME, "recommended", recommended, zero).mean()
     theirs = scores(_NAME, "consumed", consumed, zero).mean()
     return float((ours - theirs) / theirs)
+
+
+def _span(asked: Asked, context: Context) -> tuple[float, float]:
+    low, high = extremes(context)
+    return low / high - 1, high / low - 1
+
+
+SCORES = {"popularity_lift": (against_past(popularity_lift), _span)}

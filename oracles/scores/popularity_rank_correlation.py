@@ -1,13 +1,19 @@
 """Popularity rank correlation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.scores.popularity_scores import (
+    Scored,
+    own_items,
+    recommended,
+    signed_unit,
+)
+from pytest_recsys_mt.requests import Recommendation
 
 
 def popularity_rank_correlation(
@@ -48,3 +54,11 @@ def popularity_rank_correlation(
     ranks = rankdata(scores) - (len(scores) + 1) / 2
     places = np.arange(len(scores)) - (len(scores) - 1) / 2
     return float(ranks @ places / math.sqrt((ranks @ ranks) * (places @ places)))
+
+
+def _rank_correlation(answer: Recommendation, asked: Asked, context: Context) -> Scored:
+    items = [item for item in recommended(answer, asked) if item in context.popularity]
+    return popularity_rank_correlation(items, own_items(asked), context.popularity), 0
+
+
+SCORES = {"popularity_rank_correlation": (_rank_correlation, signed_unit)}

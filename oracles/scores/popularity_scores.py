@@ -1,17 +1,14 @@
-"""Scores for the popularity of an answer, alone and compared with the user's past."""
+"""Log-popularity of an answer, and what scores of popularity share.
 
-from __future__ import annotations
+``log_popularity`` is the mean natural logarithm of popularity over an answer's items. Its differences do not depend on
+the total number of interactions. The other scores compare the answer's items with all items of the user in the training
+data, whether the request shows them or not.
+"""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.oracles.scores.gini import gini_difference
-from pytest_recsys_mt.oracles.scores.herfindahl import herfindahl_difference
-from pytest_recsys_mt.oracles.scores.log_popularity_difference import log_popularity_difference
-from pytest_recsys_mt.oracles.scores.popularity_lift import popularity_lift
-from pytest_recsys_mt.oracles.scores.popularity_rank_correlation import popularity_rank_correlation
 from pytest_recsys_mt.requests import Recommendation
 
 Scored = tuple[float | None, int]
@@ -21,7 +18,8 @@ Of = Callable[[Recommendation, Asked, Context], Scored]
 Span = Callable[[Asked, Context], tuple[float, float]]
 
 
-def _recommended(answer: Recommendation, asked: Asked) -> list[str]:
+def recommended(answer: Recommendation, asked: Asked) -> list[str]:
+    """The counted items of an answer; repeats count at their first place."""
     return list(dict.fromkeys(answer.items))[: asked.request.k]
 
 
@@ -32,18 +30,18 @@ def _popularity(items: Sequence[str], context: Context) -> list[int]:
 
 def _log_popularity(answer: Recommendation, asked: Asked, context: Context) -> Scored:
     """Mean ln of the training interactions of the items; items without any are left out."""
-    items = _recommended(answer, asked)
+    items = recommended(answer, asked)
     logs = [math.log(count) for count in _popularity(items, context)]
     value = math.fsum(logs) / len(logs) if logs else None
     return value, len(items) - len(logs)
 
 
-def _own(asked: Asked) -> Sequence[str]:
+def own_items(asked: Asked) -> Sequence[str]:
     """The user's own items: the whole past, even if the request shows only a part."""
     return asked.past or [rating.item.id for rating in asked.request.history]
 
 
-def _against_past(metric: Callable[[list[int], list[int]], float]) -> Of:
+def against_past(metric: Callable[[list[int], list[int]], float]) -> Of:
     """The score that compares an answer's items with the user's own.
 
     Invalid recommendations (items already seen or unknown) say nothing about taste and are left out.
@@ -53,62 +51,35 @@ def _against_past(metric: Callable[[list[int], list[int]], float]) -> Of:
 
     def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:
         known = asked.request.known
-        items = _recommended(answer, asked)
+        items = recommended(answer, asked)
         ours = _popularity([item for item in items if item not in known], context)
-        theirs = _popularity(_own(asked), context)
+        theirs = _popularity(own_items(asked), context)
         value = metric(ours, theirs) if ours and theirs else None
         return value, len(items) - len(ours)
 
     return of
 
 
-def _rank_correlation(answer: Recommendation, asked: Asked, context: Context) -> Scored:
-    items = [item for item in _recommended(answer, asked) if item in context.popularity]
-    return popularity_rank_correlation(items, _own(asked), context.popularity), 0
-
-
-def _extremes(context: Context) -> tuple[int, int]:
+def extremes(context: Context) -> tuple[int, int]:
+    """The smallest and the largest popularity above 0."""
     counts = [count for count in context.popularity.values() if count > 0]
     return (min(counts), max(counts)) if counts else (1, 1)
 
 
 def _log_span(asked: Asked, context: Context) -> tuple[float, float]:
-    low, high = _extremes(context)
+    low, high = extremes(context)
     return math.log(low), math.log(high)
 
 
-def _difference_span(asked: Asked, context: Context) -> tuple[float, float]:
+def difference_span(asked: Asked, context: Context) -> tuple[float, float]:
+    """The ends of a difference of mean logarithms of popularity."""
     low, high = _log_span(asked, context)
     return low - high, high - low
 
 
-def _absolute_span(asked: Asked, context: Context) -> tuple[float, float]:
-    return 0.0, _difference_span(asked, context)[1]
-
-
-def _lift_span(asked: Asked, context: Context) -> tuple[float, float]:
-    low, high = _extremes(context)
-    return low / high - 1, high / low - 1
-
-
-def _unit_span(asked: Asked, context: Context) -> tuple[float, float]:
+def signed_unit(asked: Asked, context: Context) -> tuple[float, float]:
+    """From -1 to 1."""
     return -1.0, 1.0
 
 
-SCORES: Mapping[str, tuple[Of, Span]] = MappingProxyType(
-    {
-        "log_popularity": (_log_popularity, _log_span),
-        "log_popularity_difference": (
-            _against_past(log_popularity_difference),
-            _difference_span,
-        ),
-        "absolute_log_popularity_difference": (
-            _against_past(lambda ours, theirs: abs(log_popularity_difference(ours, theirs))),
-            _absolute_span,
-        ),
-        "popularity_lift": (_against_past(popularity_lift), _lift_span),
-        "gini_difference": (_against_past(gini_difference), _unit_span),
-        "herfindahl_difference": (_against_past(herfindahl_difference), _unit_span),
-        "popularity_rank_correlation": (_rank_correlation, _unit_span),
-    }
-)
+SCORES = {"log_popularity": (_log_popularity, _log_span)}

@@ -1,21 +1,17 @@
 """Scores: a number per answer, for directional promises and for benchmark values."""
 
-from __future__ import annotations
-
+import pkgutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from numbers import Integral, Real
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import NotApplicable, OracleError
-from pytest_recsys_mt.oracles.scores import (
-    list_scores,
-    popularity_scores,
-    slot_scores,
-    validity_scores,
-)
 from pytest_recsys_mt.oracles.scores.metrics import (
     METRICS,
     NOTHING_HELD_OUT,
@@ -26,6 +22,8 @@ from pytest_recsys_mt.oracles.scores.metrics import (
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Recommendation
+
+__all__ = ["Score"]
 
 
 @dataclass(frozen=True)
@@ -48,15 +46,7 @@ class Score:
 
 
 def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
-    """The score of that name, or the score itself.
-
-    Args:
-        score: A name from `SCORES` or `SCORES_AT`, ``hit@k``, ``ndcg@k``, ``mrr@k``, or a `Score`.
-        also: Further valid names, for error messages.
-
-    Raises:
-        OracleError: If there is no such name. The message gives the valid names and the nearest match.
-    """
+    """The score of that name, or the score itself."""
     if isinstance(score, Score):
         return score
     name = str(score)
@@ -64,7 +54,7 @@ def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
         return SCORES[name]
     kind = name.partition("@")[0]
     if kind in SCORES_AT:
-        return Score(name, *SCORES_AT[kind](name), silent=kind in slot_scores.FORMATS)
+        return Score(name, *SCORES_AT[kind](name))
     if kind in METRICS:
         metric = metric_named(name)
         return Score(name, partial(_accuracy, metric=metric), lambda asked, context: (0.0, 1.0))
@@ -90,11 +80,6 @@ def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float,
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
     """The mean score of a user's answers, and how many items were left out.
-
-    Args:
-        asked: One user's answers.
-        context: Holds the data that scores need.
-        score: The score of one answer.
 
     Returns:
         The mean over the answers that have a score; None if no answer has one.
@@ -132,40 +117,25 @@ def _scored(
     )
 
 
+_MODULES = [
+    import_module(f"{__package__}.{found.name}")
+    for found in pkgutil.iter_modules([str(Path(__file__).parent)])
+]
+
 SCORES: Mapping[str, Score] = MappingProxyType(
     {
-        name: Score(name, of, span)
-        for name, (of, span) in {**popularity_scores.SCORES, **validity_scores.SCORES}.items()
+        name: Score(name, *of_and_span)
+        for module in _MODULES
+        for name, of_and_span in getattr(module, "SCORES", {}).items()
     }
     | {"auc": Score("auc", _auc, lambda asked, context: (0.0, 1.0))}
 )
-"""Scores without a depth; the accuracy metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are scores too.
+"""Scores without a depth: what the modules of this folder declare in ``SCORES``, and ``auc``, the share of the other
+candidates that rank below the held-out one; see `metrics.auc`. The metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are
+scores too."""
 
-* ``auc``: share of the other candidates that rank below the held-out one; see `metrics.auc`.
-* ``log_popularity``: mean natural logarithm of popularity over an answer's items. Its differences do
-  not depend on the total number of interactions.
-* ``log_popularity_difference``, ``absolute_log_popularity_difference``, ``popularity_lift``,
-  ``gini_difference``, ``herfindahl_difference``, ``popularity_rank_correlation``: the answer's items
-  compared with all items of the user in the training data, whether the request shows them or not.
-* ``invalid``: entries of the first k that are not valid recommendations; ``malformed``,
-  ``already_seen``, ``unknown_title`` and ``outside_catalogue`` are its parts.
-"""
-
-SCORES_AT: Mapping[str, Callable[[str], tuple[popularity_scores.Of, popularity_scores.Span]]] = (
-    MappingProxyType({**list_scores.SCORES, **slot_scores.SHARES, **slot_scores.FORMATS})
+SCORES_AT: Mapping[str, Callable[[str], tuple[Any, ...]]] = MappingProxyType(
+    {name: make for module in _MODULES for name, make in getattr(module, "SCORES_AT", {}).items()}
 )
-"""Scores of the first k places for ``name@k``, or of all requested places for ``name``.
-
-* ``self_information``, in bits: leaves out items that no user has. ``self_information_capped`` counts
-  them as if half a user had them, ``self_information_paper`` counts 0 for them.
-* ``serendipity``: 1 for a hit if the most popular items would not be a hit. ``unexpectedness`` is the
-  paper's Equation 6, without the hit.
-* ``arp``: mean popularity; ``arp_paper`` counts 0 for items outside the catalogue.
-* ``aplt``: share of the long tail, the less popular four fifths of the catalogue; ``aplt_by_value``
-  divides the catalogue as the paper's code does.
-* ``intra_list_diversity``: one minus the mean Jaccard similarity of the genres of two items.
-* ``hallucination``, ``out_of_candidate``, ``history_repeats``, ``duplicates``: shares of the slots
-  of an answer; ``@full`` uses all its slots.
-* ``short_lists``, ``compliance``: 1 or 0 per answer, without a depth; ``compliance_paper`` allows prose
-  around the list.
-"""
+"""Scores of the first k places for ``name@k``, or of all requested places for ``name``: from the name to what a
+`Score` has besides it. The modules of this folder declare them in ``SCORES_AT``."""

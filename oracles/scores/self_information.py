@@ -4,13 +4,15 @@ Source:
     Equation 12 of https://arxiv.org/abs/2411.00331 (Zhou et al. 2010, PNAS 107(10)).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.scores.list_scores import known_items, listed
+from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
 Unseen = Literal["drop", "cap", "paper"]
 """How to treat items that no user has: leave them out (``drop``), count them as if half a user had them
@@ -54,3 +56,39 @@ def self_information(
     else:
         divisor = len(known)
     return bits / divisor if divisor else None
+
+
+def _self_information(
+    items: Sequence[str], asked: Asked, context: Context, depth: int, *, unseen: Unseen
+) -> Scored:
+    known = known_items(items, context)
+    counts = [context.popularity.get(item, 0) for item in known]
+    left_out = len(items) - len(known)
+    if unseen == "drop":
+        left_out += counts.count(0)
+    return self_information(counts, _users(context), unseen=unseen, places=depth), left_out
+
+
+def _users(context: Context) -> int:
+    if not context.users:
+        raise OracleError(
+            "self_information needs the number of training users, which these answers do not give; "
+            "pass it to their Context(users=...)"
+        )
+    return context.users
+
+
+def _bits(asked: Asked, context: Context) -> tuple[float, float]:
+    return 0.0, math.log2(_users(context))
+
+
+def _capped_bits(asked: Asked, context: Context) -> tuple[float, float]:
+    return 0.0, math.log2(2 * _users(context))
+
+
+SCORES_AT = {
+    "self_information": listed(partial(_self_information, unseen="drop"), _bits),
+    "self_information_capped": listed(partial(_self_information, unseen="cap"), _capped_bits),
+    "self_information_paper": listed(partial(_self_information, unseen="paper"), _bits),
+}
+"""In bits. They differ in the items that no user has; see `Unseen`."""

@@ -5,9 +5,16 @@ Source:
     out; they define `unexpectedness`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
+from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT
+from pytest_recsys_mt.oracles.scores.popularity_groups import by_popularity
+from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
+
+__all__ = ["serendipity", "unexpectedness"]
 
 
 def serendipity(
@@ -43,3 +50,30 @@ def unexpectedness(items: Sequence[str], popular: Collection[str], places: int) 
         In [0, 1].
     """
     return len(set(items[:places]) - set(popular)) / places
+
+
+def _popular(asked: Asked, context: Context, depth: int) -> list[str]:
+    """The list of the most popular items, from the same offer."""
+    candidates = asked.request.candidates
+    if candidates is not None:
+        ids = dict.fromkeys(item.id for item in candidates)
+        return sorted(ids, key=lambda item: (-context.popularity.get(item, 0), item))[:depth]
+    known = asked.request.known
+    unseen = (item for item in by_popularity(context) if item not in known)
+    return [item for item, _ in zip(unseen, range(depth), strict=False)]
+
+
+def _serendipity(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+    if not asked.relevant:
+        raise NotApplicable(NOTHING_HELD_OUT)
+    return serendipity(items, _popular(asked, context, depth), asked.relevant), 0
+
+
+def _unexpectedness(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+    return unexpectedness(items, _popular(asked, context, depth), depth), 0
+
+
+SCORES_AT = {
+    "serendipity": listed(_serendipity, unit),
+    "unexpectedness": listed(_unexpectedness, unit),
+}

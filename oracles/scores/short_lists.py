@@ -3,9 +3,13 @@
 `complete_list` promises that there are none; this score counts them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles.scores.slot_scores import of_format
+from pytest_recsys_mt.requests import Recommendation
+
+__all__ = ["short_list"]
 
 
 def short_list(items: Sequence[str], demanded: int) -> bool:
@@ -16,3 +20,10 @@ def short_list(items: Sequence[str], demanded: int) -> bool:
         demanded: How many were asked for, or the number of offered items if that is smaller.
     """
     return len(set(items)) < demanded
+
+
+def _short(answer: Recommendation, asked: Asked, context: Context, demanded: int) -> bool:
+    return short_list(answer.items, demanded)
+
+
+SCORES_AT = {"short_lists": of_format(_short)}

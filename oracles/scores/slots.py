@@ -5,8 +5,6 @@ Text answers and lists of ids are read in the same way for the shares `hallucina
 slot and only counts against `compliance`. A slot that repeats an earlier one keeps the kind of its item.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +13,8 @@ from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.scores.metrics import depth_of, places
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
+
+__all__ = ["Slot", "slots_of"]
 
 Depth = int | Literal["full"] | None
 """How many slots of every answer count: a number, all its slots (``full``), or as many as requested (None)."""
@@ -63,11 +63,7 @@ def share_of(slots: Sequence[Slot], fits: Callable[[Slot], bool], depth: int) ->
 
 
 def slot_depth(name: str) -> Depth:
-    """The depth after the @ of a name.
-
-    Raises:
-        OracleError: If it is neither ``full`` nor a number of at least 1.
-    """
+    """The depth after the @ of a name."""
     depth = name.partition("@")[2]
     if depth == "full":
         return "full"
@@ -78,11 +74,7 @@ def slot_depth(name: str) -> Depth:
 
 
 def slots_counted(slots: Sequence[Slot], name: str, asked: Asked, depth: Depth) -> int:
-    """The number of slots that a share is computed over.
-
-    Raises:
-        OracleError: If `depth` is more than the request asks for.
-    """
+    """The number of slots that a share is computed over."""
     return len(slots) if depth == "full" else places(name, asked, depth)
 
 
@@ -95,12 +87,7 @@ def offer_of(asked: Asked, context: Context) -> Collection[str]:
 
 
 def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
-    """Whether an item is in `offer_of`; without a catalogue, whether it is not marked as unknown.
-
-    Args:
-        asked: The request, with its candidates and its history.
-        context: Holds the catalogue.
-    """
+    """Whether an item is in `offer_of`; without a catalogue, whether it is not marked as unknown."""
     request = asked.request
     if request.candidates is not None:
         return {item.id for item in request.candidates}.__contains__

@@ -5,17 +5,13 @@ Here each class has its own score, and ``invalid`` is their sum. Repeats do not 
 `no_repeats` finds them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles.scores.popularity_scores import Of
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
-
-Of = Callable[[Recommendation, Asked, Context], tuple[float | None, int]]
-Span = Callable[[Asked, Context], tuple[float, float]]
 
 _CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
     {
@@ -33,15 +29,10 @@ def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> C
     """How many of the first k entries are invalid, by class.
 
     An answer without entries, from a recommender that writes no text, is judged by its items.
-
-    Args:
-        answer: The answer to judge.
-        asked: The request and its answers.
-        context: Holds the catalogue.
     """
     k = asked.request.k
     if answer.entries:
-        kinds = [entry.kind for entry in answer.entries[:k]]
+        kinds: list[EntryKind] = [entry.kind for entry in answer.entries[:k]]
         return Counter(_CLASS_OF[kind] for kind in kinds if kind in _CLASS_OF)
     candidates = asked.request.candidates
     offer = context.items.keys() if candidates is None else {item.id for item in candidates}
@@ -72,7 +63,6 @@ def _span(asked: Asked, context: Context) -> tuple[float, float]:
     return 0.0, float(asked.request.k)
 
 
-SCORES: Mapping[str, tuple[Of, Span]] = MappingProxyType(
-    {"invalid": (_all, _span)}
-    | {name: (_count(name), _span) for name in dict.fromkeys(_CLASS_OF.values())}
-)
+SCORES = {"invalid": (_all, _span)} | {
+    name: (_count(name), _span) for name in dict.fromkeys(_CLASS_OF.values())
+}

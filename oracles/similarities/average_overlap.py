@@ -1,7 +1,5 @@
 """Average overlap: the mean of the overlaps at every depth."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -34,3 +32,7 @@ def _average(chunk: Chunk) -> Floats:
     agreement = np.cumsum(new_matches(chunk), axis=0, dtype=np.float64) / depths
     out: Floats = np.where(depths <= longer, agreement, 0.0).sum(axis=0) / longer
     return out
+
+
+SIMILARITY = average_overlap
+METRIC = True

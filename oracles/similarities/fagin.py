@@ -1,7 +1,5 @@
 """The distance K^(p) between top-k lists of Fagin, Kumar and Sivakumar."""
 
-from __future__ import annotations
-
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
@@ -36,17 +34,9 @@ def fagin(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
 def fagin_similarity(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
     """K^(p) as a similarity in [0, 1]: 1 for equal lists, 0 for disjoint ones.
 
-    Args:
-        a: As in `fagin`.
-        b: As in `fagin`.
-        p: As in `fagin`.
-
     Returns:
         ``1 - K^(p) / maximum``, ``(n,)``; NaN only if either list is empty. The maximum is that
         of disjoint lists of the same lengths, ``k**2 + p k (k - 1)`` if both have k items.
-
-    Raises:
-        OracleError: As in `fagin`.
     """
     _check(p)
     return by_chunk(a, b, lambda chunk: 1 - _distance(chunk, p) / _maximum(chunk, p))
@@ -66,3 +56,6 @@ def _maximum(chunk: Chunk, p: float) -> Floats:
 def _check(p: float) -> None:
     if not 0 <= p <= 1:
         raise OracleError(f"p of fagin must lie in [0, 1], got {p!r}; 0.5 is the neutral choice")
+
+
+SIMILARITY = fagin_similarity

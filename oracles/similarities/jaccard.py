@@ -1,7 +1,5 @@
 """Jaccard's index of the two sets of items."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -29,3 +27,7 @@ def _jaccard(chunk: Chunk) -> Floats:
     common = new_matches(chunk).sum(axis=0, dtype=np.int64)
     out: Floats = common / (chunk.a_length + chunk.b_length - common)
     return out
+
+
+SIMILARITY = jaccard
+METRIC = True

@@ -1,7 +1,5 @@
 """Kendall's tau-b on the union of two lists."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -37,10 +35,6 @@ def kendall(a: ArrayLike, b: ArrayLike) -> Floats:
 def kendall_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
     """Tau-b as a similarity in [0, 1], ``(tau + 1) / 2``; 1 for two equal lists of one item.
 
-    Args:
-        a: As in `kendall`.
-        b: As in `kendall`.
-
     Returns:
         Similarity in [0, 1], ``(n,)``; NaN only if either list is empty.
     """
@@ -61,3 +55,6 @@ def _tau_b(chunk: Chunk) -> Floats:
 def _similarity(chunk: Chunk) -> Floats:
     tau = _tau_b(chunk)
     return np.where(np.isnan(tau), 1.0, (tau + 1) / 2)
+
+
+SIMILARITY = kendall_similarity

@@ -5,8 +5,6 @@ rank-major arrays ``(k, pairs)`` stay in the processor's cache. No step loops ov
 limits the memory beyond arguments and result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

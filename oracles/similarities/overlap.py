@@ -1,7 +1,5 @@
 """Overlap: the share of places whose item is also in the other list."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -32,3 +30,7 @@ def _overlap(chunk: Chunk) -> Floats:
     common = new_matches(chunk).sum(axis=0, dtype=np.int64)
     out: Floats = common / np.maximum(chunk.a_length, chunk.b_length)
     return out
+
+
+SIMILARITY = overlap
+METRIC = True

@@ -1,7 +1,5 @@
 """Rank-biased overlap, extrapolated."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -67,3 +65,7 @@ def _extrapolated(chunk: Chunk, p: float) -> Floats:
     out[near[equal.all(axis=0) & (chunk.a_length[near] == chunk.b_length[near])]] = 1.0
     out[total == 0] = 0.0
     return np.minimum(out, 1.0, out=out)
+
+
+SIMILARITY = rbo
+METRIC = True

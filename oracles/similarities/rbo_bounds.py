@@ -1,7 +1,5 @@
 """The range of rank-biased overlap over all possible continuations of the lists."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -10,6 +8,8 @@ from numpy.typing import ArrayLike
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
+
+__all__ = ["rbo_min", "rbo_residual"]
 
 
 def rbo_min(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:

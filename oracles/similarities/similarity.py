@@ -1,41 +1,37 @@
 """The similarities by name, each in [0, 1], as verdicts use them."""
 
-from __future__ import annotations
-
 import difflib
+import pkgutil
 from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.similarities.average_overlap import average_overlap
-from pytest_recsys_mt.oracles.similarities.fagin import fagin_similarity
-from pytest_recsys_mt.oracles.similarities.jaccard import jaccard
-from pytest_recsys_mt.oracles.similarities.kendall import kendall_similarity
-from pytest_recsys_mt.oracles.similarities.overlap import overlap
-from pytest_recsys_mt.oracles.similarities.rbo import rbo
 
 Similarity = Callable[[ArrayLike, ArrayLike], Floats]
 """From integer lists ``(n, k)`` and ``(n, k')`` to similarities in [0, 1]; NaN only if a list is empty."""
 
-SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
-    {
-        "rbo": rbo,
-        "kendall": kendall_similarity,
-        "fagin": fagin_similarity,
-        "overlap": overlap,
-        "jaccard": jaccard,
-        "average_overlap": average_overlap,
-    }
-)
+_MODULES = {
+    found.name: import_module(f"{__package__}.{found.name}")
+    for found in pkgutil.iter_modules([str(Path(__file__).parent)])
+}
 
-METRICS: frozenset[Similarity] = frozenset({rbo, overlap, jaccard, average_overlap})
+SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
+    {name: at.SIMILARITY for name, at in _MODULES.items() if hasattr(at, "SIMILARITY")}
+)
+"""What the modules of this folder declare as their ``SIMILARITY``, by the name of the module."""
+
+METRICS: frozenset[Similarity] = frozenset(
+    at.SIMILARITY for at in _MODULES.values() if getattr(at, "METRIC", False)
+)
 """Similarities s of lists of equal length for which 1 - s is a metric of negative type: a squared distance
-in some Euclidean space. This is known for overlap and Jaccard. Extrapolated RBO and average overlap are
-mixtures of overlaps of the first places. Kendall on the union and Fagin's K^(p) break the triangle
-inequality."""
+in some Euclidean space. Their modules declare ``METRIC = True``. This is known for overlap and Jaccard.
+Extrapolated RBO and average overlap are mixtures of overlaps of the first places. Kendall on the union and
+Fagin's K^(p) break the triangle inequality."""
 
 
 def least_effect(similarity: Similarity) -> float:
@@ -47,9 +43,6 @@ def least_effect(similarity: Similarity) -> float:
     number of answers of one depth. For a similarity without a proof, agreements are only known to lie
     between 0 and 1.
 
-    Args:
-        similarity: In [0, 1].
-
     Returns:
         -1/2 for `METRICS`, -1 for any other.
     """
@@ -57,18 +50,7 @@ def least_effect(similarity: Similarity) -> float:
 
 
 def similarity_named(name: str, among: Collection[str] = tuple(SIMILARITIES)) -> Similarity:
-    """The similarity of that name.
-
-    Args:
-        name: One of `SIMILARITIES`.
-        among: The names that the calling oracle can use.
-
-    Returns:
-        A function of two integer arrays, with values in [0, 1].
-
-    Raises:
-        OracleError: If there is no such name. The message gives the valid names and the nearest match.
-    """
+    """The similarity of that name."""
     if name not in among:
         raise OracleError(f"there is no similarity {name!r} here; {choices(name, among)}")
     return SIMILARITIES[name]

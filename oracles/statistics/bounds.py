@@ -4,8 +4,6 @@
 exceptions: a share in a sample of fixed size, and a known mean.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 

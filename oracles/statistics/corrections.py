@@ -1,7 +1,5 @@
 """Corrections for the number of claims in a family."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 
@@ -10,9 +8,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
     Then the probability of any false rejection is at most alpha, under any dependence between the
     tests (Holm 1979, Scandinavian Journal of Statistics 6, 65-70).
-
-    Args:
-        p_values: In [0, 1], in any order.
 
     Returns:
         The adjusted values, in the same order. A larger p never gets a smaller adjusted value.
@@ -32,9 +27,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     Then the expected share of false findings among the listed ones is at most that rate, if the tests
     are independent or positively dependent, as for relations that share their source answers
     (Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57, 289-300).
-
-    Args:
-        p_values: In [0, 1], in any order.
 
     Returns:
         The adjusted values, in the same order. They are never above those of `holm`.

@@ -1,7 +1,5 @@
 """The history length at which another recommender overtakes ours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
+
+__all__ = ["CrossingPoint", "crossing_point"]
 
 
 @dataclass(frozen=True)

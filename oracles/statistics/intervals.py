@@ -1,7 +1,5 @@
 """Intervals for your own figures: rates, and means of several numbers per user."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Literal
 
@@ -9,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
+
+__all__ = ["cluster_bootstrap", "rate_interval"]
 
 Method = Literal["wilson", "exact"]
 

@@ -1,7 +1,5 @@
 """The paired test of two recommenders on the same users."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +9,8 @@ from numpy.typing import ArrayLike
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.statistics.sign_flips import sign_flip_test
+
+__all__ = ["PairedDifference", "paired_difference"]
 
 Test = Literal["sign-flips", "t"]
 

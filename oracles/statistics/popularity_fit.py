@@ -1,7 +1,5 @@
 """Which heavy-tailed distribution fits the popularity of a catalogue."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +10,8 @@ from numpy.typing import ArrayLike
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.scores.popularity import scores
+
+__all__ = ["PopularityFit", "popularity_fit"]
 
 
 @dataclass(frozen=True)

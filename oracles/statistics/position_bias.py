@@ -9,8 +9,6 @@ Source:
     test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -18,6 +16,8 @@ from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
+
+__all__ = ["chosen_places_test", "position_test"]
 
 
 def position_test(

@@ -4,8 +4,6 @@
 is 1 if both win equally often, and exchanging the two gives 1/Q.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -13,6 +11,8 @@ from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
+
+__all__ = ["q_in_words", "q_interval", "q_score"]
 
 _CELLS = 2_000_000
 

@@ -1,7 +1,5 @@
 """The two-sample Kolmogorov-Smirnov test: whether a sample has the distribution of the whole."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

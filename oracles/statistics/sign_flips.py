@@ -1,7 +1,5 @@
 """The sign-flip permutation test, for many relations or metrics at once."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np
@@ -9,6 +7,8 @@ from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
+
+__all__ = ["sign_flip_test"]
 
 Alternative = Literal["two-sided", "greater", "less"]
 

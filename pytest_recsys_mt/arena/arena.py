@@ -1,7 +1,5 @@
 """Two recommenders and one judge."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Hashable

@@ -1,7 +1,5 @@
 """Sends questions to a judge, each once, and checks its answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar, cast
 

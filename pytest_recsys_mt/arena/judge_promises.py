@@ -5,8 +5,6 @@ are judged as relations are: a mean effect over users, a margin, an error rate. 
 compares the judge's answers to one question in two forms, the judge's own noise is allowed for.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -262,12 +260,7 @@ def judge_keeps(arena: Arena, promise: str, *, margin: float) -> Verdict:
 
 
 def faults(arena: Arena, margin: float) -> list[str]:
-    """The faults of the judge, in words; empty if it breaks no promise.
-
-    Args:
-        arena: The arena with the judge, and the lists that test it.
-        margin: Largest mean effect, in (0, 1).
-    """
+    """The faults of the judge, in words; empty if it breaks no promise."""
     verdicts = {name: _kept(arena, name, share("faults", "margin", margin)) for name in PROMISES}
     return [
         f"{name} ({verdict.reason})"

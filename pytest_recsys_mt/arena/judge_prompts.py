@@ -4,8 +4,6 @@ The outline is that of "RecSys Arena" (https://arxiv.org/abs/2412.11068), sectio
 role, history, both lists, aspects, form of the answer. The words are our own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -182,7 +180,7 @@ def _asked(task: str, form: Form, names: Sequence[str]) -> str:
     return f"{_FORM[task, form]} The fields, in this order: {', '.join(fields)}."
 
 
-_WINNER_FIELD: Mapping[str, Any] = {
+_WINNER_FIELD: Mapping[str, object] = {
     "type": "object",
     "properties": {
         "reason": {"type": "string"},
@@ -191,10 +189,10 @@ _WINNER_FIELD: Mapping[str, Any] = {
     "required": ["reason", "winner"],
     "additionalProperties": False,
 }
-_SCORE_FIELD: Mapping[str, Any] = {"type": "number"}
+_SCORE_FIELD: Mapping[str, object] = {"type": "number"}
 
 
-def _schema(names: Sequence[str], field: Mapping[str, Any]) -> dict[str, Any]:
+def _schema(names: Sequence[str], field: Mapping[str, object]) -> dict[str, Any]:
     """The JSON schema of an answer; all fields are required, as strict endpoints demand."""
     fields = [*names, OVERALL]
     return {

@@ -6,8 +6,6 @@ different verdicts has none. So "A wins" in the middle of a sentence never count
 unreadable parts are missing rather than guessed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -39,12 +37,7 @@ _MARKS = "*_`\"'#> \t"
 
 
 def read_judgement(text: str, aspects: Sequence[Aspect]) -> Judgement:
-    """The judgement in an answer.
-
-    Args:
-        text: Text of the model.
-        aspects: The aspects in the question.
-    """
+    """The judgement in an answer."""
     fields: dict[str, Winner]
     fields, reasons = _fields(text, aspects, _winner)
     verdicts: dict[str, Winner | None]
@@ -53,12 +46,7 @@ def read_judgement(text: str, aspects: Sequence[Aspect]) -> Judgement:
 
 
 def read_appraisal(text: str, aspects: Sequence[Aspect]) -> Appraisal:
-    """The scores in an answer.
-
-    Args:
-        text: Text of the model.
-        aspects: The aspects in the question.
-    """
+    """The scores in an answer."""
     fields, _ = _fields(text, aspects, _score)
     scores = {aspect.name: fields.get(aspect.name) for aspect in aspects}
     return Appraisal(fields.get(OVERALL), scores, text)

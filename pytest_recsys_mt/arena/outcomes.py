@@ -1,7 +1,5 @@
 """A judge's verdicts on the lists of each user, as numbers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,13 +68,7 @@ class Outcomes:
 
 
 def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
-    """Have the lists of each user judged in both orders.
-
-    Args:
-        arena: The judge and the lists.
-        pairs: The answers of both recommenders.
-        aspect: An aspect of the arena, or `judging.OVERALL`.
-    """
+    """Have the lists of each user judged in both orders."""
     shown = [
         arena.comparison(one, arena.items(one), arena.items(two))
         for one, two in zip(pairs.source, pairs.followup, strict=True)

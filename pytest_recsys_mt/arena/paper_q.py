@@ -5,8 +5,6 @@ recommender under test was always shown first, so these values include a judge's
 first list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

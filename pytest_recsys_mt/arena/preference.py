@@ -1,7 +1,5 @@
 """The comparison: which recommender the judge prefers, in one aspect or overall."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
@@ -98,13 +96,7 @@ def _compared(
 
 
 def untrusted(verdict: Verdict, arena: Arena, margin: float | None) -> Verdict:
-    """The verdict, made inconclusive if the judge fails one of its own tests.
-
-    Args:
-        verdict: The judge's verdict.
-        arena: The arena with the judge.
-        margin: The margin of the judge's own tests; None does not test it.
-    """
+    """The verdict, made inconclusive if the judge fails one of its own tests."""
     if margin is None or verdict.status not in ("holds", "violated", "inconclusive"):
         return verdict
     found = faults(arena, margin)
@@ -123,15 +115,7 @@ def untrusted(verdict: Verdict, arena: Arena, margin: float | None) -> Verdict:
 def details(
     aspect: str, found: Outcomes, made: int, users_saved: int, verdict: Verdict
 ) -> dict[str, Any]:
-    """The figures of a comparison for a report.
-
-    Args:
-        aspect: The judged aspect.
-        found: The outcomes of the judged users.
-        made: Number of comparisons made.
-        users_saved: Number of users that were not needed.
-        verdict: The verdict with the bounds of the mean preference.
-    """
+    """The figures of a comparison for a report."""
     win, tie, lose = found.shares.sum(axis=0) * ORDERS
     low, high = q_interval(found.shares)
     figures = {

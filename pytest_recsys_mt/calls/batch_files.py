@@ -154,7 +154,7 @@ def _asked(path: Path) -> dict[str, dict[str, Any]]:
     return calls
 
 
-def _answer(line: bytes, asked: Mapping[str, Any]) -> tuple[str, Answer]:
+def _answer(line: bytes, asked: Mapping[str, object]) -> tuple[str, Answer]:
     """The key and the answer in a line of an output file.
 
     Raises:

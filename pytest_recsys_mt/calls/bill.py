@@ -44,7 +44,11 @@ class CallFact:
     at_most: float | None = 0.0
 
 
-def of_one_call(facts: Sequence[Sequence[Any]]) -> list[CallFact]:
+Counted = Sequence[Any]
+"""The fields of a `CallFact` in their order, as test reports carry them."""
+
+
+def of_one_call(facts: Sequence[Counted]) -> list[CallFact]:
     """The facts that count among all facts on one call; the last fact is its result.
 
     Every failed attempt counts: the worker that reports it made it. An answer counts once, even if
@@ -126,7 +130,7 @@ class Bill:
         self._facts.setdefault(call.key, []).append(fact)
         return fact
 
-    def drain(self) -> dict[str, list[Any]]:
+    def drain(self) -> dict[str, list[Counted]]:
         """The results of the calls since the last drain, by key: facts as plain data."""
         facts, self._facts = self._facts, {}
         return {key: [list(astuple(fact)) for fact in each] for key, each in facts.items()}

@@ -77,7 +77,7 @@ class Prices:
             raise PriceError(f"the price file {str(path)!r} cannot be read: {reason}") from error
         return cls(_read(text, str(path)))
 
-    def of(self, spec: str, identity: Mapping[str, Any]) -> Price | None:
+    def of(self, spec: str, identity: Mapping[str, object]) -> Price | None:
         """The price of a recommender, or None if it is unknown.
 
         The user's prices are looked up by the spec, by the spec without its parameters, and by the
@@ -98,7 +98,7 @@ class Prices:
         return None
 
 
-def _is_built_in(spec: str, identity: Mapping[str, Any]) -> bool:
+def _is_built_in(spec: str, identity: Mapping[str, object]) -> bool:
     from pytest_recsys_mt.recommenders import NAMES
 
     return "recommender" in identity and spec.partition("?")[0] in NAMES

@@ -18,8 +18,6 @@ missing attributes and add ``image``, the path of the picture; see `berkeley`, a
 others.
 """
 
-from __future__ import annotations
-
 import ast
 import html
 import json
@@ -36,6 +34,7 @@ from pytest_recsys_mt.datasets import berkeley
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
 from pytest_recsys_mt.datasets.json_lines import records
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.errors import DataError
@@ -47,15 +46,7 @@ _MARKUP = re.compile(r"<[^>]*>")
 
 
 def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says."""
     rows, colours = _reviews(folder)
     wanted = set(rows.frame["item"])
     items = dict.fromkeys(sorted(wanted), Item(""))
@@ -183,3 +174,12 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         return ""
     return " ".join(_MARKUP.sub(" ", html.unescape(value)).split())
+
+
+FORMATS = (
+    Format(
+        "Amazon reviews with metadata",
+        ("*_5.json|*_5.json.gz", "meta_*.json|meta_*.json.gz"),
+        load,
+    ),
+)

@@ -5,8 +5,6 @@ if it is encrypted. It is also refused if it, or all members together, unpack to
 limits. Both the declared and the actual sizes count.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import stat

@@ -13,8 +13,6 @@ Of the languages of a value English counts first, then the first one. For a prod
 stores list, the first listing counts, and the others fill in what it lacks.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
@@ -36,16 +34,9 @@ _ID = re.compile(r'"item_id"\s*:\s*"([^"]+)"')
 def joined(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
     """A catalogue with the facts of the Berkeley objects.
 
-    Args:
-        items: By ASIN.
-        folder: The folder of the files above, which may be missing.
-
     Returns:
         The same items in the same order. Those with a listing gain ``colour`` and ``image`` (the
         path of an existing file), and, where missing, a title, ``brand`` and ``categories``.
-
-    Raises:
-        DataError: If a file is wrong; the text names the file and the line.
     """
     listings: dict[str, dict[str, Any]] = {}
     for path in sorted((folder / "listings" / "metadata").glob("listings_*.json*")):

@@ -1,37 +1,21 @@
-"""Official sources of the named datasets, and their download.
-
-What is verified:
-
-* ``ml-100k``, ``ml-1m``, ``ml-10m``, ``ml-25m``: the MD5 that GroupLens publishes beside each archive
-  (``ml-1m.zip.md5``). It is stored here, so that a changed archive is detected.
-* ``ml-latest-small``, ``ml-latest``: GroupLens replaces these archives from time to time, so the MD5
-  is downloaded from beside the archive.  It detects a damaged download, not a false server.  A copy
-  that was put in place by hand is not verified.
-* ``lastfm``: no digest of GroupLens is known; independent public copies agree on the SHA-256 here.
-"""
-
-from __future__ import annotations
+"""The download of the named datasets from their official sources."""
 
 import hashlib
 import os
 import re
 import shutil
-import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
-from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TextIO
 from urllib.parse import urlsplit
 
 from filelock import FileLock
+from tqdm import tqdm
 
 from pytest_recsys_mt.datasets.archives import extract
+from pytest_recsys_mt.datasets.sources import SOURCES, Source
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.files import cache_folder
 
@@ -39,37 +23,6 @@ BASE_URL = "https://files.grouplens.org/datasets/"
 TIMEOUT = 30.0
 """Seconds without a byte after which a download is given up."""
 _CHUNK = 1 << 18
-
-
-@dataclass(frozen=True)
-class Source:
-    """The source of a named dataset.
-
-    Attributes:
-        path: Path of the archive, below `BASE_URL`.
-        digest: ``md5:...`` or ``sha256:...`` of the archive, or None if a file beside it holds the
-            MD5.
-        most: Most bytes of the archive: about twice its size, more if it is replaced from time to
-            time.
-    """
-
-    path: str
-    digest: str | None
-    most: int = 10_000_000
-
-
-SOURCES: Mapping[str, Source] = {
-    "ml-latest-small": Source("movielens/ml-latest-small.zip", None),
-    "ml-latest": Source("movielens/ml-latest.zip", None, 2_000_000_000),
-    "ml-100k": Source("movielens/ml-100k.zip", "md5:0e33842e24a9c977be4e0107933c0723"),
-    "ml-1m": Source("movielens/ml-1m.zip", "md5:c4d9eecfca2ab87c1945afe126590906"),
-    "ml-10m": Source("movielens/ml-10m.zip", "md5:ce571fd55effeba0271552578f2648bd", 130_000_000),
-    "ml-25m": Source("movielens/ml-25m.zip", "md5:6b51fb2759a8657d3bfcbfc42b592ada", 530_000_000),
-    "lastfm": Source(
-        "hetrec2011/hetrec2011-lastfm-2k.zip",
-        "sha256:6738f48195667ff03caaab4d32ca9a3133d8cc026b7c3cdaf6ce1010e913c59c",
-    ),
-}
 
 
 def data_directory() -> Path:
@@ -93,12 +46,6 @@ def obtain(
     The order of the search: the folder ``directory/NAME``; the archive in `directory` under its
     official name, which may have been put there by hand; the official address.  Processes that ask
     at the same time wait for each other.
-
-    Args:
-        name: Name of the dataset.
-        directory: The folder of the datasets; created if missing.
-        source: By default the one in `SOURCES`.
-        base_url: The source's path is appended to it.
 
     Raises:
         DataError: If there is no network, the archive is not the published one, or it is unsafe.
@@ -171,14 +118,16 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
             if length > most:
                 raise _too_long(url, most, help_text)
             done = 0
-            with Progress(target.name, length) as progress:
+            with tqdm(
+                desc=target.name, total=length or None, unit="B", unit_scale=True, disable=None
+            ) as progress:
                 while chunk := _chunk(response, url, help_text):
                     if done + len(chunk) > most:
                         raise _too_long(url, most, help_text)
                     sink.write(chunk)
                     total.update(chunk)
                     done += len(chunk)
-                    progress.show(done)
+                    progress.update(len(chunk))
         if length and done != length:
             raise DataError(f"{url} was cut off after {done:,} of {length:,} bytes; {help_text}")
         _verify(f"{algorithm}:{total.hexdigest()}", digest, url)
@@ -231,45 +180,3 @@ def _verify(found: str, expected: str, what: str) -> None:
             f"{what} has the digest {found}, the published one is {expected}: it is damaged or not "
             f"the official file; delete any copy of it and try again"
         )
-
-
-class Progress:
-    """A line on standard error with the progress of a download, if that is a terminal.
-
-    Args:
-        name: Name of the file.
-        length: Number of bytes to come, 0 if unknown.
-        stream: By default standard error.
-    """
-
-    def __init__(self, name: str, length: int, stream: TextIO | None = None) -> None:
-        self._name = name
-        self._length = length
-        self._stream = sys.stderr if stream is None else stream
-        self._visible = self._stream.isatty()
-        self._next = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._visible:
-            self._stream.write("\n")
-
-    def show(self, done: int) -> None:
-        """Rewrite the line, at most ten times a second, and at the end."""
-        now = time.monotonic()
-        if not self._visible or (now < self._next and done != self._length):
-            return
-        self._next = now + 0.1
-        text = f"{done / 1e6:.1f} MB"
-        if self._length:
-            filled = 30 * done // self._length
-            text = f"[{'#' * filled}{'.' * (30 - filled)}] {text} of {self._length / 1e6:.1f} MB"
-        self._stream.write(f"\r{self._name} {text}")
-        self._stream.flush()

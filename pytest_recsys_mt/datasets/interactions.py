@@ -15,11 +15,6 @@ from pytest_recsys_mt.requests import Scale
 def checked(rows: Rows, items: Container[str], scale: Scale) -> pd.DataFrame:
     """The checked interactions of a file, ready for a `Dataset`.
 
-    Args:
-        rows: With the columns user, item, rating and timestamp.
-        items: The ids of the catalogue.
-        scale: The scale of the ratings.
-
     Returns:
         The same rows; users and items are categoricals of their ids as text.
 

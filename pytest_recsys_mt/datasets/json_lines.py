@@ -1,7 +1,5 @@
 """Files with one record a line, read line by line."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Callable, Iterator

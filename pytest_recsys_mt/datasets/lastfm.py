@@ -26,6 +26,7 @@ import pandas as pd
 from pytest_recsys_mt.datasets import films
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, read
 from pytest_recsys_mt.requests import Item, Scale
 
@@ -49,15 +50,7 @@ _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
 
 
 def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above, with or without ``tags.dat``.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says."""
     tagged = read(folder / "user_taggedartists-timestamps.dat", _TAGGED)
     artists = read(folder / "artists.dat", _ARTISTS)
     artists.refuse_repeats("item")
@@ -110,3 +103,12 @@ def _tags(path: Path, tagged: Rows) -> dict[str, tuple[str, ...]]:
     return films.frequent_tags(
         pd.DataFrame({"item": known["item"], "tag": known["tag"].map(named)})
     )
+
+
+FORMATS = (
+    Format(
+        "Last.fm of HetRec 2011",
+        ("user_artists.dat", "artists.dat", "user_taggedartists-timestamps.dat"),
+        load,
+    ),
+)

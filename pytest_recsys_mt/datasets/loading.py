@@ -10,36 +10,22 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
+import pkgutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_recsys_mt.datasets.sources import BY_HAND, SOURCES
 from pytest_recsys_mt.errors import DataError
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
 
-NAMES = (
-    "mini",
-    "ml-latest-small",
-    "ml-latest",
-    "ml-100k",
-    "ml-1m",
-    "ml-10m",
-    "ml-25m",
-    "lastfm",
-    "netflix",
-    "amazon",
-)
+NAMES = ("mini", *SOURCES, *BY_HAND)
 """The names that `load` takes, besides paths."""
-
-BY_HAND = {
-    "netflix": "https://www.kaggle.com/datasets/netflix-inc/netflix-prize-data",
-    "amazon": "https://cseweb.ucsd.edu/~jmcauley/datasets/amazon_v2/",
-}
-"""Names that are not downloaded, and the sources of their files."""
 
 
 @dataclass(frozen=True)
@@ -50,54 +36,23 @@ class Format:
         name: Its name in errors.
         files: The files of every folder of this format: names, glob patterns, and alternatives of
             them between ``|``.
-        module: The module of its loader, below `pytest_recsys_mt.datasets`.
-        loader: The function ``(folder, name) -> Dataset``.
+        load: Reads a folder, as a dataset of the given name. It raises `DataError` if a file is missing or
+            wrong; the text names the file and the line.
     """
 
     name: str
     files: tuple[str, ...]
-    module: str
-    loader: str = "load"
+    load: Callable[[Path, str], Dataset]
 
 
-FORMATS = (
-    Format("MovieLens as CSV", ("ratings.csv", "movies.csv"), "movielens_csv"),
-    Format("MovieLens 100K", ("u.data", "u.item", "u.user"), "movielens_100k"),
-    Format("MovieLens 1M", ("ratings.dat", "movies.dat", "users.dat"), "movielens_dat", "load_1m"),
-    Format("MovieLens 10M", ("ratings.dat", "movies.dat", "tags.dat"), "movielens_dat", "load_10m"),
-    Format(
-        "Last.fm of HetRec 2011",
-        ("user_artists.dat", "artists.dat", "user_taggedartists-timestamps.dat"),
-        "lastfm",
-    ),
-    Format("MIND", ("news.tsv", "behaviors.tsv"), "mind"),
-    *(
-        Format(
-            f"MIND{size} with training and validation set",
-            tuple(
-                f"MIND{size}_{part}/{file}"
-                for part in ("train", "dev")
-                for file in ("news.tsv", "behaviors.tsv")
-            ),
-            "mind",
-            f"load_{size}",
-        )
-        for size in ("small", "large")
-    ),
-    Format(
-        "the Netflix prize",
-        (
-            "movie_titles.txt|movie_titles.csv",
-            "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt",
-        ),
-        "netflix",
-    ),
-    Format(
-        "Amazon reviews with metadata",
-        ("*_5.json|*_5.json.gz", "meta_*.json|meta_*.json.gz"),
-        "amazon",
-    ),
-)
+@cache
+def formats() -> Sequence[Format]:
+    """Every format: what the modules of this folder declare in ``FORMATS``."""
+    modules = (
+        importlib.import_module(f"{__package__}.{found.name}")
+        for found in pkgutil.iter_modules([str(Path(__file__).parent)])
+    )
+    return [form for module in modules for form in getattr(module, "FORMATS", ())]
 
 
 def load(source: str | Path, *, cache_dir: Path | None = None) -> Dataset:
@@ -138,10 +93,6 @@ def _named(name: str, cache_dir: Path | None) -> Dataset:
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
     """The folder of a dataset of `NAMES`, downloaded if missing; None for the embedded one.
 
-    Args:
-        name: Name of the dataset.
-        cache_dir: As in `load`.
-
     Raises:
         DataError: If it cannot be downloaded, or must be obtained by hand.
     """
@@ -161,22 +112,20 @@ def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
 
 
 def _folder(folder: Path, name: str) -> Dataset:
-    present = {form: sum(_has(folder, file) for file in form.files) for form in FORMATS}
-    best = max(FORMATS, key=lambda form: present[form] / len(form.files))
+    present = {form: sum(_has(folder, file) for file in form.files) for form in formats()}
+    best = max(present, key=lambda form: present[form] / len(form.files))
     missing = [file for file in best.files if not _has(folder, file)]
     if missing and present[best]:
         raise DataError(
             f"folder {str(folder)!r} looks like {best.name}, but lacks {', '.join(missing)}"
         )
     if missing:
-        known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in FORMATS)
+        known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in present)
         raise DataError(
             f"folder {str(folder)!r} is in no known format; known are: {known}. For a table of your "
             f"own, give the path of the file"
         )
-    module = importlib.import_module(f"pytest_recsys_mt.datasets.{best.module}")
-    loader: Callable[[Path, str], Dataset] = getattr(module, best.loader)
-    return loader(folder, name)
+    return best.load(folder, name)
 
 
 def _has(folder: Path, file: str) -> bool:

@@ -7,8 +7,6 @@ is read without them. The facts become attributes of the items, so `Dataset.dige
 the two.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Mapping
@@ -71,9 +69,6 @@ def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
 
     Returns:
         As `with_metadata`; a name and year of several films in the database do not match.
-
-    Raises:
-        DataError: If the database cannot be read.
     """
     path = database()
     if path is None:
@@ -105,11 +100,7 @@ def item_key(item: Item) -> tuple[str, int | None]:
 
 
 def films() -> tuple[Item, ...]:
-    """All films of the database, by IMDb identifier, with their directors; empty without the extra.
-
-    Raises:
-        DataError: If the database cannot be read.
-    """
+    """All films of the database, by IMDb identifier, with their directors; empty without the extra."""
     path = database()
     if path is None:
         return ()

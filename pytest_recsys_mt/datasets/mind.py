@@ -22,10 +22,9 @@ others. An item clicked again counts once, at its last click.
 the first before those of the second.  If both describe an item, the first description counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -35,7 +34,8 @@ import pandas as pd
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.impressions import CLICKS, Impressions, Lists, joined
-from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, read
+from pytest_recsys_mt.datasets.loading import Format
+from pytest_recsys_mt.datasets.rows import Rows, bare, read
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
 
@@ -44,32 +44,28 @@ PARTS = ("train", "dev")
 
 TIME_FORMAT = "%m/%d/%Y %I:%M:%S %p"
 
-_NEWS = Layout(
-    (
-        Column("item", "id"),
-        Column("category", "text"),
-        Column("subcategory", "text"),
-        Column("title", "text"),
-        Column("abstract", "text"),
-        Column("url", "text"),
-        Column("title entities", "text"),
-        Column("abstract entities", "text"),
-    ),
-    separator="\t",
-    header=False,
-    quoted=False,
+_NEWS = bare(
+    "\t",
+    {
+        "item": "id",
+        "category": "text",
+        "subcategory": "text",
+        "title": "text",
+        "abstract": "text",
+        "url": "text",
+        "title entities": "text",
+        "abstract entities": "text",
+    },
 )
-_BEHAVIORS = Layout(
-    (
-        Column("impression", "integer"),
-        Column("user", "id"),
-        Column("time", "text"),
-        Column("history", "text"),
-        Column("impressions", "text"),
-    ),
-    separator="\t",
-    header=False,
-    quoted=False,
+_BEHAVIORS = bare(
+    "\t",
+    {
+        "impression": "integer",
+        "user": "id",
+        "time": "text",
+        "history": "text",
+        "impressions": "text",
+    },
 )
 
 
@@ -87,27 +83,12 @@ class MindDataset(Dataset):
 
 
 def load(folder: Path, name: str) -> MindDataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong, or the labels are missing, as in the published
-            test set; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says; a file without labels is refused."""
     return _load(folder, [folder], name)
 
 
-def load_small(folder: Path, name: str) -> MindDataset:
-    """Read a folder with both parts of MINDsmall; otherwise like `load`."""
-    return _load(folder, [folder / f"MINDsmall_{part}" for part in PARTS], name)
-
-
-def load_large(folder: Path, name: str) -> MindDataset:
-    """Read a folder with both parts of MIND; otherwise like `load`."""
-    return _load(folder, [folder / f"MINDlarge_{part}" for part in PARTS], name)
+def _load_both(size: str, folder: Path, name: str) -> MindDataset:
+    return _load(folder, [folder / f"MIND{size}_{part}" for part in PARTS], name)
 
 
 def _load(folder: Path, parts: Sequence[Path], name: str) -> MindDataset:
@@ -236,3 +217,17 @@ def _clicks(impressions: Impressions) -> pd.DataFrame:
             "timestamp": latest["timestamp"],
         }
     )
+
+
+FILES = ("news.tsv", "behaviors.tsv")
+FORMATS = (
+    Format("MIND", FILES, load),
+    *(
+        Format(
+            f"MIND{size} with training and validation set",
+            tuple(f"MIND{size}_{part}/{file}" for part in PARTS for file in FILES),
+            partial(_load_both, size),
+        )
+        for size in ("small", "large")
+    ),
+)

@@ -4,8 +4,6 @@ The films are facts of Wikidata (CC0), each with a logline; the users come from 
 preference model.  ``scripts/make_mini.py`` makes the files and documents the model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from importlib.resources import files
 from typing import Any

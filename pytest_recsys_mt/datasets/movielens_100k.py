@@ -6,14 +6,13 @@ and one flag per genre, pipes), ``u.user`` (id, age, gender, occupation, postal 
 have the attributes ``age``, ``gender`` and ``occupation``; postal codes are left out.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_recsys_mt.datasets import films
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
-from pytest_recsys_mt.datasets.rows import Column, Layout, read
+from pytest_recsys_mt.datasets.loading import Format
+from pytest_recsys_mt.datasets.rows import bare, read
 from pytest_recsys_mt.requests import Item, Scale
 
 SCALE = Scale(1.0, 5.0)
@@ -40,57 +39,38 @@ GENRES = (
 )
 """The flags of ``u.item`` in their order."""
 
-_DATA = Layout(
-    (
-        Column("user", "integer"),
-        Column("item", "integer"),
-        Column("rating", "number"),
-        Column("timestamp", "integer"),
-    ),
-    separator="\t",
-    header=False,
-    encoding="latin-1",
-    quoted=False,
+_DATA = bare(
+    "\t",
+    {"user": "integer", "item": "integer", "rating": "number", "timestamp": "integer"},
+    "latin-1",
 )
-_ITEM = Layout(
-    (
-        Column("item", "integer"),
-        Column("title", "text"),
-        Column("release", "text"),
-        Column("video", "text"),
-        Column("url", "text"),
-        *(Column(genre, "integer") for genre in GENRES),
-    ),
-    separator="|",
-    header=False,
-    encoding="latin-1",
-    quoted=False,
+_ITEM = bare(
+    "|",
+    {
+        "item": "integer",
+        "title": "text",
+        "release": "text",
+        "video": "text",
+        "url": "text",
+        **dict.fromkeys(GENRES, "integer"),
+    },
+    "latin-1",
 )
-_USER = Layout(
-    (
-        Column("user", "integer"),
-        Column("age", "integer"),
-        Column("gender", "text"),
-        Column("occupation", "text"),
-        Column("postal code", "text"),
-    ),
-    separator="|",
-    header=False,
-    encoding="latin-1",
-    quoted=False,
+_USER = bare(
+    "|",
+    {
+        "user": "integer",
+        "age": "integer",
+        "gender": "text",
+        "occupation": "text",
+        "postal code": "text",
+    },
+    "latin-1",
 )
 
 
 def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says."""
     catalogue = read(folder / "u.item", _ITEM)
     catalogue.refuse_repeats("item")
     flags = catalogue.frame[list(GENRES)]
@@ -123,3 +103,6 @@ def load(folder: Path, name: str) -> Dataset:
         users,
         family="movielens",
     )
+
+
+FORMATS = (Format("MovieLens 100K", ("u.data", "u.item", "u.user"), load),)

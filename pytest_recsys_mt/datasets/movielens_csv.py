@@ -8,13 +8,12 @@ if that extra is installed.  The film list of `listing` and the pictures of `pic
 if they exist.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_recsys_mt.datasets import films, metadata
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Column, Layout, read
 from pytest_recsys_mt.datasets.title_list import with_listing
@@ -39,15 +38,7 @@ _LINKS = Layout((Column("item", "integer", _MOVIE), Column("imdb", "integer", ("
 
 
 def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above, with or without ``tags.csv`` and ``links.csv``.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says."""
     items = _catalogue(folder)
     if (folder / "links.csv").is_file():
         items = metadata.with_metadata(items, _links(folder / "links.csv"))
@@ -58,21 +49,16 @@ def load(folder: Path, name: str) -> Dataset:
 
 def _catalogue(folder: Path) -> dict[str, Item]:
     movies = read(folder / "movies.csv", _MOVIES)
-    movies.refuse_repeats("item")
     tags = {}
     if (folder / "tags.csv").is_file():
         tags = films.frequent_tags(read(folder / "tags.csv", _TAGS).frame)
-    items = {}
-    for key, text, genres in movies.frame.itertuples(index=False):
-        title, year = films.split_title(text)
-        attributes = {"genres": films.split_genres(genres)}
-        if str(key) in tags:
-            attributes["tags"] = tags[str(key)]
-        items[str(key)] = Item(str(key), title, year, attributes)
-    return items
+    return films.catalogue(movies, tags)
 
 
 def _links(path: Path) -> dict[str, str]:
     links = read(path, _LINKS)
     links.refuse_repeats("item")
     return {str(item): metadata.imdb_id(imdb) for item, imdb in links.frame.itertuples(index=False)}
+
+
+FORMATS = (Format("MovieLens as CSV", ("ratings.csv", "movies.csv"), load),)

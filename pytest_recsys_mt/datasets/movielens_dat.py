@@ -10,8 +10,6 @@ describe them: ``ratings.dat`` (user, item, rating, timestamp), ``movies.dat`` (
   frequent tags become the items' attribute ``tags``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,9 @@ from typing import Any
 from pytest_recsys_mt.datasets import films
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
-from pytest_recsys_mt.datasets.rows import Column, Kind, Layout, read
-from pytest_recsys_mt.requests import Item, Scale
+from pytest_recsys_mt.datasets.loading import Format
+from pytest_recsys_mt.datasets.rows import Kind, Layout, bare, read
+from pytest_recsys_mt.requests import Scale
 
 SCALE_1M = Scale(1.0, 5.0)
 SCALE_10M = Scale(0.5, 5.0)
@@ -62,42 +61,20 @@ OCCUPATIONS = (
 
 
 def load_1m(folder: Path, name: str) -> Dataset:
-    """Read a folder of MovieLens 1M.
-
-    Args:
-        folder: The folder of the files.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of MovieLens 1M, as `loading.Format` says."""
     users = _users(folder / "users.dat")
     return _load(folder, name, SCALE_1M, "latin-1", {}, users)
 
 
 def load_10m(folder: Path, name: str) -> Dataset:
-    """Read a folder of MovieLens 10M.
-
-    Args:
-        folder: The folder of the files.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of MovieLens 10M, as `loading.Format` says."""
     layout = _layout("utf-8", user="integer", item="integer", tag="text", timestamp="integer")
     tags = films.frequent_tags(read(folder / "tags.dat", layout).frame)
     return _load(folder, name, SCALE_10M, "utf-8", tags, {})
 
 
 def _layout(encoding: str, **columns: Kind) -> Layout:
-    return Layout(
-        tuple(Column(name, kind) for name, kind in columns.items()),
-        separator="::",
-        header=False,
-        encoding=encoding,
-        quoted=False,
-    )
+    return bare("::", columns, encoding)
 
 
 def _load(
@@ -111,14 +88,7 @@ def _load(
     movies = read(
         folder / "movies.dat", _layout(encoding, item="integer", title="text", genres="text")
     )
-    movies.refuse_repeats("item")
-    items = {}
-    for key, text, genres in movies.frame.itertuples(index=False):
-        title, year = films.split_title(text)
-        attributes = {"genres": films.split_genres(genres)}
-        if str(key) in tags:
-            attributes["tags"] = tags[str(key)]
-        items[str(key)] = Item(str(key), title, year, attributes)
+    items = films.catalogue(movies, tags)
     ratings = read(
         folder / "ratings.dat",
         _layout(encoding, user="integer", item="integer", rating="number", timestamp="integer"),
@@ -154,3 +124,9 @@ def _users(path: Path) -> dict[str, dict[str, str]]:
         str(user): {"gender": gender, "age": AGES[age], "occupation": OCCUPATIONS[occupation]}
         for user, gender, age, occupation, _ in frame.itertuples(index=False)
     }
+
+
+FORMATS = (
+    Format("MovieLens 1M", ("ratings.dat", "movies.dat", "users.dat"), load_1m),
+    Format("MovieLens 10M", ("ratings.dat", "movies.dat", "tags.dat"), load_10m),
+)

@@ -2,8 +2,7 @@
 
 Files, as the README of the set describes them:
 
-* ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``, title,
-in * ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``,
+* ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``,
   title, in Latin-1; a title may contain commas.
 * The ratings as ``mv_0000001.txt`` and so on, in the folder or in its folder ``training_set``, one
   file per film, or as ``combined_data_1.txt`` to ``_4.txt``: below a line with the film and a
@@ -12,8 +11,6 @@ in * ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of releas
 Facts about the films are joined by name and year: those of `listing` if its file exists, then those
 of `metadata` where missing.  `pictures` describes how pictures are read.
 """
-
-from __future__ import annotations
 
 import io
 import re
@@ -27,6 +24,7 @@ import pandas as pd
 from pytest_recsys_mt.datasets import metadata
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Format
 from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.title_list import with_listing
@@ -41,15 +39,7 @@ _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
 
 
 def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format.
-
-    Args:
-        folder: The folder of the files above.
-        name: Name of the dataset.
-
-    Raises:
-        DataError: If a file is missing or wrong; the text names the file and the line.
-    """
+    """Read a folder of this format, as `loading.Format` says."""
     titles = folder / "movie_titles.txt"
     items = _catalogue(titles if titles.is_file() else folder / "movie_titles.csv")
     items = metadata.with_metadata_by_title(with_listing(items, folder))
@@ -190,3 +180,15 @@ def _place(files: list[Path], row: int) -> str:
 
 def _line_at(content: bytes, start: int) -> str:
     return content[start : start + 80].split(b"\n")[0].decode("latin-1")
+
+
+FORMATS = (
+    Format(
+        "the Netflix prize",
+        (
+            "movie_titles.txt|movie_titles.csv",
+            "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt",
+        ),
+        load,
+    ),
+)

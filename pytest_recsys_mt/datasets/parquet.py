@@ -37,10 +37,6 @@ def header(path: Path) -> list[str]:
 def read(path: Path, columns: tuple[Column, ...]) -> Rows:
     """Read one file.
 
-    Args:
-        path: The file.
-        columns: The columns to read; others are ignored.
-
     Raises:
         DataError: If the file cannot be read, lacks a column, or has a cell of a wrong kind; places
             are rows, from 1.

@@ -6,8 +6,6 @@ one record per item, ``{"item": "17", "description": "A red square."}``, becomes
 ``image_description``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,18 +20,7 @@ _SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
 
 
 def with_pictures(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
-    """A catalogue with pictures and their descriptions.
-
-    Args:
-        items: By item id.
-        folder: The folder with the folder and the file above, or with neither.
-
-    Returns:
-        The same items in the same order, with the attributes found.
-
-    Raises:
-        DataError: If a record has no item or no description; the text names the file and the line.
-    """
+    """A catalogue with pictures and their descriptions."""
     found: dict[str, dict[str, str]] = {}
     if (folder / "posters").is_dir():
         for path in sorted((folder / "posters").iterdir()):

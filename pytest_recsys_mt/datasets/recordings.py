@@ -16,8 +16,6 @@ order. A title is its item's id; if a list names one twice, the second is a sepa
 no ratings, so every rating is 1 on a scale from 0 to 1.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

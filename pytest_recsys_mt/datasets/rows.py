@@ -4,8 +4,6 @@
 can name the line.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
@@ -95,6 +93,12 @@ class Layout:
         return csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
 
 
+def bare(separator: str, columns: Mapping[str, Kind], encoding: str = "utf-8") -> Layout:
+    """The layout of a file without header and quotes, from its columns in their order."""
+    of_file = tuple(Column(name, kind) for name, kind in columns.items())
+    return Layout(of_file, separator, header=False, encoding=encoding, quoted=False)
+
+
 @dataclass(frozen=True)
 class Rows:
     """The rows of one file with their places.
@@ -115,21 +119,13 @@ class Rows:
         return value.item() if isinstance(value, np.generic) else value
 
     def refuse(self, wrong: npt.NDArray[np.bool_], why: Callable[[int], str]) -> None:
-        """Raise for the first row that `wrong`, shape (rows,), marks; `why` receives its number.
-
-        Raises:
-            DataError: With the file, the place and the reason.
-        """
+        """Raise for the first row that `wrong`, shape (rows,), marks; `why` receives its number."""
         if wrong.any():
             row = int(wrong.argmax())
             raise DataError(f"{str(self.path)!r}, {self.place(row)}: {why(row)}")
 
     def refuse_repeats(self, column: str) -> None:
-        """Raise if a column that identifies rows repeats.
-
-        Raises:
-            DataError: With the file, both places and the value.
-        """
+        """Raise if a column that identifies rows repeats."""
         series = self.frame[column]
 
         def why(row: int) -> str:
@@ -197,11 +193,7 @@ def read(path: Path, layout: Layout) -> Rows:
 
 
 def unix_seconds(rows: Rows, column: str) -> npt.NDArray[np.int64]:
-    """A column of ISO 8601 dates, as text or as times, in Unix seconds, shape (rows,).
-
-    Raises:
-        DataError: For the first row without a date.
-    """
+    """A column of ISO 8601 dates, as text or as times, in Unix seconds, shape (rows,)."""
     written = rows.frame[column]
     times = pd.to_datetime(written, format="ISO8601", utc=True, errors="coerce")
     rows.refuse(
@@ -267,11 +259,7 @@ def _undecodable(path: Path, encoding: str) -> DataError:
 
 
 def _require_lines(path: Path) -> None:
-    """Check that a file consists of lines, without storing any of it.
-
-    Raises:
-        DataError: If a line is longer than in any table.
-    """
+    """Check that a file consists of lines, without storing any of it."""
     with path.open("rb") as stream:
         for start in count(0, LINE):
             chunk = stream.read(LINE)
@@ -322,11 +310,6 @@ def _positions(path: Path, layout: Layout) -> tuple[int, dict[int, Column]]:
 
 def match(header: list[str], columns: tuple[Column, ...], where: str) -> dict[int, Column]:
     """The position of each column in a header.
-
-    Args:
-        header: The names in the file.
-        columns: The columns to find.
-        where: The start of error texts.
 
     Returns:
         The columns found, by position, in the order of `columns`.

@@ -26,8 +26,6 @@ other headers for known attributes; an ``image`` is a path from the catalogue's 
 URL. Without a catalogue the items are those of the interactions, and their ids are their titles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 

@@ -5,8 +5,6 @@
 title, director, cast, release_year, listed_in (genres), description (one sentence), and others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -32,16 +30,9 @@ _LISTED = Layout(
 def with_listing(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
     """A catalogue with the list's facts about films of the same name and year.
 
-    Args:
-        items: By item id.
-        folder: The folder of the list, which may be missing.
-
     Returns:
         The same items in the same order; those in the list gain ``directors``, ``cast``, ``genres``
         and ``logline``, where missing. Two entries of one name and year do not match.
-
-    Raises:
-        DataError: If the list is wrong; the text names the file and the line.
     """
     if not (folder / FILE).is_file():
         return dict(items)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TypedDict
 
 from pytest_recsys_mt.answers import Pairs
+from pytest_recsys_mt.calls.bill import Counted
 from pytest_recsys_mt.calls.call import AGAIN
 from pytest_recsys_mt.engine.questions import Questions, ask
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.gate.document import Drift
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.together import lasting
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
@@ -30,11 +32,12 @@ MARGIN = 0.05
 ALPHA = 0.01
 """How often a run may report changed answers although none changed."""
 
-Drift = dict[str, Any]
-"""The result for one recommender, as plain data: ``model``, ``users`` asked again, how many of
-them are ``changed`` (None for a stochastic recommender), the mean ``effect`` beyond its own noise,
-``seconds`` between first and last answer, whether answers ``drifted``, and then the ``reason`` why
-the gate fails."""
+
+class Again(TypedDict):
+    """What one process found at its end: its drifts, and the calls that it had not counted yet."""
+
+    drifts: list[Drift]
+    calls: dict[str, list[Counted]]
 
 
 def asked_again(runner: Runner) -> Drift | None:
@@ -89,8 +92,11 @@ def asked_again(runner: Runner) -> Drift | None:
         "effect": float(effects.effect.mean()),
         "seconds": round((runner.latest or latest) - min(known), 1) if known else None,
         "drifted": bool(changed if changed is not None else mean.p_at_most(MARGIN) <= ALPHA),
+        "reason": "",
     }
-    return {**found, "reason": _reason(found) if found["drifted"] else ""}
+    if found["drifted"]:
+        found["reason"] = _reason(found)
+    return found
 
 
 def merged(found: Iterable[Drift]) -> list[Drift]:
@@ -116,7 +122,7 @@ def _reason(drift: Drift) -> str:
             f"{drift['users']} users asked again {when} agree with their first answers "
             f"{drift['effect']:.2f} less than its own noise explains"
         )
-    return f"answers changed while we asked {one_line(str(drift['model']))}: {what}"
+    return f"answers changed while we asked {one_line(drift['model'])}: {what}"
 
 
 def _known(times: Iterable[float | None]) -> list[float]:

@@ -7,8 +7,9 @@ import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pytest_recsys_mt.calls.bill import Counted
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.failures import Told
@@ -20,13 +21,14 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.engine.drift import Drift, asked_again
+from pytest_recsys_mt.engine.drift import asked_again
 from pytest_recsys_mt.engine.roster import Fit, Roster
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.engine.user_sample import accepted_draw
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.gate.document import Drift
 from pytest_recsys_mt.requests import Request
 
 if TYPE_CHECKING:
@@ -180,7 +182,7 @@ class Run:
         asked = "executor" in self.__dict__
         return self.executor.failures.named_in(text, model) if asked else []
 
-    def drain(self) -> dict[str, list[Any]]:
+    def drain(self) -> dict[str, list[Counted]]:
         """The results of the calls that are not counted yet; see `Bill.drain`."""
         return self.executor.bill.drain() if "executor" in self.__dict__ else {}
 

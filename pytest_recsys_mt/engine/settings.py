@@ -1,94 +1,351 @@
-"""The settings of a run, as one frozen object."""
+# ruff: noqa: RUF009 (`option` and `setting` return fields)
+"""The settings of a run, as one frozen object, and the options that fill it.
+
+An option is declared here and nowhere else: its switch, its key in the ini file, its default, its reader, its help, and
+the field of `Settings` that it fills.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_recsys_mt.calls.limits import Limits
-from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.design import PROMPT, Design
+from pytest_recsys_mt.engine.options import (
+    Option,
+    above_zero,
+    one_of,
+    option,
+    seconds,
+    setting,
+    share,
+    some_text,
+    switched,
+    whole_number,
+)
 from pytest_recsys_mt.gate.policy import Policy
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.executor import Mode
 
 
-@dataclass(frozen=True, slots=True)
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def _own_path(text: str | None) -> Path | None:
+    return None if text is None else Path(text).expanduser()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The options of the command line and the ini file, resolved.
 
     Attributes:
-        models: Specs of the recommenders under test.
-        models_given: Whether the command line named them, rather than the ini file or the default.
-        against: Spec of the recommender that the one under test is compared with, if any.
-        judge: Spec of the judge, if any.
-        profiler: Spec of the language model that describes users; None is the one under test.
-        recall: Specs of the recommenders that a re-ranking task takes its candidates from.
-        sampler: Spec of the recommender whose accuracy a sample of users must represent, if any.
-        core: Least interactions of every user and item of the data.
-        data: Name or path of the dataset.
-        design: How requests are made.
-        seed: Root of every random draw.
-        alpha: Error rate of each one-sided claim.
-        prompt: Name or path of the prompt template; None leaves it to the tests' designs.
-        exact: Whether local models answer each prompt alone, in float32 and on one thread.
-        mode: What happens if an answer is missing.
-        executor: Where calls are sent.
-        cache: Folder of the answers.
-        inconclusive: Whether an inconclusive verdict fails its test or skips it.
-        effort: Whether tests that make many calls run without being named.
-        max_wait: Seconds to wait for an endpoint that is busy or unreachable.
-        timeout: Most seconds for one call of an object of this process; None for no limit.
-        shrink: Calls for the smallest counterexample of each violated relation; 0 for no search.
-        error_limit: Largest share of users whose calls may fail.
+        models_given: Whether the command line named the models, rather than the ini file or the default.
         family: How many tests may find a violation; known once they are collected.
-        baseline: The record that this run is compared with, if any.
-        policy: What a release must keep, if a file says so.
-        json: Path of the record, if any.
-        html: Path of the HTML report, if any.
-        list: Whether to list the relations and stop.
-        plan: Whether to report the planned calls and stop.
-        batch: Path to which `plan` writes the calls as a file of OpenAI's Batch API, if any.
-        limits: What the run may spend.
-        prices: Path of a file with the user's prices, if any.
     """
 
-    models: tuple[str, ...]
-    models_given: bool
-    against: str | None
-    judge: str | None
-    profiler: str | None
-    recall: tuple[str, ...]
-    sampler: str | None
-    core: int
-    data: str
-    design: Design
-    seed: int
-    alpha: float
-    prompt: str | None
-    exact: bool
-    mode: Mode
-    executor: Literal["local", "ray"]
-    cache: Path
-    inconclusive: Literal["fail", "skip"]
-    effort: Literal["standard", "thorough"]
-    max_wait: float
-    timeout: float | None
-    shrink: int
-    error_limit: float
-    baseline: Path | None
-    policy: Policy | None
-    json: Path | None
-    html: Path | None
-    list: bool
-    plan: bool
-    batch: Path | None
-    limits: Limits
-    prices: Path | None
+    models: tuple[str, ...] = option(
+        "model",
+        ("itemknn",),
+        some_text,
+        "recommender under test; give it again for more than one (default: itemknn)",
+        "SPEC",
+        repeatable=True,
+    )
+    against: str | None = option(
+        "against",
+        None,
+        some_text,
+        "recommender that suites/arena compares the one under test with (default there: mostpop)",
+        "SPEC",
+        in_ini=False,
+        recorded=True,
+    )
+    judge: str | None = option(
+        "judge",
+        None,
+        some_text,
+        "judge in suites/arena: a language model, or your own judge",
+        "SPEC",
+        in_ini=False,
+        recorded=True,
+    )
+    profiler: str | None = option(
+        "profiler",
+        None,
+        some_text,
+        "language model that describes users from their histories (default: the one under test)",
+        "SPEC",
+        in_ini=False,
+        recorded=True,
+    )
+    recall: tuple[str, ...] = option(
+        "recall",
+        ("itemknn", "userknn", "bm25", "mostpop"),
+        some_text,
+        "recommender whose top list a re-ranking task takes candidates from; give it again for more "
+        "than one (default: itemknn, userknn, bm25, mostpop)",
+        "SPEC",
+        repeatable=True,
+    )
+    sampler: str | None = option(
+        "sampler",
+        None,
+        some_text,
+        "recommender whose accuracy the sampled users must represent: the sample is drawn anew until "
+        "a Kolmogorov-Smirnov test finds no difference from all users (default: the first sample)",
+        "SPEC",
+    )
+    core: int = option(
+        "core",
+        0,
+        whole_number(0),
+        "least interactions of every user and every item; others are left out of the data "
+        "(default: 0, all stay)",
+        "N",
+    )
+    data: str = option(
+        "data", "mini", some_text, "dataset, by name or path (default: mini)", "NAME|PATH"
+    )
+    design: Design = setting(
+        Option(
+            "users",
+            200,
+            whole_number(2),
+            "users to sample, asked only as far as a verdict needs them (default: 200)",
+            "N",
+        ),
+        Option("history", 20, whole_number(1), "history items in a request (default: 20)", "M"),
+        Option(
+            "candidates",
+            20,
+            whole_number(0),
+            "candidates in a request, the held-out item among them; 0 is the whole catalogue (default: 20)",
+            "N",
+        ),
+        Option("k", 10, whole_number(1), "items in an answer (default: 10)", "K"),
+        Option(
+            "replicates",
+            2,
+            whole_number(1),
+            "calls a side for a recommender that is not deterministic (default: 2)",
+            "R",
+        ),
+        make=Design,
+    )
+    seed: int = option("seed", 0, whole_number(0), "root of every random draw (default: 0)", "S")
+    alpha: float = option(
+        "alpha", 0.05, share(0, 0.5), "error rate of each claim (default: 0.05)", "A", recorded=True
+    )
+    prompt: str | None = option(
+        "prompt",
+        None,
+        some_text,
+        f"prompt template for language models (default: the suite's, else {PROMPT})",
+        "NAME",
+        recorded=True,
+    )
+    exact: bool = option(
+        "exact",
+        False,
+        switched,
+        "local models (hf:) answer each prompt alone, in float32 on one thread, so that no answer "
+        "depends on its neighbours; slow",
+        flag=True,
+        recorded=True,
+    )
+    mode: Mode = option(
+        "mode",
+        "auto",
+        one_of("auto", "replay", "refresh"),
+        "auto: take an answer from the cache, "
+        "else ask; replay: never ask; refresh: always ask (default: auto)",
+        "MODE",
+        recorded=True,
+    )
+    executor: Literal["local", "ray"] = option(
+        "executor",
+        "local",
+        one_of("local", "ray"),
+        "where calls are sent: local: in this process; ray: on the Ray cluster that RAY_ADDRESS or "
+        "this machine names (default: local)",
+        "local|ray",
+    )
+    cache: Path = option(
+        "cache", None, some_text, "folder of the answers (default: in the user's cache)", "DIR"
+    )
+    inconclusive: Literal["fail", "skip"] = option(
+        "inconclusive",
+        "fail",
+        one_of("fail", "skip"),
+        "what an inconclusive verdict does to its test (default: fail)",
+        "fail|skip",
+        recorded=True,
+    )
+    effort: Literal["standard", "thorough"] = option(
+        "effort",
+        "standard",
+        one_of("standard", "thorough"),
+        "thorough: run also tests that make many calls, such as the papers' own protocols; a file "
+        "named on the command line always runs (default: standard)",
+        "standard|thorough",
+    )
+    max_wait: float = option(
+        "max-wait",
+        120.0,
+        seconds,
+        "seconds to wait for an endpoint that is busy or unreachable; if it asks for more, its calls "
+        "fail at once (default: 120)",
+        "SECONDS",
+    )
+    timeout: float | None = option(
+        "timeout",
+        None,
+        above_zero,
+        "seconds that one call of your own recommend() or complete() may take before it fails; for "
+        "endpoints see timeout= in their specs (default: no limit)",
+        "S",
+    )
+    shrink: int = option(
+        "shrink",
+        0,
+        whole_number(0),
+        "calls to spend on the smallest counterexample of each violated relation (default: 0, none)",
+        "CALLS",
+    )
+    baseline: Path | None = option(
+        "baseline",
+        None,
+        some_text,
+        "record of an earlier run to compare this one with; the run fails if it is worse",
+        "FILE",
+        in_ini=False,
+        asks_report=True,
+        make=_own_path,
+    )
+    policy: Policy | None = option(
+        "policy",
+        None,
+        some_text,
+        "TOML file that says what a release must keep (default: recsys.toml, if there is one)",
+        "FILE",
+        asks_report=True,
+    )
+    json: Path | None = option(
+        "json",
+        None,
+        some_text,
+        "write the record of this run there",
+        "PATH",
+        in_ini=False,
+        reproduced=False,
+        asks_report=True,
+        make=_path,
+    )
+    html: Path | None = option(
+        "html",
+        None,
+        some_text,
+        "write an HTML report there: one file without dependencies",
+        "PATH",
+        in_ini=False,
+        reproduced=False,
+        asks_report=True,
+        make=_path,
+    )
+    list: bool = option(
+        "list",
+        False,
+        bool,
+        "list the relations with what they promise, and stop",
+        flag=True,
+        in_ini=False,
+        reproduced=False,
+    )
+    plan: bool = option(
+        "plan",
+        False,
+        bool,
+        "report how many calls the selected tests make, and what they cost, and stop",
+        flag=True,
+        in_ini=False,
+        reproduced=False,
+    )
+    batch: Path | None = option(
+        "batch",
+        None,
+        some_text,
+        "with --recsys-plan: write the calls to make as a JSONL file for OpenAI's Batch API",
+        "FILE",
+        in_ini=False,
+        reproduced=False,
+        make=_own_path,
+    )
+    limits: Limits = setting(
+        Option(
+            "max-calls", None, whole_number(1), "most calls of this run (default: no limit)", "N"
+        ),
+        Option(
+            "max-tokens",
+            None,
+            whole_number(1),
+            "most tokens of this run, prompts and answers (default: no limit)",
+            "N",
+        ),
+        Option("max-usd", None, above_zero, "most that this run may cost (default: no limit)", "X"),
+        make=Limits,
+    )
+    prices: Path | None = option(
+        "prices",
+        None,
+        some_text,
+        "TOML file with prices of models, in USD a million tokens",
+        "FILE",
+        make=_own_path,
+    )
+    error_limit: float = option(
+        "error-limit",
+        0.05,
+        share(0, 1, closed=True),
+        "largest share of users whose calls may fail before a verdict is an error (default: 0.05)",
+        on_command_line=False,
+        recorded=True,
+    )
+
+    models_given: bool = False
     family: int = 1
 
     @property
     def ask_everybody(self) -> bool:
         """Whether every verdict asks all users at once, so that it can be compared with another run's."""
         return self.baseline is not None or self.policy is not None
+
+
+OPTIONS: tuple[Option, ...] = tuple(
+    each for field in fields(Settings) for each in field.metadata.get("options", ())
+)
+"""Every option, in the order of ``--help``."""
+
+RECORDED = tuple(field.name for field in fields(Settings) if field.metadata.get("recorded"))
+"""The fields that the record names."""
+
+
+def filled(value: Callable[[Option], Any]) -> dict[str, Any]:
+    """What the options put into the fields of `Settings`.
+
+    Args:
+        value: From an option to its value.
+
+    Raises:
+        ValueError: If two values contradict each other.
+    """
+    return {
+        field.name: field.metadata["make"](*map(value, field.metadata["options"]))
+        for field in fields(Settings)
+        if field.metadata
+    }

@@ -7,10 +7,11 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.gate.comparison import Row, addresses
+from pytest_recsys_mt.gate.comparison import addresses
+from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.sanitize import one_line
 
 READABLE = ("recsys-mt/1", "recsys-mt/2")
@@ -18,8 +19,6 @@ READABLE = ("recsys-mt/1", "recsys-mt/2")
 
 MATTERS = ("users", "history", "candidates", "k", "replicates", "rated_above", "prompt", "exact")
 """Settings that the values of users depend on."""
-
-Document = Mapping[str, Any]
 
 
 def read(path: Path) -> Document:
@@ -76,7 +75,7 @@ def record_in(path: Path) -> Document:
             f"it is a damaged record: {fault}; --recsys-json does not write this, so the file was changed "
             f"later or is of an older version: make a new one with --recsys-json={path!s}"
         )
-    return found
+    return cast("Document", found)
 
 
 def _fault(document: Mapping[str, Any]) -> str:
@@ -145,7 +144,7 @@ def digest_of(values: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
 
 
-def differences(old: Document, new: Document) -> list[str]:
+def differences(old: Facts, new: Facts) -> list[str]:
     """Why two records cannot be compared, one sentence each, with the digests; empty if they can.
 
     Args:
@@ -183,18 +182,18 @@ def differences(old: Document, new: Document) -> list[str]:
     return found
 
 
-def rows_of(document: Document, model: str) -> list[Row]:
+def rows_of(document: Facts, model: str) -> list[Row]:
     """The rows of one model."""
     return [row for row in document["results"] if row["model"] in (model, "")]
 
 
-def counterpart(document: Document, model: str) -> str:
+def counterpart(document: Facts, model: str) -> str:
     """The model of the baseline that a model of this run is compared with.
 
     Raises:
         PolicyError: If the baseline has several models, and none has this name.
     """
-    models: list[str] = list(document["models"])
+    models = document["models"]
     if model in models:
         return model
     if len(models) == 1:

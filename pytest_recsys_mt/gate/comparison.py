@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
 
 import numpy as np
 
+from pytest_recsys_mt.gate.document import Change, Row, measured
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -27,13 +27,6 @@ from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
 from pytest_recsys_mt.sanitize import one_line
-
-Row = Mapping[str, Any]
-
-Change = Literal["regressed", "improved", "unchanged", "suspicious", "inconclusive", "ungated"]
-"""``regressed``: worse by more than the margin. ``improved``: better by more than the margin.
-``suspicious``: so much better that a leak is likelier than a better model. ``unchanged``: not worse
-by the margin or more. ``inconclusive``: no other claim holds. ``ungated``: not compared."""
 
 SEVERAL_LOOKS = (
     "users were asked in several steps, and records of that version have no values of users then"
@@ -91,9 +84,9 @@ def address(row: Row) -> str:
     return f"{test}[{own}]" if own else test
 
 
-def name_of_row(row: Mapping[str, Any]) -> str:
+def name_of_row(row: Row) -> str:
     """The relation; for tests without a relation, the test and its own parameters."""
-    if row["relation"] and row.get("metric") is None:
+    if row["relation"] and measured(row).metric is None:
         return str(row["relation"])
     test, _, parameters = row["nodeid"].rpartition("::")[2].partition("[")
     own = parameters.removesuffix("]").removeprefix(slug(row["model"])).removeprefix("-")
@@ -177,7 +170,7 @@ class _Claim:
 def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     rule = policy.rule(new)
     named = Finding(
-        new["nodeid"], new["relation"], new["oracle"], new.get("metric"), change="ungated"
+        new["nodeid"], new["relation"], new["oracle"], measured(new).metric, change="ungated"
     )
     reason = _obstacle(old, new)
     if not rule.gates:
@@ -196,7 +189,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
         return replace(named, reason=f"{len(users)} users have a value in both runs")
     margin = policy.margin if rule.margin is None else rule.margin
     limit: float | None = policy.suspicious if rule.suspicious is None else rule.suspicious
-    if new.get("metric") is None:
+    if named.metric is None:
         limit = rule.suspicious  # a vanished effect was fixed; only a metric can be too good
     then, now = (
         np.array([row["per_user"][user] for user in users], np.float64) for row in (old, new)
@@ -204,7 +197,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     named = replace(named, users=len(users), margin=margin, suspicious=limit)
     if np.array_equal(then, now):
         return replace(named, change="unchanged", worse=0.0, interval=(0.0, 0.0))
-    sides = _Side(now, new["reach"], joint), _Side(then, old["reach"], joint)
+    sides = _Side(now, new["reach"] or (), joint), _Side(then, old["reach"] or (), joint)
     if new["allowed"] == "within":
         return _Claim(named, _Farther(*sides), margin)
     sign = -1 if new["allowed"] == "at least" else 1

@@ -7,11 +7,20 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.gate.baseline import Document, counterpart, differences, rows_of
+from pytest_recsys_mt.gate.baseline import counterpart, differences, rows_of
 from pytest_recsys_mt.gate.comparison import Finding, address, bounds_of, compare, name_of_row
+from pytest_recsys_mt.gate.document import (
+    Changed,
+    Comparison,
+    Decision,
+    Document,
+    Facts,
+    Row,
+    state_of,
+)
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.sanitize import one_line
 
@@ -85,8 +94,8 @@ class Gate:
     day: Callable[[], datetime.date] = today
 
     def decide(
-        self, document: Document, violated: Sequence[str], found: Mapping[Kind, Sequence[str]]
-    ) -> dict[str, Any]:
+        self, document: Facts, violated: Sequence[str], found: Mapping[Kind, Sequence[str]]
+    ) -> Decision:
         """The gate as plain data.
 
         Args:
@@ -94,12 +103,6 @@ class Gate:
             violated: Tests whose violation remains after Holm's correction.
             found: Other reasons that fail the run, by their kind in `KINDS`: ``partial`` for a
                 partial run.
-
-        Returns:
-            ``status`` (``passed`` only if something was judged, nothing that gates failed, and
-            nothing is missing), ``sentence`` (the status with its reasons), ``reasons`` (why it
-            failed, one text each), ``violated``, ``inconclusive``, ``incomplete``, ``ungated`` and
-            ``comparisons``.
         """
         rows = document["results"]
         gating = [row for row in rows if self.policy.rule(row).gates]
@@ -133,7 +136,7 @@ class Gate:
             "comparisons": comparisons,
         }
 
-    def _unjudged(self, rows: Sequence[Mapping[str, Any]]) -> list[Reason]:
+    def _unjudged(self, rows: Sequence[Row]) -> list[Reason]:
         """A reason that nothing was judged, with the causes counted; empty if something was."""
         if not rows or any(
             row["status"] in ("holds", "violated") and self.policy.rule(row).gates for row in rows
@@ -147,7 +150,7 @@ class Gate:
             Reason("nothing", f"nothing that gates was judged: {'; '.join(told)}", "; ".join(told))
         ]
 
-    def _why_unjudged(self, row: Mapping[str, Any]) -> str:
+    def _why_unjudged(self, row: Row) -> str:
         rule = self.policy.rule(row)
         if not rule.gates:
             return f"does not gate: {rule.reason}"
@@ -155,7 +158,7 @@ class Gate:
         return str(known or row["status"])
 
     def _own_failures(
-        self, gating: Sequence[Mapping[str, Any]], standing: Collection[str], several: bool
+        self, gating: Sequence[Row], standing: Collection[str], several: bool
     ) -> list[Reason]:
         """Tests that failed, and known violations that are fixed or expired, each once."""
         found: dict[str, Reason] = {}
@@ -168,29 +171,26 @@ class Gate:
             if row["outcome"] != "failed" and not excused:
                 continue
             status, label = row["status"], row["nodeid"]
-            kind: Kind = status
+            kind: Kind
             text = f"{status}: {label}"
-            if row["expected"] == "violated" and status == "holds":
+            if state_of(row) == "mended":
                 kind, text = "fixed", f"fixed, so remove the expectation: {label}"
-            elif status in ("holds", "not-applicable") or status == row["expected"]:
+            elif status == "holds" or status == "not-applicable" or status == row["expected"]:
                 kind, text = "failed", f"failed with the verdict as expected: {label}"
             elif status == "violated" and label not in standing:
                 kind = "uncorrected"
+            else:
+                kind = status
             name = _name(row, several) + (f": {_cut(row['reason'], 80)}" if kind == "error" else "")
             before = found.get(label)
             if before is None or before.kind == "failed":  # of several verdicts, the failed one
                 found[label] = Reason(kind, text, name)
         return list(found.values())
 
-    def _success(self, rows: Sequence[Mapping[str, Any]]) -> str:
+    def _success(self, rows: Sequence[Row]) -> str:
         """The sentence of a run that passes, including what it passed over."""
         counts = Counter(
-            "ungated"
-            if not self.policy.rule(row).gates
-            else "known"
-            if row["status"] == row["expected"] == "violated"
-            else row["status"]
-            for row in rows
+            state_of(row) if self.policy.rule(row).gates else "ungated" for row in rows
         )
         words = {
             "holds": "held", "known": "known to be violated", "violated": "violated, as a mark expects",
@@ -199,7 +199,7 @@ class Gate:
         }  # fmt: skip
         return "; ".join(f"{counts[key]} {word}" for key, word in words.items() if counts[key])
 
-    def _comparisons(self, document: Document) -> list[dict[str, Any]]:
+    def _comparisons(self, document: Facts) -> list[Comparison]:
         own = {
             model: {address(row) for row in document["results"] if row["model"] == model}
             for model in document["models"]
@@ -217,13 +217,13 @@ class Gate:
 
     def _compared(
         self,
-        new: Document,
-        old: Document,
+        new: Facts,
+        old: Facts,
         model: str,
         where: str,
         reasons: Sequence[str],
         against: str = "",
-    ) -> dict[str, Any]:
+    ) -> Comparison:
         reasons = list(reasons)
         findings: list[Finding] = []
         try:
@@ -242,9 +242,7 @@ class Gate:
             "results": [_plain(found) for found in findings],
         }
 
-    def _failures_of(
-        self, comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-    ) -> Iterable[Reason]:
+    def _failures_of(self, comparison: Comparison, rows: Sequence[Row]) -> Iterable[Reason]:
         for reason in comparison["refused"]:
             yield Reason("refused", f"the baseline cannot be used: {reason}", reason)
         model = comparison["model"]
@@ -286,13 +284,14 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
-def _name(row: Mapping[str, Any], several: bool) -> str:
+def _name(row: Row, several: bool) -> str:
     """The name of a row in the sentence, with its model if there are several."""
     return name_of_row(row) + (f" of {row['model']}" if several and row["model"] else "")
 
 
-def _plain(found: Finding) -> dict[str, Any]:
-    plain = asdict(found)
-    for name in ("interval", "levels"):
-        plain[name] = None if plain[name] is None else list(plain[name])
-    return plain
+def _plain(found: Finding) -> Changed:
+    ends = {
+        name: end and list(end)
+        for name, end in (("interval", found.interval), ("levels", found.levels))
+    }
+    return cast("Changed", {**asdict(found), **ends})

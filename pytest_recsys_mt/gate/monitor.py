@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.gate.baseline import MATTERS, Document, is_number, record_in
-from pytest_recsys_mt.gate.comparison import Row, address, name_of_row
+from pytest_recsys_mt.gate.baseline import MATTERS, is_number, record_in
+from pytest_recsys_mt.gate.comparison import address, name_of_row
+from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.policy import MARGIN
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.breaks import began, log_evidence, log_growth
@@ -169,7 +170,7 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
                 if series is not None:
                     fresh.anew = f"begins anew with {name}: {_differs(series.terms, terms)}"
                 series = found[key] = fresh
-            low, high = row["reach"]
+            low, high = row["reach"] or (-math.inf, math.inf)
             series.nights.append(Night(place, row["per_user"], (low, high), asked))
     return list(found.values())
 
@@ -185,7 +186,7 @@ def can_be_monitored(row: Row) -> bool:
     )
 
 
-def _fact(document: Document, part: str, name: str) -> Any:
+def _fact(document: Document, part: str, name: str) -> object:
     """A fact of a record that comparisons do not need and that is therefore unchecked."""
     facts = document.get(part)
     return facts.get(name) if isinstance(facts, dict) else None
@@ -201,7 +202,7 @@ def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
             yield (*about, seen[about]), row
 
 
-def _margin(row: Row) -> Any:
+def _margin(row: Row) -> float | None:
     """The limit of the mean: the margin of an effect, or the threshold of a metric."""
     return row.get("threshold") if row.get("margin") is None else row["margin"]
 
@@ -216,7 +217,7 @@ def _terms(document: Document, row: Row) -> dict[str, Any]:
     }
 
 
-def _differs(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def _differs(old: Mapping[str, object], new: Mapping[str, object]) -> str:
     """The first of the terms that differs, in words."""
     name = next(name for name in new if old[name] != new[name])
     now, was = (

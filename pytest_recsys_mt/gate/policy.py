@@ -40,7 +40,7 @@ class Choice:
 
     patterns: Mapping[str, str]
 
-    def fits(self, facts: Mapping[str, Any]) -> bool:
+    def fits(self, facts: Mapping[str, object]) -> bool:
         """Whether all patterns match; a missing or empty fact matches none."""
         return all(
             fnmatch.fnmatchcase(str(facts.get(name) or ""), pattern)
@@ -110,12 +110,12 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     known: tuple[Known, ...] = ()
 
-    def rule(self, row: Mapping[str, Any]) -> Rule:
+    def rule(self, row: Mapping[str, object]) -> Rule:
         """The rule for a row of the record."""
         facts = facts_of(row)
         return next((rule for rule in self.rules if rule.choice.fits(facts)), EVERYTHING)
 
-    def known_of(self, facts: Mapping[str, Any]) -> Known | None:
+    def known_of(self, facts: Mapping[str, object]) -> Known | None:
         """The known violation that matches a test or a row, if any."""
         return next((known for known in self.known if known.choice.fits(facts)), None)
 
@@ -124,7 +124,7 @@ EVERYTHING = Rule(Choice({}))
 """What applies if no rule says otherwise."""
 
 
-def facts_of(row: Mapping[str, Any]) -> dict[str, Any]:
+def facts_of(row: Mapping[str, object]) -> dict[str, object]:
     """The facts of a row of the record that patterns are matched against."""
     test = str(row["nodeid"]).rpartition("::")[2].partition("[")[0]
     return {**{name: row.get(name) for name in CHOOSERS}, "test": test}

@@ -6,8 +6,6 @@ appears only with candidates. Candidates and the instruction follow at the end i
 field for them.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Mapping
@@ -196,11 +194,7 @@ NAMES = tuple(_BUILT_IN)
 
 @lru_cache(maxsize=64)
 def template(name: str) -> Template:
-    """The built-in template of that name, or the one in the UTF-8 text file at that path.
-
-    Raises:
-        RecommenderError: If there is neither, or the file is not a template.
-    """
+    """The built-in template of that name, or the one in the UTF-8 text file at that path."""
     if name in _BUILT_IN:
         return _BUILT_IN[name]
     path = Path(name)
@@ -217,11 +211,7 @@ def template(name: str) -> Template:
 
 
 def render(name: str, request: Request, newest: int | None = None) -> tuple[Message, ...]:
-    """The chat that asks `request` by the template `name`; see `Template.render`.
-
-    Raises:
-        RecommenderError: If there is no such template.
-    """
+    """The chat that asks `request` by the template `name`; see `Template.render`."""
     return template(name).render(request, newest)
 
 

@@ -42,9 +42,6 @@ class LLMRecommender:
         deterministic: As the model declares.
 
     A model with a true ``scores_choices`` gets the candidates of a request as the prompt's choices.
-
-    Raises:
-        RecommenderError: If there is no such template.
     """
 
     reads_text = True
@@ -86,9 +83,6 @@ class LLMRecommender:
         A candidate may also be named by its line in the prompt after the request's edits. Repeats
         count as entries. A failed or empty completion is an error; an answer that names nothing (a
         refusal) is an empty list.
-
-        Raises:
-            RecommenderError: If `fit` has not been called.
         """
         if self._index is None:
             raise RecommenderError(

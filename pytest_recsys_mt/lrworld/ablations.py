@@ -1,7 +1,5 @@
 """Changes to questions that should not change the answers: the paper's ablations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

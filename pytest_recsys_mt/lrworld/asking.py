@@ -1,7 +1,5 @@
 """Sends questions to a text model and reads its answers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ An answer counts only if it is announced ("the answer is" and the like), or if i
 line. A text that names no option, or several, is a missed answer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Descriptions of images, the basis of the questions of the kind ``image``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How questions are made."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pytest_recsys_mt.errors import DataError

@@ -105,13 +105,7 @@ class Histories:
         return own
 
     def latest(self, user: int, length: int, without: int = -1) -> Ints:
-        """Columns of a user's latest items with a title, oldest first.
-
-        Args:
-            user: The user.
-            length: Most items.
-            without: A column to leave out.
-        """
+        """Columns of a user's latest items with a title, oldest first."""
         own = self.of_user(user)
         shown: Ints = own[self.named[own] & (own != without)][-length:]
         return shown

@@ -3,8 +3,6 @@
 Targets are prototypes: those nearest to the centroids of k-means (the paper, section 3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The paper's published values, to compare a model; ``published.toml`` lists the corrections."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -22,11 +20,7 @@ def tables() -> Mapping[str, Any]:
 
 
 def scores(measure: Measure) -> dict[str, float]:
-    """The published score of each model on a measure: eleven, or six on Last.fm.
-
-    Args:
-        measure: One of `MEASURES` or of `LASTFM`.
-    """
+    """The published score of each model on a measure: eleven, or six on Last.fm."""
     if measure in LASTFM:
         column = LASTFM.index(measure)
         return {model: row[column] for model, row in tables()["lastfm"].items()}

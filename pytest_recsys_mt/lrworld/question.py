@@ -6,8 +6,6 @@ measures, each a kind of question on one of three datasets; and the two kinds of
 on Last.fm.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

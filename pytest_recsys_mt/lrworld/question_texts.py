@@ -6,8 +6,6 @@ association and personalization number their options, and those of knowledgeabil
 those on artists ask for a name, as in its table 24.
 """
 
-from __future__ import annotations
-
 import base64
 import mimetypes
 import string
@@ -225,10 +223,6 @@ def describing(domain: str, image: str) -> Prompt:
     """Asks a multimodal model to describe the image of an item (figure 3, on its right).
 
     Questions of the kind ``image`` show the answer: the attribute ``image_description``.
-
-    Args:
-        domain: The item's domain.
-        image: A path or a data URL.
     """
     text = (
         f"This is the image of a {domain}. Say in two sentences what it tells you of the {domain}, "
@@ -240,11 +234,7 @@ def describing(domain: str, image: str) -> Prompt:
 
 
 def data_url(image: str) -> str:
-    """An image as a data URL; a data URL stays as it is.
-
-    Raises:
-        DataError: If there is no such file.
-    """
+    """An image as a data URL; a data URL stays as it is."""
     if image.startswith("data:"):
         return image
     kind = mimetypes.guess_type(image)[0] or "image/jpeg"

@@ -4,8 +4,6 @@ Every target has a score for each possible option. One with the greatest score i
 ones are drawn among those with a smaller score.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -30,9 +28,6 @@ def rule_questions(
     """Which item goes with another one: one rule of each antecedent, then a second one.
 
     Wrong options are in no rule with the antecedent.
-
-    Raises:
-        LackingError: If there is no rule.
     """
     found = mine(histories, settings.support, settings.confidence)
     asked = histories.asked_items

@@ -1,7 +1,5 @@
 """The questions of a measure from the data of a run, made once per process."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 

@@ -1,7 +1,5 @@
 """Draws wrong options uniformly among those that are less right, and the right one's place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

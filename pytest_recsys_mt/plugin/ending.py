@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.plugin.reports import Reported
 from pytest_recsys_mt.plugin.state import (
     AGAIN,
@@ -18,6 +19,7 @@ from pytest_recsys_mt.plugin.state import (
 )
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.drift import Again
     from pytest_recsys_mt.engine.run import Run
 
 
@@ -75,7 +77,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
             drifts = run.drifts()
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    found = {"drifts": drifts, "calls": run.drain()}
+    found: Again = {"drifts": drifts, "calls": run.drain()}
     if not any(found.values()):
         return
     if hasattr(config, "workerinput"):
@@ -90,5 +92,5 @@ def _asked_for(config: pytest.Config) -> bool:
     Options in the ini file apply to every command, so they do not count: a run of other tests gets
     no report.
     """
-    switches = {f"--recsys-{name}" for name in ("json", "html", "baseline", "policy")}
+    switches = {option.switch for option in OPTIONS if option.asks_report}
     return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,12 +16,13 @@ from pytest_recsys_mt.redaction import shown
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.gate.document import Document
 
 NAMED = ("model", "against", "sampler", "judge", "profiler", "data", "prompt")
 """Options that name something which must exist."""
 
 
-def preflight(config: pytest.Config, settings: Settings) -> Mapping[str, Any] | None:
+def preflight(config: pytest.Config, settings: Settings) -> Document | None:
     """Check what the command line names, before any test is collected.
 
     Args:
@@ -82,7 +83,7 @@ def check_html(path: Path) -> None:
         raise pytest.UsageError(f"--recsys-html={str(path)!r}: {error}") from error
 
 
-def check_baseline(path: Path) -> Mapping[str, Any]:
+def check_baseline(path: Path) -> Document:
     """Read the record to compare with, now rather than at the end of the run.
 
     Raises:

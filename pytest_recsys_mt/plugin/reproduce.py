@@ -22,9 +22,6 @@ from pytest_recsys_mt.redaction import holds_secret
 FIRST = ("model", "data", "seed", "users")
 """Options that every command contains; the mode comes last."""
 
-SPECS = ("model", "against", "judge", "profiler", "sampler", "recall")
-"""Options whose values are specs of recommenders."""
-
 _TAKE_A_VALUE = (
     "-c", "--config-file", "--rootdir", "--confcutdir", "--import-mode", "-p", "-o", "--override-ini",
 )  # fmt: skip
@@ -50,7 +47,14 @@ def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
     config = item.config
     options = {option.name: (option, value) for option, value in changed(config).items()}
     models = _models(item, settings)
-    specs = [*models, *(str(options[name][1]) for name in SPECS[1:] if name in options)]
+    specs = [
+        *models,
+        *(
+            str(value)
+            for name, (option, value) in options.items()
+            if option.metavar == "SPEC" and name != "model"
+        ),
+    ]
     if any(map(holds_secret, specs)):
         return ""
     words = [*_program(config), *_finding(config), *_address(item, settings)]

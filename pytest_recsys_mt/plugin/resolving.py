@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls.limits import Limits
-from pytest_recsys_mt.design import Design
-from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.engine.options import Option
+from pytest_recsys_mt.engine.settings import OPTIONS, Settings, filled
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.files import cache_folder
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
-from pytest_recsys_mt.plugin.options import OPTIONS, Option
 from pytest_recsys_mt.redaction import carries_key, shown
 
 
@@ -27,13 +25,7 @@ def settings_of(config: pytest.Config) -> Settings:
     """
     values = {option.name: _value(config, option) for option in OPTIONS}
     try:
-        design = Design(
-            users=values["users"],
-            history=values["history"],
-            candidates=values["candidates"],
-            k=values["k"],
-            replicates=values["replicates"],
-        )
+        fields = filled(lambda option: values[option.name])
     except ValueError as error:
         raise pytest.UsageError(f"recsys-mt: {error}") from None
     models: tuple[str, ...] = values["model"]
@@ -45,40 +37,13 @@ def settings_of(config: pytest.Config) -> Settings:
     if twice:
         raise pytest.UsageError(f"--recsys-model names {twice[0]!r} twice; name each model once")
     policy = _policy(config, values["policy"])
-    return Settings(
-        models=models,
-        models_given=config.getoption("recsys_model", None) is not None,
-        against=values["against"],
-        judge=values["judge"],
-        profiler=values["profiler"],
-        recall=values["recall"],
-        sampler=values["sampler"],
-        core=values["core"],
-        data=_data(config, values),
-        design=design,
-        seed=values["seed"],
-        alpha=values["alpha"],
-        prompt=values["prompt"],
-        exact=values["exact"],
-        mode=values["mode"],
-        executor=values["executor"],
-        cache=Path(values["cache"] or cache_folder()).expanduser().absolute(),
-        inconclusive=(policy and policy.inconclusive) or values["inconclusive"],
-        effort=values["effort"],
-        max_wait=values["max-wait"],
-        timeout=values["timeout"],
-        shrink=values["shrink"],
-        error_limit=values["error-limit"],
-        baseline=None if values["baseline"] is None else Path(values["baseline"]).expanduser(),
-        policy=policy,
-        json=None if values["json"] is None else Path(values["json"]),
-        html=None if values["html"] is None else Path(values["html"]),
-        list=values["list"],
-        plan=values["plan"],
-        batch=None if values["batch"] is None else Path(values["batch"]).expanduser(),
-        limits=Limits(values["max-calls"], values["max-tokens"], values["max-usd"]),
-        prices=None if values["prices"] is None else Path(values["prices"]).expanduser(),
-    )
+    fields |= {
+        "data": _data(config, values),
+        "cache": Path(values["cache"] or cache_folder()).expanduser().absolute(),
+        "inconclusive": (policy and policy.inconclusive) or values["inconclusive"],
+        "policy": policy,
+    }
+    return Settings(**fields, models_given=config.getoption("recsys_model", None) is not None)
 
 
 def _data(config: pytest.Config, values: dict[str, Any]) -> str:
@@ -116,7 +81,7 @@ def changed(config: pytest.Config) -> dict[Option, Any]:
     """
     found = {}
     for option in OPTIONS:
-        if option.name in ("list", "plan", "batch", "json", "html"):
+        if not option.reproduced:
             continue
         value = _value(config, option)
         in_ini = option.in_ini and bool(config.getini(option.dest))

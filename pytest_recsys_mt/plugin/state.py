@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,10 +10,12 @@ from pytest_recsys_mt.metamorphic import MARK
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.progress import Progress
+    from pytest_recsys_mt.engine.drift import Again
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.engine.run import Run
     from pytest_recsys_mt.engine.running import RunningTest
     from pytest_recsys_mt.engine.settings import Settings
+    from pytest_recsys_mt.gate.document import Document
     from pytest_recsys_mt.plugin.interruptions import Interruptions
     from pytest_recsys_mt.plugin.reports import Reported
     from pytest_recsys_mt.report.record import Record
@@ -28,10 +29,10 @@ PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
 REHEARSED: pytest.StashKey[Recsys] = pytest.StashKey()
 """What a test asks, as far as it was asked before the test."""
 RUN_NAMES: pytest.StashKey[set[str]] = pytest.StashKey()
-BASELINE: pytest.StashKey[Mapping[str, Any] | None] = pytest.StashKey()
+BASELINE: pytest.StashKey[Document | None] = pytest.StashKey()
 INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
-AGAIN: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
+AGAIN: pytest.StashKey[list[Again]] = pytest.StashKey()
 """What each process reports at its end: ``drifts`` (`drift.Drift`), and the ``calls`` it made."""
 REPORTED: pytest.StashKey[Reported] = pytest.StashKey()
 PROBLEMS_KEY = "recsys_mt_problems"

@@ -1,7 +1,5 @@
 """BM25 over the texts of the items."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Floats, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
 from pytest_recsys_mt.requests import Item, Request
@@ -62,10 +60,8 @@ class BM25(ScoringRecommender):
     weights: Weights = "ratings"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.k1 < float("inf"):
-            raise RecommenderError(f"bm25: k1 must be 0 or more and finite, got {self.k1!r}")
-        if not 0 <= self.b <= 1:
-            raise RecommenderError(f"bm25: b must be from 0 to 1, got {self.b!r}")
+        specs.check(self.key, *specs.at_least(0, self, "k1"))
+        specs.check(self.key, ("b", self.b, 0 <= self.b <= 1, "from 0 to 1"))
 
     def learn(self, dataset: Dataset, seed: int) -> None:
         """Count the terms of the catalogue's documents; interactions only break ties."""

@@ -6,13 +6,13 @@ import os
 import queue
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api.background import BackgroundLoop
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
-from pytest_recsys_mt.llm.api.pacing import Pace
+from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.recommenders import http_contract
 from pytest_recsys_mt.recommenders.http_contract import ORIGIN, About, Answered
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     import httpx2
 
 EXAMPLE = "https://shop.example/api"
-
-_MAX_WAIT = 120.0
-"""Seconds to wait for an unavailable server, if neither run nor spec says."""
 
 _REASON_LENGTH = 300
 """Characters of an error that are kept."""
@@ -78,20 +75,12 @@ class HTTPRecommender:
     ) -> None:
         url = Secret(url)  # a traceback shows local variables
         self.endpoint = Endpoint.parse(url, "the address", EXAMPLE, AUTHORIZATION)
-        for name, value, fits, allowed in (
+        specs.check(
+            self.endpoint.url,
             ("batch", batch, 1 <= batch <= 1000, "in 1..1000"),
-            (
-                "concurrency",
-                concurrency,
-                concurrency is None or 1 <= concurrency <= 256,
-                "in 1..256",
-            ),
-            ("timeout", timeout, 0 < timeout < float("inf"), "a number of seconds above 0"),
-            ("max_wait", max_wait, max_wait is None or 0 <= max_wait < float("inf"), "seconds"),
+            *pace_rules(concurrency, timeout, max_wait),
             ("version", version, version is None or bool(version.strip()), "a text"),
-        ):
-            if not fits:
-                raise RecommenderError(f"{self.endpoint.url}: {name}={value!r} must be {allowed}")
+        )
         self.batch = batch
         self.concurrency = concurrency
         self.timeout = timeout
@@ -114,7 +103,7 @@ class HTTPRecommender:
         return made
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> Mapping[str, object]:
         """What the answers depend on besides the fingerprint; not how they are fetched."""
         return {"recommender": self.endpoint.url}
 
@@ -212,7 +201,7 @@ class HTTPRecommender:
 
     @cached_property
     def _pace(self) -> Pace:
-        return Pace(self.concurrency, _MAX_WAIT if self.max_wait is None else self.max_wait)
+        return Pace(self.concurrency, MAX_WAIT if self.max_wait is None else self.max_wait)
 
     @cached_property
     def _client(self) -> httpx2.AsyncClient:

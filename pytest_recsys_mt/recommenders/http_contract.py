@@ -3,8 +3,6 @@
 ``docs/http-recommender.openapi.yaml`` states the contract; a test checks this module against it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -100,11 +98,7 @@ def _plain_item(item: Item) -> dict[str, Any]:
 
 
 def read_about(body: bytes) -> About:
-    """The server's description of itself.
-
-    Raises:
-        ContractError: If it violates the contract.
-    """
+    """The server's description of itself."""
     said = _object(body)
     version, deterministic = said.get("version"), said.get("deterministic", False)
     most = said.get("max_batch")
@@ -119,15 +113,7 @@ def read_about(body: bytes) -> About:
 
 
 def read_answers(body: bytes, count: int) -> tuple[str | None, list[Answered]]:
-    """The version that answered, if the server gives it, and the answers.
-
-    Args:
-        body: Body of the response.
-        count: Number of requests.
-
-    Raises:
-        ContractError: If it violates the contract.
-    """
+    """The version that answered, if the server gives it, and the answers."""
     said = _object(body)
     answers, version = said.get("answers"), said.get("version")
     if not isinstance(answers, list):

@@ -1,7 +1,5 @@
 """Nearest neighbours: of the history's items, and of its user."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Floats, block_rows, keep_largest, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
 from pytest_recsys_mt.requests import Request
@@ -30,10 +28,7 @@ class _Neighbourhood(ScoringRecommender):
     weights: Weights = "ratings"
 
     def __post_init__(self) -> None:
-        if self.neighbours < 1:
-            raise RecommenderError(
-                f"{self.key}: neighbours must be at least 1, got {self.neighbours!r}"
-            )
+        specs.check(self.key, *specs.at_least(1, self, "neighbours"))
 
 
 @dataclass(eq=False)

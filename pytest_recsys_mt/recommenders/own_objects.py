@@ -1,7 +1,5 @@
 """Users' own recommenders: ``package.module:name`` and ``path/to/file.py:name``."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import importlib.util
@@ -43,9 +41,6 @@ def from_file(
 
     The file runs as a module named after its whole path, so two files with one name do not clash.
     It stays in `sys.modules`, so dataclasses and pickling work. It runs once per process.
-
-    Raises:
-        RecommenderError: If there is no such file, it raises, or `name` has none of the methods.
     """
     file = Path(path).expanduser()
     if not file.is_file():
@@ -64,11 +59,7 @@ def from_file(
 def from_module(
     module: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
 ) -> Recommender | TextModel:
-    """The recommender `name` of an importable module, or any object with one of `verbs`.
-
-    Raises:
-        RecommenderError: If the module cannot be imported, or `name` has none of the methods.
-    """
+    """The recommender `name` of an importable module, or any object with one of `verbs`."""
     try:
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
@@ -87,9 +78,6 @@ def from_object(
         given: Parameters for the class or factory.
         spec: The spec, for messages.
         verbs: Keys of `VERBS`; the object must have one of these methods.
-
-    Raises:
-        RecommenderError: If the call fails, or the result has none of the methods.
     """
     if isinstance(found, type) or (callable(found) and not _does(found, verbs)):
         built = specs.build(found, given, spec)

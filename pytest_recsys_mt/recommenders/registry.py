@@ -17,29 +17,31 @@ from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.raised import with_traceback
 from pytest_recsys_mt.recommenders import own_objects
-from pytest_recsys_mt.recommenders.baselines import MostPop, Random
-from pytest_recsys_mt.recommenders.bm25 import BM25
-from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN
-from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.redaction import shown
 from pytest_recsys_mt.requests import Recommender, TextModel
 
 ENTRY_POINTS = "pytest_recsys_mt.recommenders"
 """Group of entry points by which an installed package offers recommenders by name."""
 
-BUILT_IN: Mapping[str, type[ScoringRecommender]] = {
-    kind.key: kind for kind in (Random, MostPop, ItemKNN, UserKNN, BM25)
-}
+_CLASS_OR_KEY = re.compile(r'(?m)^class (\w+)|^    key: ClassVar\[str\] = "(\w+)"')
 
-TRAINED: Mapping[str, str] = {
-    "bprmf": "bprmf:BPRMF",
-    "gru4rec": "gru4rec:GRU4Rec",
-    "sasrec": "sasrec:SASRec",
-    "lightgcn": "lightgcn:LightGCN",
-    "fm": "fm:FM",
-    "deepfm": "fm:DeepFM",
-    "nrms": "nrms:NRMS",
-}
+
+def _declared(package: str) -> Mapping[str, str]:
+    """Module and class of each recommender of a package, by its `key`.
+
+    The files are read, not imported: the names must be known without PyTorch.
+    """
+    found, kind = {}, ""
+    for path in sorted((Path(__file__).parents[1] / package.replace(".", "/")).glob("*.py")):
+        for begun, key in _CLASS_OR_KEY.findall(path.read_text(encoding="utf-8")):
+            kind = begun or kind
+            if key:
+                found[key] = f"{package}.{path.stem}:{kind}"
+    return found
+
+
+BUILT_IN = _declared("recommenders")
+TRAINED = _declared("recommenders.trained")
 """Module and class of the recommenders that need PyTorch; imported when first named."""
 
 NAMES = (*BUILT_IN, *TRAINED)
@@ -225,20 +227,18 @@ def _known() -> str:
 def _providers(name: str) -> dict[str, Callable[[], Any]]:
     """The makers of the recommender of this name, by a description of their provider."""
     providers: dict[str, Callable[[], Any]] = {}
-    if name in BUILT_IN:
-        providers["pytest-recsys-mt itself"] = lambda: BUILT_IN[name]
-    if name in TRAINED:
-        providers["pytest-recsys-mt itself"] = partial(_load_trained, name)
+    if name in NAMES:
+        providers["pytest-recsys-mt itself"] = partial(_load_built_in, name)
     for point in metadata.entry_points(group=ENTRY_POINTS, name=name):
         owner = point.dist.name if point.dist else "an unknown distribution"
         providers[f"{owner} ({point.value})"] = partial(_load_entry_point, point)
     return providers
 
 
-def _load_trained(name: str) -> Any:
-    module, _, kind = TRAINED[name].partition(":")
+def _load_built_in(name: str) -> Any:
+    module, _, kind = {**BUILT_IN, **TRAINED}[name].partition(":")
     try:
-        loaded = importlib.import_module(f"pytest_recsys_mt.recommenders.trained.{module}")
+        loaded = importlib.import_module(f"pytest_recsys_mt.{module}")
     except ModuleNotFoundError as error:
         if error.name and error.name.partition(".")[0] in {"torch", "safetensors"}:
             raise MissingExtraError(

@@ -123,7 +123,7 @@ class ScoringRecommender(ABC):
     """
 
     key: ClassVar[str]
-    """Name in the registry."""
+    """Name in specs. The registry reads it in the source, as the line ``key: ClassVar[str] = "itemknn"``."""
     deterministic: ClassVar[bool] = True
     reads_text: ClassVar[bool] = False
 
@@ -147,11 +147,7 @@ class ScoringRecommender(ABC):
 
     @property
     def catalogue(self) -> Catalogue:
-        """The items this recommender was fitted on.
-
-        Raises:
-            RecommenderError: Before `fit`.
-        """
+        """The items this recommender was fitted on."""
         try:
             return self._catalogue
         except AttributeError:

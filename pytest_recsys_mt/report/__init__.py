@@ -12,8 +12,9 @@ from xml.etree.ElementTree import ParseError
 
 import pytest
 
-from pytest_recsys_mt.engine.drift import merged
+from pytest_recsys_mt.engine.drift import Again, merged
 from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.attempts import Result, results_of
 from pytest_recsys_mt.report.completeness import lost, missing
 from pytest_recsys_mt.report.junit import annotate
@@ -27,9 +28,9 @@ def finish(
     reports: Sequence[Any],
     results: Mapping[str, Result],
     started: float,
-    baseline: Mapping[str, Any] | None = None,
+    baseline: Document | None = None,
     incomplete: Sequence[str] = (),
-    again: Sequence[dict[str, Any]] = (),
+    again: Sequence[Again] = (),
 ) -> Record:
     """Collect the contents of the test reports, and write the requested files.
 

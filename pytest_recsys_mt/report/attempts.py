@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_recsys_mt.report.record import Row
+from pytest_recsys_mt.gate.document import Row
 
 OUTCOMES = ("passed", "failed", "skipped")
 """pytest's own outcomes of a report. Any other outcome means that the test runs again."""

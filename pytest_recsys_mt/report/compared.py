@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pytest_recsys_mt.gate.comparison import name_of_row
+from pytest_recsys_mt.gate.document import Changed, Comparison, Row
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.sanitize import one_line
 
@@ -28,9 +29,7 @@ NAME = 29
 HEADER = f"{'relation':<{NAME}} {'change':<10} {'worse by [bounds]':>22} {'margin':>6} {'users':>5}"
 
 
-def tell_comparison(
-    reporter: Any, comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-) -> None:
+def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) -> None:
     """Write every changed verdict, and the number of unchanged ones.
 
     Args:
@@ -45,14 +44,12 @@ def tell_comparison(
         _wrapped(reporter, f"refused: {reason}")
     if comparison["refused"]:
         return
-    names = {(row["nodeid"], row["oracle"]): name_of_row(row) for row in rows}
-    told = [each for each in comparison["results"] if each["change"] in COLOURS]
+    told = list(changed(comparison, rows))
     if told:
         reporter.write_line(HEADER)
-    for each in told:
-        reporter.write(f"{shorten(names[each['nodeid'], each['oracle']], NAME):<{NAME}} ")
+    for name, each, (low, high) in told:
+        reporter.write(f"{shorten(name, NAME):<{NAME}} ")
         reporter.write(f"{WORDS[each['change']]:<10}", **COLOURS[each["change"]])
-        low, high = each["interval"]
         effect = f"{each['worse']:.3f} [{low:.3f}, {high:.3f}]"
         effect = effect if len(effect) <= 22 else effect.replace(", ", ",")
         reporter.write_line(f" {effect:>22} {each['margin']:>6.3g} {each['users']:>5}")
@@ -69,6 +66,16 @@ def tell_comparison(
             reasons[each["reason"]] = reasons.get(each["reason"], 0) + 1
     for reason, count in reasons.items():
         _wrapped(reporter, f"ungated ({count}): {reason}")
+
+
+def changed(
+    comparison: Comparison, rows: Sequence[Row]
+) -> Iterator[tuple[str, Changed, Sequence[float]]]:
+    """The changes that are told one by one, each with the name of its row and its bounds."""
+    names = {(row["nodeid"], row["oracle"]): name_of_row(row) for row in rows}
+    for each in comparison["results"]:
+        if each["change"] in COLOURS and each["interval"] is not None:
+            yield names[each["nodeid"], each["oracle"]], each, each["interval"]
 
 
 def _wrapped(reporter: Any, text: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.report.attempts import CRASHED, Result
+from pytest_recsys_mt.report.attempts import CRASHED, Attempt, Result
 
 NAMED = 3
 """The number of tests to name if many share one fault; the others are counted."""
@@ -54,7 +53,7 @@ def lost(collected: Iterable[str], results: Mapping[str, Result]) -> list[str]:
     return [_told(names, "test", fault) for fault, names in found.items()]
 
 
-def _fault(attempt: Any) -> str:
+def _fault(attempt: Attempt | None) -> str:
     if attempt is None:
         return "gave no result"
     if CRASHED in attempt.failed:

@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
 from pytest_recsys_mt.files import written_whole
-from pytest_recsys_mt.report.record import Row
+from pytest_recsys_mt.gate.document import Decision, Document, Row, measured
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -27,7 +27,7 @@ GATE = ("recsys_mt", "gate")
 """Class name and name of the test case that shows whether the gate passed."""
 
 
-def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, gate: bool) -> None:
+def annotate(path: Path, document: Document, config: pytest.Config, *, gate: bool) -> None:
     """Add the facts of the record where consumers look for them.
 
     * ``system-out`` of each test case: a sentence and a line of JSON for each of its verdicts.
@@ -67,9 +67,7 @@ def annotate(path: Path, document: Mapping[str, Any], config: pytest.Config, *, 
 
 def sentence(row: Row) -> str:
     """A row as a sentence: ``scale_ratings(2) holds (same_ranking:rbo): ...``."""
-    metric = row.get("metric")
-    value = row["value"] if metric else row["estimate"]
-    limit = row["threshold"] if metric else row["margin"]
+    metric, value, limit = measured(row)
     told = [f"{row['relation'] or 'unchanged'} {row['status']} ({row['oracle'] or 'no verdict'})"]
     if value is not None and row["interval"] is not None:
         low, high = row["interval"]
@@ -95,7 +93,7 @@ def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
 
 
 def _add(case: Element, row: Row, properties: bool, suffix: str) -> None:
-    facts = {name: row[name] for name in FACTS if row.get(name) not in (None, "")}
+    facts = {name: fact for name in FACTS if (fact := row.get(name)) not in (None, "")}
     if properties:
         _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
     failure = next((part for part in case if part.tag in ("failure", "error")), None)
@@ -107,7 +105,7 @@ def _add(case: Element, row: Row, properties: bool, suffix: str) -> None:
     output.text = f"{output.text or ''}{sentence(row)}\n{json.dumps({'recsys-mt': facts})}\n"
 
 
-def _describe(suite: Element, document: Mapping[str, Any]) -> None:
+def _describe(suite: Element, document: Document) -> None:
     _add_properties(
         suite,
         {
@@ -123,7 +121,7 @@ def _describe(suite: Element, document: Mapping[str, Any]) -> None:
     )
 
 
-def _add_gate(suite: Element, gate: Mapping[str, Any], prefix: str) -> None:
+def _add_gate(suite: Element, gate: Decision, prefix: str) -> None:
     name = ".".join(filter(None, [prefix, GATE[0]]))
     case = ElementTree.SubElement(suite, "testcase", classname=name, name=GATE[1], time="0.000")
     failed = gate["status"] != "passed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from pytest_recsys_mt.gate.baseline import Document
+from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.gate.monitor import Finding, can_be_monitored
 from pytest_recsys_mt.sanitize import one_line
 

@@ -7,9 +7,8 @@ import datetime
 import platform
 import time
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
-from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.engine.settings import RECORDED, Settings
 
 PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
 """Packages whose versions may affect answers or numbers."""
@@ -20,20 +19,13 @@ not. An answer to an open question should name none of them, and an answer's pop
 with theirs. In older records it was the history shown; values of both kinds cannot be compared."""
 
 
-def settings_of(settings: Settings) -> dict[str, Any]:
+def settings_of(settings: Settings) -> dict[str, object]:
     """The settings that answers or verdicts depend on: no paths, no secrets."""
     return {
         **dataclasses.asdict(settings.design),
-        "alpha": settings.alpha,
+        **{name: getattr(settings, name) for name in RECORDED},
         "prompt": settings.prompt or settings.design.prompt,
-        "exact": settings.exact,
-        "mode": settings.mode,
-        "inconclusive": settings.inconclusive,
-        "error_limit": settings.error_limit,
-        "against": settings.against,
-        "judge": settings.judge,
         "past": PAST,
-        "profiler": settings.profiler,
     }
 
 
@@ -51,7 +43,7 @@ def environment() -> dict[str, str]:
     return found
 
 
-def time_since(started: float) -> dict[str, Any]:
+def time_since(started: float) -> dict[str, object]:
     """When a run began, in UTC, and how long it took: the only part of a record that differs in a
     second run.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -11,26 +12,24 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.calls.bill import CallFact, of_one_call
-from pytest_recsys_mt.engine.drift import Drift
+from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.files import written_whole
-from pytest_recsys_mt.gate.baseline import Document, digest_of
+from pytest_recsys_mt.gate.baseline import digest_of
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
+from pytest_recsys_mt.gate.document import Calls, Decision, Document, Drift, Facts, Row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
 from pytest_recsys_mt.report.shrunk import plain
 from pytest_recsys_mt.sanitize import sanitize
-from pytest_recsys_mt.verdict import NOT_ASKED, Verdict
+from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.counterexample import Counterexample
 
 SCHEMA = "recsys-mt/2"
-
-Row = dict[str, Any]
 
 
 def row_of(
@@ -39,73 +38,45 @@ def row_of(
     nodeid: str,
     suite: str,
     model: str,
-    expected: str,
+    expected: Status,
     fingerprint: str | None = None,
     promise: str = "",
     shrunk: Counterexample | None = None,
 ) -> Row:
     """One verdict as plain data; the outcome and the attempts of its test are added when known."""
-    row: Row = {
+    known: dict[str, object] = {
+        **{field.name: getattr(verdict, field.name) for field in dataclasses.fields(verdict)},
+        "examples": list(map(dataclasses.asdict, verdict.examples)),
+        "details": dict(verdict.details),
+        "per_user": dict(verdict.per_user),
         "nodeid": nodeid,
         "suite": suite,
-        "relation": verdict.relation,
-        "against": verdict.against,
         "promise": promise,
         "model": model,
         "fingerprint": fingerprint,
-        "oracle": verdict.oracle,
-        "status": verdict.status,
         "outcome": "",
         "attempts": 1,
         "expected": expected,
-        "estimate": verdict.estimate,
-        "interval": None if verdict.interval is None else list(verdict.interval),
-        "floor": verdict.floor,
-        "agreement": verdict.agreement,
-        "margin": verdict.margin,
-        "allowed": verdict.allowed,
-        "p_value": verdict.p_value,
         "p_holm": None,
         "p_bh": None,
-        "users": verdict.users,
-        "not_applicable": verdict.not_applicable,
-        "errors": verdict.errors,
-        "looks": verdict.looks,
-        "reason": verdict.reason,
-        "examples": [
-            {
-                "user": example.user,
-                "source": list(example.source),
-                "followup": list(example.followup),
-                "score": example.score,
-                "source_kinds": list(example.source_kinds),
-                "followup_kinds": list(example.followup_kinds),
-                "keeps": example.keeps,
-            }
-            for example in verdict.examples
-        ],
-        "details": dict(verdict.details),
-        "reach": None if verdict.reach is None else list(verdict.reach),
-        "per_user": dict(verdict.per_user),
-        "joint": verdict.joint,
-        "approximate": verdict.approximate,
         "shrunk": None if shrunk is None else plain(shrunk),
         "reproduce": "",
         "traceback": "",
     }
-    if verdict.metric is not None:
-        row.update(metric=verdict.metric, value=verdict.value, threshold=verdict.threshold)
-    return {key: _clean(value) for key, value in row.items()}
+    of_benchmarks = () if verdict.metric is not None else ("metric", "value", "threshold")
+    row = {key: known[key] for key in Row.__annotations__ if key not in of_benchmarks}
+    clean: Row = _clean(row)
+    return clean
 
 
-def _clean(value: Any) -> Any:
+def _clean(value: object) -> Any:
     """`value` with its texts safe for terminals, XML and xdist.
 
     Reasons contain exceptions of users' code, examples contain titles of users' data.
     """
     if isinstance(value, str):
         return sanitize(value)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_clean(each) for each in value]
     if isinstance(value, dict):
         return {key: _clean(each) for key, each in value.items()}
@@ -140,9 +111,9 @@ class Record:
         self._time = time_since(started)
         self._data_digest = ""
         self._rows: list[Row] = []
-        self._calls: dict[str, list[Any]] = {}
+        self._calls: dict[str, list[Counted]] = {}
         self._planned: set[str] = set()
-        self._document: dict[str, Any] | None = None
+        self._document: Document | None = None
 
     def judge(self, rows: Iterable[Row]) -> None:
         """Add the verdicts of a test."""
@@ -150,7 +121,7 @@ class Record:
 
     def add(
         self,
-        calls: Mapping[str, list[Any]],
+        calls: Mapping[str, list[Counted]],
         planned: Iterable[str] = (),
         data_digest: str = "",
         requests: str = "",
@@ -176,11 +147,11 @@ class Record:
         `p_holm` is adjusted by Holm, `p_bh` by Benjamini and Hochberg.
         """
         rows = sorted(self._rows, key=lambda row: row["nodeid"])
-        judged = [row for row in rows if row["p_value"] is not None]
-        p_values = [row["p_value"] for row in judged]
-        for key, adjust in (("p_holm", holm), ("p_bh", benjamini_hochberg)):
-            for row, adjusted in zip(judged, adjust(p_values), strict=True):
-                row[key] = adjusted
+        judged = [(row, p) for row in rows if (p := row["p_value"]) is not None]
+        p_values = [p for _, p in judged]
+        both = zip(holm(p_values), benjamini_hochberg(p_values), strict=True)
+        for (row, _), adjusted in zip(judged, both, strict=True):
+            row["p_holm"], row["p_bh"] = adjusted
         self._expect_known(rows)
         return rows
 
@@ -199,12 +170,8 @@ class Record:
                 row["expected"] = "violated"
 
     @property
-    def calls(self) -> dict[str, Any]:
-        """Distinct calls by their result, and the cost of all attempts of this run.
-
-        ``again`` counts calls that repeated a question to check for changed answers. Their number
-        depends on the times of the questions, so no other count includes them.
-        """
+    def calls(self) -> Calls:
+        """The calls of all tests."""
         found = {key: of_one_call(facts) for key, facts in self._calls.items()}
         again = {key for key, facts in found.items() if facts[-1].again}
         states = [facts[-1].state for key, facts in found.items() if key not in again]
@@ -224,18 +191,18 @@ class Record:
             "again": len(again),
         }
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The record as plain data."""
         if self._document is None:
             self._document = self._make()
         return self._document
 
-    def _make(self) -> dict[str, Any]:
+    def _make(self) -> Document:
         rows = self.rows
         given = {model: place for place, model in enumerate(self.settings.models)}
         found = {row["model"] for row in rows if row["model"]}
         models = sorted(found, key=lambda model: (given.get(model, len(given)), model))
-        document = {
+        document: Facts = {
             "schema": SCHEMA,
             "version": self._version,
             "models": models or list(self.settings.models),
@@ -256,7 +223,7 @@ class Record:
         }
         return {**document, "gate": self._gate(document)}
 
-    def _gate(self, document: dict[str, Any]) -> dict[str, Any]:
+    def _gate(self, document: Facts) -> Decision:
         """The gate's result for the run."""
         settings = self.settings
         policy = settings.policy or Policy()
@@ -311,11 +278,11 @@ def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def written(document: Mapping[str, Any]) -> str:
+def written(document: Document) -> str:
     """A record as readable text; the values of users take one line per verdict."""
     values: list[str] = []
 
-    def kept(row: Row) -> Row:
+    def kept(row: Row) -> dict[str, object]:
         values.append(json.dumps(row["per_user"], allow_nan=False, separators=(",", ":")))
         return {**row, "per_user": f"@{mark}/{len(values) - 1}@"}
 

@@ -13,11 +13,12 @@ import pytest
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.running import RunningTest
 from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.promise_texts import promise_of
-from pytest_recsys_mt.report.record import Row, row_of
+from pytest_recsys_mt.report.record import row_of
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.shrunk import side_by_side
 from pytest_recsys_mt.sanitize import one_line, sanitize

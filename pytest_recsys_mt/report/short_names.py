@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from pytest_recsys_mt.gate.document import Row
 
 
-def test_of_row(row: Mapping[str, Any]) -> str:
+def test_of_row(row: Row) -> str:
     """The test, without its parameters."""
     test, _, _ = row["nodeid"].rpartition("::")[2].partition("[")
-    return str(test.removeprefix("test_"))
+    return test.removeprefix("test_")
 
 
 def shorten(text: str, width: int) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.requests import Request
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NOTHING = "(nothing)"
 
 
-def plain(found: Counterexample) -> dict[str, Any]:
+def plain(found: Counterexample) -> dict[str, object]:
     """The counterexample as plain data, for the record."""
     example, followup = found.example, found.followup
     return {
@@ -23,20 +23,10 @@ def plain(found: Counterexample) -> dict[str, Any]:
         "score": example.score,
         "calls": found.calls,
         "minimal": found.minimal,
-        "source": {
-            **_plain_request(found.source),
-            "answer": list(example.source),
-            "kinds": list(example.source_kinds),
-        },
-        "followup": (
-            None
-            if followup is None
-            else {
-                **_plain_request(followup),
-                "answer": list(example.followup),
-                "kinds": list(example.followup_kinds),
-            }
-        ),
+        "source": _asked(found.source, example.source, example.source_kinds),
+        "followup": None
+        if followup is None
+        else _asked(followup, example.followup, example.followup_kinds),
     }
 
 
@@ -94,7 +84,7 @@ def the_catalogue(seen: int) -> str:
     return "the whole catalogue" + (f" but {seen} more items that the user has" if seen else "")
 
 
-def _plain_request(request: Request) -> dict[str, Any]:
+def _asked(request: Request, answer: Sequence[str], kinds: Sequence[str]) -> dict[str, object]:
     return {
         "user": request.user,
         "history": [
@@ -116,4 +106,6 @@ def _plain_request(request: Request) -> dict[str, Any]:
         "k": int(request.k),
         "instruction": request.instruction,
         "edits": [repr(edit) for edit in request.edits],
+        "answer": list(answer),
+        "kinds": list(kinds),
     }

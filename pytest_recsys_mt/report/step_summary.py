@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.report.compared import COLOURS
+from pytest_recsys_mt.gate.document import Comparison, Document, Row, measured, state_of
+from pytest_recsys_mt.report.compared import changed
 
 WORDS = {
     "holds": "holds",
@@ -18,18 +18,20 @@ WORDS = {
     "inconclusive": "unclear",
     "error": "**error**",
     "not-applicable": "n/a",
+    "known": "known",
+    "mended": "**fixed**",
 }
 MOST = 200
 """Most lines of a table: GitHub shows no summary above a mebibyte."""
 
 
-def append(path: Path, document: Mapping[str, Any]) -> None:
+def append(path: Path, document: Document) -> None:
     """Append the run to the file, after the output of other steps."""
     with path.open("a", encoding="utf-8") as stream:
         stream.write(markdown(document))
 
 
-def markdown(document: Mapping[str, Any]) -> str:
+def markdown(document: Document) -> str:
     """The run as GitHub's Markdown.
 
     Args:
@@ -75,13 +77,9 @@ def cell(text: str) -> str:
     return re.sub(r"([\\`*_\[\]|~#@!])", lambda found: f"&#{ord(found[1])};", plain)
 
 
-def _row(row: Mapping[str, Any]) -> str:
-    metric = row.get("metric")
-    value = row["value"] if metric else row["estimate"]
-    limit = row["threshold"] if metric else row["margin"]
-    word = WORDS[row["status"]]
-    if row["expected"] == "violated":
-        word = {"violated": "known", "holds": "**fixed**"}.get(row["status"], word)
+def _row(row: Row) -> str:
+    _, value, limit = measured(row)
+    word = WORDS[state_of(row)]
     if value is None or row["interval"] is None:
         return f"| {cell(name_of_row(row))} | {word} | {cell(row['reason'])[:300]} | | | |"
     low, high = row["interval"]
@@ -94,7 +92,7 @@ def _row(row: Mapping[str, Any]) -> str:
     )
 
 
-def _comparison(comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     where = comparison["baseline"] or "this run"
     lines = [
         f"### {cell(comparison['model'])} against {cell(comparison['against'])} of {cell(where)}",
@@ -103,17 +101,16 @@ def _comparison(comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     ]
     counts = comparison["counts"]
     lines += [", ".join(f"{count} {change}" for change, count in sorted(counts.items())), ""]
-    names = {(row["nodeid"], row["oracle"]): name_of_row(row) for row in rows}
-    told = [each for each in comparison["results"] if each["change"] in COLOURS]
+    told = list(changed(comparison, rows))
     if told:
         lines += ["| relation | change | worse by | bounds | margin | users |"]
         lines += ["|---|---|---:|---:|---:|---:|"]
         lines += _cut(
             [
-                f"| {cell(names[each['nodeid'], each['oracle']])} | {each['change']} | "
-                f"{each['worse']:.3f} | {each['interval'][0]:.3f} to {each['interval'][1]:.3f} | "
+                f"| {cell(name)} | {each['change']} | "
+                f"{each['worse']:.3f} | {low:.3f} to {high:.3f} | "
                 f"{each['margin']:g} | {each['users']} |"
-                for each in told
+                for name, each, (low, high) in told
             ]
         )
         lines += ["", cell(comparison["bounds"])]

@@ -8,13 +8,14 @@ from itertools import groupby
 from typing import Any
 
 from pytest_recsys_mt.gate.comparison import name_of_row
+from pytest_recsys_mt.gate.document import Calls, Row, measured, state_of
 from pytest_recsys_mt.report.compared import tell_comparison
 from pytest_recsys_mt.report.planned import dollars
-from pytest_recsys_mt.report.record import Record, Row
+from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.short_names import shorten, test_of_row
 
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
-         "not-applicable": "n/a"}  # fmt: skip
+         "not-applicable": "n/a", "known": "known", "mended": "MENDED"}  # fmt: skip
 COLOURS: dict[str, dict[str, bool]] = {
     "holds": {"green": True},
     "violated": {"red": True, "bold": True},
@@ -51,12 +52,9 @@ def summarise(reporter: Any, record: Record) -> None:
         reporter.write_line(HEADER)
         marked = False
         for row, alike in _gathered(list(rows)):
-            word = WORDS[row["status"]]
-            if row["expected"] == "violated":
-                word = {"violated": "known", "holds": "MENDED"}.get(row["status"], word)
             name = name_of_row(row) if alike == 1 else f"{alike} x {test_of_row(row)}"
             reporter.write(f"{shorten(name, NAME):<{NAME}} ")
-            reporter.write(f"{word:<8}", **COLOURS[row["status"]])
+            reporter.write(f"{WORDS[state_of(row)]:<8}", **COLOURS[row["status"]])
             reporter.write_line(f" {_numbers(row)}")
             if row["attempts"] > 1:
                 reporter.write_line(f"  the last of {row['attempts']} attempts")
@@ -95,7 +93,7 @@ def summarise(reporter: Any, record: Record) -> None:
         )
 
 
-def _spent(calls: dict[str, Any]) -> str:
+def _spent(calls: Calls) -> str:
     """The counts of the calls, and the cost of those made."""
     text = (
         f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
@@ -113,7 +111,7 @@ def _spent(calls: dict[str, Any]) -> str:
     return text
 
 
-def _cost(calls: dict[str, Any]) -> str:
+def _cost(calls: Calls) -> str:
     """The cost of the calls, as far as known."""
     if calls["usd"] is not None:
         return dollars(calls["usd"])
@@ -147,14 +145,13 @@ def _approximate(row: Row) -> bool:
 
 
 def _numbers(row: Row) -> str:
-    estimate = row["estimate"] if row.get("metric") is None else row["value"]
+    _, estimate, limit = measured(row)
     if estimate is None or row["interval"] is None:
         return shorten(row["reason"], 80 - NAME - 10)
     low, high = row["interval"]
     mark = APPROXIMATE if _approximate(row) else ""
     effect = f"{mark}{estimate:.3f} [{low:.3f}, {high:.3f}]"
     effect = effect if len(effect) <= 22 else effect.replace(", ", ",")
-    limit = row["margin"] if row.get("metric") is None else row["threshold"]
     margin = "" if limit is None else f"{limit:.3g}"
     floor = "" if row["floor"] is None else f"{row['floor']:.2f}"
     return f"{effect:>22} {margin:>6} {floor:>5} {row['users']:>5}"

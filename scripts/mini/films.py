@@ -6,8 +6,6 @@ lacks: a logline, MovieLens genres, which of the cast lead (checked against the 
 ``fame``, how widely the film is known on a scale of 1 to 5.
 """
 
-from __future__ import annotations
-
 import csv
 import sqlite3
 from contextlib import closing

@@ -31,8 +31,6 @@ All draws are uniform or standard normal numbers of one PCG64 stream in a fixed 
 integers come out, so the last bits of floating point do not show in the result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

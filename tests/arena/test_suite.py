@@ -103,7 +103,7 @@ def test_a_faulty_judge_is_named_and_gives_no_result(
 def test_a_judge_that_throws_a_die_prefers_nobody_and_has_a_low_floor(
     pytester: pytest.Pytester,
 ) -> None:
-    rows = rows_of(pytester, "Throws", "--recsys-against=random")
+    rows = rows_of(pytester, "Throws", "--recsys-against=random", "--recsys-users=60")
     floor = rows["judge:turned_round"]["floor"]
     assert floor == pytest.approx(5 / 9, abs=0.15)
     decided = {name for name, row in rows.items() if row["status"] in ("holds", "violated")}

@@ -17,9 +17,10 @@ from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.arena import OVERALL, Arena, Bench, Comparison, Judgement, preferred
 from pytest_recsys_mt.arena.judging import Winner, genres_of
 from pytest_recsys_mt.datasets.dataset import Dataset
+from tests.extras import need
 from tests.oracles.support import FakeAnswers
 
-pytest.importorskip("torch", reason="needs PyTorch: pip install 'pytest-recsys-mt[train]'")
+need("torch")
 
 SUITS = {"child": "Animation", "adult": "Noir"}
 FILMS = {

@@ -10,12 +10,14 @@ import pytest
 import yaml
 
 from pytest_recsys_mt import oracles, relations
+from tests.extras import need
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @cache
 def generator() -> ModuleType:
+    need("mkdocs")
     spec = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
     assert spec is not None
     assert spec.loader is not None
@@ -88,7 +90,7 @@ def test_the_policy_of_the_page_on_the_gate_is_one(tmp_path: Path) -> None:
 
 
 def test_the_recipes_are_sound_and_name_options_that_there_are() -> None:
-    from pytest_recsys_mt.plugin.options import OPTIONS
+    from pytest_recsys_mt.engine.settings import OPTIONS
 
     text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
     github, gitlab = (

@@ -28,7 +28,14 @@ SAY = {
 }
 
 
-@pytest.mark.parametrize("name", SAY)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("gate_classical", marks=pytest.mark.slow),
+        "http_recommender",
+        pytest.param("record_replay", marks=pytest.mark.slow),
+    ],
+)
 def test_an_example_runs_and_says_what_it_shows(name: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / f"{name}.py")],

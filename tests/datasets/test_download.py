@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.datasets import download, load
-from pytest_recsys_mt.datasets.download import Progress, Source, data_directory, obtain
+from pytest_recsys_mt.datasets.download import data_directory, obtain
+from pytest_recsys_mt.datasets.sources import SOURCES, Source
 from pytest_recsys_mt.errors import DataError
 from tests.datasets import files
 
@@ -240,7 +241,7 @@ def test_workers_that_ask_at_once_download_once(server: Server, tmp_path: Path) 
 
 
 def test_all_official_addresses_are_archives_with_sound_digests() -> None:
-    for source in download.SOURCES.values():
+    for source in SOURCES.values():
         assert (download.BASE_URL + source.path).startswith("https://files.grouplens.org/")
         if source.digest is not None:
             algorithm, _, digest = source.digest.partition(":")
@@ -252,13 +253,15 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_is_a_line_on_a_terminal_and_nothing_elsewhere() -> None:
-    terminal, pipe = Terminal(), io.StringIO()
-    for stream in (terminal, pipe):
-        with Progress("ml-1m.zip", 4_000_000, stream) as progress:
-            progress.show(2_000_000)
-            progress.show(4_000_000)
-    assert pipe.getvalue() == ""
-    half = "#" * 15 + "." * 15
-    assert f"\rml-1m.zip [{half}] 2.0 MB of 4.0 MB" in terminal.getvalue()
-    assert terminal.getvalue().endswith("4.0 MB of 4.0 MB\n")
+def test_progress_is_a_line_on_a_terminal_and_nothing_elsewhere(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr("sys.stderr", stream)
+        obtain(
+            f"{stream.isatty()}", tmp_path, source=Source(PATH, f"md5:{MD5}"), base_url=server.url
+        )
+        shown = stream.getvalue()
+        assert (
+            ("ml-1m.zip: 100%" in shown and shown.endswith("\n")) if stream.isatty() else not shown
+        )

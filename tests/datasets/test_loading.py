@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.datasets import NAMES, load
-from pytest_recsys_mt.datasets.download import SOURCES
-from pytest_recsys_mt.datasets.loading import BY_HAND
 from pytest_recsys_mt.errors import DataError
 from tests.datasets import files
 
@@ -35,10 +33,6 @@ def test_sets_without_a_loader_are_unknown(name: str) -> None:
 def test_a_path_that_is_not_there_is_said_to_be_one(source: str | Path) -> None:
     with pytest.raises(DataError, match="no file or folder"):
         load(source)
-
-
-def test_all_names_but_the_embedded_one_have_a_source() -> None:
-    assert set(NAMES) == {"mini", *SOURCES, *BY_HAND}
 
 
 def test_a_name_wins_over_a_folder_and_dot_slash_over_the_name(

@@ -12,6 +12,7 @@ from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Scale
 from tests.datasets.files import write
+from tests.extras import need
 
 
 def rows(dataset: Dataset) -> list[tuple[str, str, float, int]]:
@@ -20,7 +21,7 @@ def rows(dataset: Dataset) -> list[tuple[str, str, float, int]]:
 
 def save(frame: pd.DataFrame, path: Path) -> Path:
     if path.suffix == ".parquet":
-        pytest.importorskip("pyarrow")
+        need("pyarrow")
         frame.to_parquet(path)
     else:
         frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
@@ -222,7 +223,7 @@ def test_wrong_parquet_tables_are_named_with_their_row(
 
 
 def test_a_file_that_is_no_parquet_is_an_error(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
+    need("pyarrow")
     write(tmp_path, {"t.parquet": "user,item\na,x\n"})
     with pytest.raises(DataError, match="is not a sound Parquet file"):
         load(tmp_path / "t.parquet")

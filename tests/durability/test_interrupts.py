@@ -29,7 +29,7 @@ def tell(process: subprocess.Popen[str], how: str) -> None:
     ("options", "how"),
     [
         ((), "two Ctrl-C"),
-        (("-n", "2"), "SIGTERM"),
+        pytest.param(("-n", "2"), "SIGTERM", marks=pytest.mark.slow),
         pytest.param((), "one Ctrl-C", marks=pytest.mark.slow),
         pytest.param((), "SIGTERM", marks=pytest.mark.slow),
         pytest.param(("-n", "2"), "one Ctrl-C", marks=pytest.mark.slow),

@@ -96,7 +96,7 @@ def assert_killed_runs_end_as_one(
 def test_a_run_killed_again_and_again_ends_as_if_nothing_had_been(
     project: Project, counting: Counting, tmp_path: Path
 ) -> None:
-    assert_killed_runs_end_as_one(project, counting, tmp_path, 3)
+    assert_killed_runs_end_as_one(project, counting, tmp_path, 2)
 
 
 @pytest.mark.slow

@@ -84,13 +84,14 @@ def recommender():
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makepyfile(models=MODELS, test_asking=ASKING, test_relations=RELATIONS)
+    pytester.syspathinsert()
     return pytester
 
 
 def run(project: pytest.Pytester, *options: str) -> dict[str, dict[str, Any]]:
     """The rows of a run, by relation."""
     path = project.path / "record.json"
-    project.runpytest_subprocess(
+    project.runpytest_inprocess(
         f"--recsys-json={path}", "--recsys-cache=cache", "-p", "no:cacheprovider", *options
     )
     return {row["relation"]: row for row in record_of(path)["results"]}

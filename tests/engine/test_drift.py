@@ -86,7 +86,7 @@ def test_irrelevant(source, followup):
 
 def record_of(pytester: pytest.Pytester, *options: str) -> dict[str, Any]:
     path = pytester.path / "record.json"
-    result = pytester.runpytest_subprocess(f"--recsys-json={path}", *options)
+    result = pytester.runpytest_inprocess(f"--recsys-json={path}", *options)
     record: dict[str, Any] = json.loads(path.read_text())
     record["ret"], record["text"] = result.ret, result.stdout.str()
     return record
@@ -95,10 +95,13 @@ def record_of(pytester: pytest.Pytester, *options: str) -> dict[str, Any]:
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makepyfile(models=MODELS, test_relations=RELATIONS)
+    pytester.syspathinsert()
     return pytester
 
 
-@pytest.mark.parametrize("order", [(), ("-n2",), ("-k", "extend or irrelevant")])
+@pytest.mark.parametrize(
+    "order", [(), ("-n2",), ("-k", "extend or irrelevant")], ids=["", "two workers", "alone"]
+)
 @pytest.mark.parametrize("model", ["Drifting", "Noisy"])
 def test_relations_that_are_kept_are_not_blamed_for_drift(
     project: pytest.Pytester, model: str, order: tuple[str, ...]

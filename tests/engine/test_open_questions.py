@@ -59,6 +59,19 @@ def runner(recommender: object, design: Design = OPEN) -> Runner:
 SILENT = runner(Silent())
 
 
+def test_each_user_has_draws_of_their_own() -> None:
+    drawn: list[float] = []
+
+    def draw(request: Request, rng: np.random.Generator) -> Request:
+        drawn.append(rng.random())
+        return request.replace(k=3)
+
+    for case in (*SILENT.cases[:3], SILENT.cases[0]):
+        SILENT.transformed(case, [draw])
+    assert len(set(drawn)) == 3
+    assert drawn[3] == drawn[0]
+
+
 @pytest.mark.parametrize("name", ["random", "mostpop", "itemknn", "userknn", "bm25"])
 def test_nobody_is_recommended_what_they_have(name: str) -> None:
     recommender: Any = resolve(name)

@@ -44,24 +44,25 @@ def test_words(recsys):
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makepyfile(models=MODEL, toys=TOYS, test_own=TEST)
+    pytester.syspathinsert()
     return pytester
 
 
 def test_equal_prompts_are_put_once_and_kept(project: pytest.Pytester) -> None:
     arguments = ("--recsys-model=models:Parrot", "--recsys-json=record.json")
-    project.runpytest_subprocess(*arguments).assert_outcomes(passed=1)
+    project.runpytest_inprocess(*arguments).assert_outcomes(passed=1)
     asked = (project.path / "asked.log").read_text().split()
     assert len(asked) == 4, "yes, silence twice, and yes once more as another replicate"
     assert len(set(asked)) == 3, "each with a seed of its own"
     assert record_of(project.path / "record.json")["calls"]["failed"] == 1
-    project.runpytest_subprocess(*arguments).assert_outcomes(passed=1)
+    project.runpytest_inprocess(*arguments).assert_outcomes(passed=1)
     assert len((project.path / "asked.log").read_text().split()) == 5, "the failed one anew"
 
 
 def test_a_recommender_that_reads_no_text_skips_the_test_with_a_row(
     project: pytest.Pytester,
 ) -> None:
-    done = project.runpytest_subprocess(
+    done = project.runpytest_inprocess(
         "--recsys-model=toys:Faithful", "--recsys-json=record.json", "-rs"
     )
     done.assert_outcomes(skipped=1)

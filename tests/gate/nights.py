@@ -10,7 +10,7 @@ import numpy as np
 LOW, HIGH, MARGIN = -0.5, 1.0, 0.05
 
 
-def row(values: Mapping[str, float], relation: str = "turned", **other: Any) -> dict[str, Any]:
+def row(values: Mapping[str, float], relation: str = "turned", **other: Any) -> Any:
     return {
         "nodeid": f"test_it.py::test_it[toy-{relation}]", "suite": "it", "relation": relation, "against": "",
         "model": "toy", "oracle": "same_ranking:rbo", "status": "holds", "reason": "", "margin": MARGIN,
@@ -18,7 +18,7 @@ def row(values: Mapping[str, float], relation: str = "turned", **other: Any) -> 
     }  # fmt: skip
 
 
-def night(day: int, *rows: dict[str, Any], **other: Any) -> dict[str, Any]:
+def night(day: int, *rows: dict[str, Any], **other: Any) -> Any:
     return {
         "schema": "recsys-mt/1",
         "models": ["toy"],

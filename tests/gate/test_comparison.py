@@ -11,7 +11,7 @@ from pytest_recsys_mt.gate.policy import Choice, Policy, Rule
 USERS = [f"u{number:03}" for number in range(100)]
 
 
-def row(values: Any, allowed: str = "at most", name: str = "r", **more: Any) -> dict[str, Any]:
+def row(values: Any, allowed: str = "at most", name: str = "r", **more: Any) -> Any:
     return {
         "nodeid": f"t.py::test_x[toy-{name}]",
         "model": "toy",
@@ -27,13 +27,11 @@ def row(values: Any, allowed: str = "at most", name: str = "r", **more: Any) -> 
     }
 
 
-def metric(values: Any, **more: Any) -> dict[str, Any]:
+def metric(values: Any, **more: Any) -> Any:
     return row(values, "at least", metric="ndcg@10", reach=[0.0, 1.0], **more)
 
 
-def one(
-    old: dict[str, Any], new: dict[str, Any], policy: Policy | None = None, alpha: float = 0.05
-) -> Finding:
+def one(old: Any, new: Any, policy: Policy | None = None, alpha: float = 0.05) -> Finding:
     (found,) = compare([old], [new], policy or Policy(), alpha)
     return found
 
@@ -60,7 +58,7 @@ def noise(seed: int, spread: float = 0.1) -> Any:
     ],
 )
 def test_the_change_is_told_in_the_direction_of_the_promise(
-    old: dict[str, Any], new: dict[str, Any], change: str
+    old: Any, new: Any, change: str
 ) -> None:
     found = one(old, new)
     assert found.change == change
@@ -190,9 +188,7 @@ def test_users_are_paired_by_name_whatever_their_order() -> None:
         (row(noise(1), "at least"), row(noise(1)), "it promised 'at least' then"),
     ],
 )
-def test_what_cannot_be_compared_is_ungated_with_the_reason(
-    old: dict[str, Any] | None, new: dict[str, Any], told: str
-) -> None:
+def test_what_cannot_be_compared_is_ungated_with_the_reason(old: Any, new: Any, told: str) -> None:
     (found,) = compare([] if old is None else [old], [new], Policy(), 0.05)
     assert found.change == "ungated"
     assert found.reason.startswith(told)
@@ -230,4 +226,5 @@ def test_a_rule_sets_margins_and_takes_rows_out() -> None:
     ],
 )
 def test_a_test_has_one_address_whatever_its_model(nodeid: str, model: str, told: str) -> None:
-    assert address({"nodeid": nodeid, "model": model}) == told
+    row: Any = {"nodeid": nodeid, "model": model}
+    assert address(row) == told

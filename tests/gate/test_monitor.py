@@ -18,7 +18,7 @@ from tests.gate.conftest import Run
 from tests.gate.nights import HIGH, LOW, MARGIN, drawn, night, row, write
 
 Told = pytest.CaptureFixture[str]
-Night = dict[str, Any]
+Night = Any
 
 COMMAND = "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())"
 TEST = """

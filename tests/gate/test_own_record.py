@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.extras import need
+
 AGGREGATES = ("item_coverage@5", "oic@5", "exposure_gini@5", "popreo@5", "dpd@5", "jain@5")
 
 
@@ -78,5 +80,5 @@ def test_a_recommender_passes_against_its_own_record_and_a_worse_one_does_not(
 @pytest.mark.parametrize("model", ["random", "mostpop", "userknn", "bm25", "bprmf?epochs=2"])
 def test_every_recommender_passes_against_its_own_record(tmp_path: Path, model: str) -> None:
     if model.startswith("bprmf"):
-        pytest.importorskip("torch")
+        need("torch")
     passes_against_itself(tmp_path, model, *kept(tmp_path, model))

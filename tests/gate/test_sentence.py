@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_recsys_mt.gate.decision import KINDS, Gate
+from pytest_recsys_mt.gate.document import Decision
 from pytest_recsys_mt.report.html.page import render
 from pytest_recsys_mt.report.step_summary import cell
 from tests.gate.conftest import Run
@@ -13,7 +14,7 @@ from tests.gate.conftest import Run
 WORKERS = pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
 
 
-def row(number: int, status: str, outcome: str, **more: Any) -> dict[str, Any]:
+def row(number: int, status: str, outcome: str, **more: Any) -> Any:
     return {
         "nodeid": f"t.py::test_x[toy-r{number}]", "suite": "s", "model": "toy", "relation": f"r{number}",
         "oracle": "o", "status": status, "outcome": outcome, "expected": "holds", "reason": "",
@@ -21,9 +22,10 @@ def row(number: int, status: str, outcome: str, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def decided(*rows: dict[str, Any], **found: list[str]) -> dict[str, Any]:
+def decided(*rows: Any, **found: list[str]) -> Decision:
     standing = [each["nodeid"] for each in rows if each["status"] == "violated"]
-    return Gate().decide({"results": rows, "models": ["toy"]}, standing, found)  # type: ignore[arg-type]
+    document: Any = {"results": rows, "models": ["toy"]}
+    return Gate().decide(document, standing, found)  # type: ignore[arg-type]
 
 
 def test_every_reason_is_in_the_sentence_and_only_the_first_names() -> None:
@@ -66,7 +68,7 @@ def test_a_verdict_on_several_models_together_is_not_missed_in_a_comparison() ->
         "allowed": "at most",
     }
     league = row(2, "holds", "passed", **facts) | {"model": "toy, other"}
-    document: dict[str, Any] = {
+    document: Any = {
         "results": [own, league],
         "models": ["toy", "toy, other"],
         "digests": {},
@@ -199,6 +201,6 @@ def test_a_league_beside_its_members_is_not_compared_with_one_of_them() -> None:
         row(2, "holds", "passed", model="b", nodeid="t.py::test_x[b-r1]", relation="r1"),
         row(3, "holds", "passed", model="b, toy", nodeid="t.py::test_league"),
     ]
-    document = {"results": rows, "models": ["toy", "b", "b, toy"]}
+    document: Any = {"results": rows, "models": ["toy", "b", "b, toy"]}
     (comparison,) = Gate(asked=True).decide(document, [], {})["comparisons"]
     assert comparison["model"] == "b"

@@ -34,7 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "oracles": {"answers", "errors", "requests", "verdict"},
     "specs": {"errors", "raised", "redaction"},
     "strategies": {"datasets", "relations", "requests"},
-    "gate": {"errors", "metamorphic", "oracles", "sanitize"},
+    "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict"},
     "llm": {
         "abilities", "datasets", "errors", "files", "redaction", "relations", "requests", "sanitize", "specs",
     },

@@ -1,5 +1,5 @@
-"""What is added takes one file and no other edit: a script adds it to a copy of the tree, and all that is
-said of its kind is true of it.
+"""What is added takes one file and no other edit, or for an option one edit: a script adds it to a copy of
+the tree, and all that is said of its kind is true of it.
 """
 
 import json
@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.extras import need
 
 ROOT = Path(__file__).resolve().parents[2]
 RELATION = '''"""Ratings rounded to whole steps."""
@@ -108,21 +110,198 @@ def test_the_first_stays(source, followup):
 """
 
 
+SCORE = '''"""Blockbusters: the share of a list that many users have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
+from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
+
+
+def blockbusters(counts: Sequence[int], places: int) -> float:
+    """Share of the places whose items have at least 50 interactions.
+
+    Args:
+        counts: Number for each item.
+        places: K, at least 1.
+    """
+    return sum(count >= 50 for count in counts) / places
+
+
+def _blockbusters(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+    return blockbusters([context.popularity.get(item, 0) for item in items], depth), 0
+
+
+SCORES_AT = {"blockbusters": listed(_blockbusters, unit)}
+'''
+
+SIMILARITY = '''"""Dice's coefficient of the two sets of items."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
+
+
+def dice(a: ArrayLike, b: ArrayLike) -> Floats:
+    """Common items over the mean length.
+
+    Args:
+        a: Item numbers, ``(n, k)``, without repeats, padded with -1 at the end.
+        b: The lists to compare with.
+    """
+    return by_chunk(a, b, _dice)
+
+
+def _dice(chunk: Chunk) -> Floats:
+    common = new_matches(chunk).sum(axis=0, dtype=np.int64)
+    out: Floats = 2 * common / (chunk.a_length + chunk.b_length)
+    return out
+
+
+SIMILARITY = dice
+'''
+
+AGGREGATE = '''"""Top share: how many users get the item that most users get."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
+from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
+from pytest_recsys_mt.oracles.arrays import Floats
+
+
+def _top_share(exposure: Exposure) -> float | None:
+    users = len(exposure.all_but)
+    return float(exposure.shown.max(initial=0) / users) if users else None
+
+
+def _without_each(exposure: Exposure) -> Floats:
+    users = len(exposure.all_but)
+    left = exposure.shown - exposure.recommended.toarray()
+    return left.max(axis=1, initial=0) / (users - 1) if users > 1 else np.full(users, np.nan)
+
+
+AGGREGATES = {"top_share": of_exposure(_top_share, _without_each, "without users")}
+'''
+
+FORMAT = '''"""Book-Crossing: ratings of books, from 1 to 10.
+
+Files, separated by semicolons: ``BX-Books.csv`` (ISBN, title) and ``BX-Book-Ratings.csv`` (user, ISBN, rating).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Format
+from pytest_recsys_mt.datasets.rows import Column, Layout, read
+from pytest_recsys_mt.requests import Item, Scale
+
+SCALE = Scale(1.0, 10.0)
+_ISBN = Column("item", "id", ("isbn",))
+_BOOKS = Layout((_ISBN, Column("title", "text", ("booktitle",))), separator=";")
+_RATINGS = Layout(
+    (Column("user", "id", ("userid",)), _ISBN, Column("rating", "number", ("bookrating",))),
+    separator=";",
+)
+
+
+def load(folder: Path, name: str) -> Dataset:
+    """Read a folder of this format."""
+    books = read(folder / "BX-Books.csv", _BOOKS).frame
+    items = {key: Item(key, title) for key, title in books.itertuples(index=False)}
+    rows = read(folder / "BX-Book-Ratings.csv", _RATINGS)
+    rows = replace(rows, frame=rows.frame.assign(timestamp=0))
+    return Dataset(name, items, checked(rows, items, SCALE), SCALE)
+
+
+FORMATS = (Format("Book-Crossing", ("BX-Books.csv", "BX-Book-Ratings.csv"), load),)
+'''
+
+RECOMMENDER = '''"""The newest items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.recommenders.ranking import Floats
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+from pytest_recsys_mt.requests import Request
+
+
+@dataclass(eq=False)
+class Newest(ScoringRecommender):
+    """The items of the latest years; the history does not matter."""
+
+    key: ClassVar[str] = "newest"
+
+    until: int = 2100
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        years = [dataset.items[item].year or 0 for item in self.catalogue.ids]
+        self._years = np.array([year if year <= self.until else 0 for year in years], np.float64)
+
+    def score(self, requests: Sequence[Request]) -> Floats:
+        return np.tile(self._years, (len(requests), 1))
+'''
+
+TRAINED = '''"""A smaller BPRMF."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pytest_recsys_mt.recommenders.trained.bprmf import BPRMF
+
+
+@dataclass(eq=False)
+class TinyMF(BPRMF):
+    """Matrix factorisation with few dimensions."""
+
+    key: ClassVar[str] = "tinymf"
+
+    dim: int = 4
+'''
+
+OPTION = """    courage: int = option(
+        "courage", 3, whole_number(1), "how much is dared (default: 3)", "N", recorded=True
+    )
+"""
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """The package and the tests of what is added, as one tree without links."""
     left_out = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "pytest_recsys_mt", tmp_path / "pytest_recsys_mt", ignore=left_out)
-    for folder in ("relations", "strategies"):
+    for folder in ("oracles", "recommenders", "relations", "strategies"):
         shutil.copytree(ROOT / "tests" / folder, tmp_path / "tests" / folder, ignore=left_out)
-    for name in ("scripts/docs_pages.py", "scripts/exports", "SECURITY.md", "pyproject.toml"):
+    for name in (
+        "scripts/docs_pages.py", "scripts/exports", "SECURITY.md", "pyproject.toml", "tests/extras.py",
+    ):  # fmt: skip
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "tests" / "__init__.py").touch()
     return tmp_path
 
 
-def run(copy: Path, *arguments: str) -> str:
+def run(copy: Path, *arguments: str, status: int = 0) -> str:
     environment = {**os.environ, "PYTHONPATH": str(copy)}
     done = subprocess.run(
         [sys.executable, *arguments],
@@ -132,18 +311,28 @@ def run(copy: Path, *arguments: str) -> str:
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def passed(copy: Path, selected: str, *places: str) -> int:
+    """How many of the tests of a kind pass."""
+    tests = [f"tests/{place}" for place in places]
+    said = run(copy, "-m", "pytest", *tests, "-q", "-k", selected, "-p", "no:cacheprovider")
+    return int(said.split(" passed")[0].split()[-1])
+
+
+def page_of(copy: Path, kind: str) -> str:
+    """The page of the documentation on a kind."""
+    need("mkdocs")
+    code = f"from scripts.docs_pages import {kind}_page; print(*{kind}_page(), sep=chr(10))"
+    return run(copy, "-c", code)
 
 
 def test_a_relation_is_one_file(copy: Path) -> None:
     (copy / "pytest_recsys_mt" / "relations" / "lower_ratings.py").write_text(RELATION)
-    tests = run(
-        copy, "-m", "pytest", "tests", "-q", "-p", "no:cacheprovider",
-        "-k", "lower_ratings or transformation_is_drawn",
-    )  # fmt: skip
-    assert int(tests.split(" passed")[0].split()[-1]) >= 14
-    page = run(copy, "-c", "from scripts.docs_pages import pages; print(pages()['relations.md'])")
+    assert passed(copy, "lower_ratings or transformation_is_drawn", "relations", "strategies") >= 14
+    page = page_of(copy, "relations")
     assert "## lower_ratings" in page
     assert "hardly changes when every rating is lower.* Needs" in page
 
@@ -155,5 +344,73 @@ def test_an_oracle_is_one_file(copy: Path) -> None:
     run(copy, "-m", "pytest", "test_used.py", f"--recsys-json={record}", "-p", "no:cacheprovider")
     (row,) = json.loads(record.read_text())["results"]
     assert (row["oracle"], row["status"]) == ("same_first", "holds")
-    page = run(copy, "-c", "from scripts.docs_pages import pages; print(pages()['oracles.md'])")
-    assert "## same_first" in page
+    assert "## same_first" in page_of(copy, "oracles")
+
+
+def test_a_score_a_similarity_and_an_aggregate_are_one_file_each(copy: Path) -> None:
+    oracles = copy / "pytest_recsys_mt" / "oracles"
+    (oracles / "scores" / "blockbusters.py").write_text(SCORE)
+    (oracles / "similarities" / "dice.py").write_text(SIMILARITY)
+    (oracles / "aggregates" / "top_share.py").write_text(AGGREGATE)
+    tests = ("list_scores", "rankings", "aggregates")
+    places = [f"oracles/test_{name}.py" for name in tests]
+    assert passed(copy, "blockbusters or dice or top_share", *places) >= 5
+    page = page_of(copy, "oracles")
+    assert "## blockbusters" in page
+    assert "## dice" in page
+    public = oracles / "__init__.py"
+    before = set(public.read_text().splitlines())
+    run(copy, "scripts/exports")
+    room = "from pytest_recsys_mt.oracles"
+    assert set(public.read_text().splitlines()) == before | {
+        f"{room}.scores.blockbusters import blockbusters as blockbusters",
+        f"{room}.similarities.dice import dice as dice",
+    }
+
+
+def test_a_format_of_data_is_one_file(copy: Path) -> None:
+    (copy / "pytest_recsys_mt" / "datasets" / "book_crossing.py").write_text(FORMAT)
+    (copy / "books").mkdir()
+    (copy / "books" / "BX-Books.csv").write_text("ISBN;Book-Title\n1;Emma\n2;Ulysses\n")
+    code = "from pytest_recsys_mt.datasets import load; print(load('books').items)"
+    said = run(copy, "-c", code, status=1)
+    assert "looks like Book-Crossing, but lacks BX-Book-Ratings.csv" in said
+    ratings = "User-ID;ISBN;Book-Rating\n7;1;8\n8;2;3\n"
+    (copy / "books" / "BX-Book-Ratings.csv").write_text(ratings)
+    assert "Emma" in run(copy, "-c", code)
+    assert "| Book-Crossing |" in page_of(copy, "formats")
+
+
+def test_a_recommender_is_one_file(copy: Path) -> None:
+    recommenders = copy / "pytest_recsys_mt" / "recommenders"
+    (recommenders / "newest.py").write_text(RECOMMENDER)
+    (recommenders / "trained" / "tinymf.py").write_text(TRAINED)
+    assert passed(copy, "newest", "recommenders/test_invariances.py") >= 3
+    code = "import sys; from pytest_recsys_mt.recommenders import NAMES; print(NAMES, 'torch' in sys.modules)"
+    said = run(copy, "-c", code)
+    assert "'newest'" in said
+    assert "'tinymf'" in said
+    assert said.split()[-1] == "False"
+    page = page_of(copy, "built_in")
+    assert (
+        "| `newest` | The items of the latest years; the history does not matter. | `until=2100` |"
+        in page
+    )
+    assert "| `tinymf` | Matrix factorisation with few dimensions. | `dim=4`" in page
+
+
+def test_an_option_is_one_edit(copy: Path) -> None:
+    settings = copy / "pytest_recsys_mt" / "engine" / "settings.py"
+    text, end = settings.read_text(), "\n    models_given: bool = False\n"
+    assert text.count(end) == 1
+    settings.write_text(text.replace(end, OPTION + end))
+    (copy / "pytest_recsys_mt" / "oracles" / "same_first.py").write_text(ORACLE)
+    (copy / "test_used.py").write_text(USED)
+    given = ("--recsys-courage=7", "--recsys-json=record.json", "--recsys-users=60")
+    run(copy, "-m", "pytest", "test_used.py", *given, "-p", "no:cacheprovider")
+    assert json.loads((copy / "record.json").read_text())["settings"]["courage"] == 7
+    (copy / "pytest.ini").write_text("[pytest]\nrecsys_courage = 0\n")
+    refused = run(copy, "-m", "pytest", status=4)
+    assert "ini option recsys_courage='0': a whole number from 1 is needed" in refused
+    row = "| `--recsys-courage=N` | `recsys_courage` | how much is dared (default: 3) |"
+    assert row in page_of(copy, "options")

@@ -50,7 +50,17 @@ def test_the_readme_has_what_these_tests_run() -> None:
     assert (len(CLASSICAL), len(MODEL)) == (3, 3)
 
 
-@pytest.mark.parametrize("command", CLASSICAL, ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [
+        # One command is another one with more options.
+        pytest.param(command, marks=pytest.mark.slow)
+        if any(command == longer[: len(command)] for longer in CLASSICAL if longer != command)
+        else command
+        for command in CLASSICAL
+    ],
+    ids=" ".join,
+)
 def test_a_command_runs_and_ends_as_told(reader: pytest.Pytester, command: list[str]) -> None:
     result = reader.runpytest_subprocess("-p", "no:cacheprovider", *command)
     outcomes = result.parseoutcomes()
@@ -70,6 +80,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_the_commands_for_a_language_model_run(
     reader: pytest.Pytester, endpoint: None, monkeypatch: pytest.MonkeyPatch

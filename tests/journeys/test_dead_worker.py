@@ -1,10 +1,13 @@
 """A worker that dies: its test is missed, and what was answered is kept."""
 
+import pytest
+
 from tests.journeys.pages import Journey, says
 
 LOST = "multidimensional/test_novelty.py::test_at_most[shop.py-Shop-dpd@5]"
 
 
+@pytest.mark.slow
 def test_dead_worker(journey: Journey) -> None:
     journey.follow("dead-worker")
     crashed, fixed = journey.record("crashed.json"), journey.record("fixed.json")

@@ -20,6 +20,7 @@ def blamed(record: dict[str, object]) -> set[str]:
     return {row["relation"] for row in rows_of(record, status="violated")} & set(KEPT)
 
 
+@pytest.mark.slow
 def test_drift(journey: Journey) -> None:
     journey.follow("drift")
     drift, still = journey.record("drift.json"), journey.record("still.json")

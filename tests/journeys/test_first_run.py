@@ -1,8 +1,11 @@
 """A first run: one broken promise, its evidence, its command, and the fix."""
 
+import pytest
+
 from tests.journeys.pages import Journey, rows_of
 
 
+@pytest.mark.slow
 def test_first_run(journey: Journey) -> None:
     journey.follow("first-run")
     before, after = journey.record("recsys.json"), journey.record("fixed.json")

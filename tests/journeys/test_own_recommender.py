@@ -1,8 +1,11 @@
 """A recommender of one's own: it raises, returns something else, hangs, and works."""
 
+import pytest
+
 from tests.journeys.pages import Journey
 
 
+@pytest.mark.slow
 def test_own_recommender(journey: Journey) -> None:
     journey.follow("own-recommender")
     raised = journey.printed[0]

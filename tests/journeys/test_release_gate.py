@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
+
 from tests.journeys.pages import Journey, rows_of, says
 
 KEPT = (
@@ -22,6 +24,7 @@ def changes(record: dict[str, Any]) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_release_gate(journey: Journey) -> None:
     journey.follow("release-gate")
     baseline, same, better, worse, noisy = (

@@ -1,12 +1,11 @@
 """Tests that are tried again: one row each, of the last attempt."""
 
-import pytest
-
+from tests.extras import need
 from tests.journeys.pages import Journey, rows_of
 
 
 def test_reruns(journey: Journey) -> None:
-    pytest.importorskip("pytest_rerunfailures", reason="pip install pytest-rerunfailures")
+    need("pytest_rerunfailures")
     journey.follow("reruns")
     reruns, once, suites = (journey.record(f"{name}.json") for name in ("reruns", "once", "suites"))
     (violated,) = rows_of(reruns, status="violated")

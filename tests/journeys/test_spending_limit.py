@@ -6,6 +6,7 @@ from tests.journeys.endpoint import Endpoint
 from tests.journeys.pages import Journey
 
 
+@pytest.mark.slow
 def test_spending_limit(journey: Journey, endpoint: Endpoint) -> None:
     journey.follow("spending-limit")
     stopped, resumed, replayed = (

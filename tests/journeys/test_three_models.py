@@ -10,6 +10,7 @@ MODELS = ["userknn", "mostpop", "bm25"]
 COMPARED = ("models", "results", "calls", "gate", "digests", "dimensions")
 
 
+@pytest.mark.slow
 def test_three_models(journey: Journey) -> None:
     journey.follow("three-models")
     record = journey.record("models.json")

@@ -29,6 +29,7 @@ def ask(journey: Journey, options: str) -> tuple[dict[str, Any], Counter[str]]:
     return journey.record("record.json"), Counter(log.read_text(encoding="utf-8").split())
 
 
+@pytest.mark.slow
 def test_two_text_models(journey: Journey) -> None:
     journey.follow("two-text-models")
     both, workers = journey.record("both.json"), journey.record("workers.json")

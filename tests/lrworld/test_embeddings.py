@@ -4,6 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests.extras import need
+
+need("torch")
+
 import torch
 
 from pytest_recsys_mt.errors import RecommenderError

@@ -19,6 +19,7 @@ from pytest_recsys_mt.lrworld import KINDS, Generated, Question, Settings, gener
 from pytest_recsys_mt.lrworld.histories import SEPARATOR, Histories, text_of
 from pytest_recsys_mt.lrworld.rules import mine
 from pytest_recsys_mt.requests import Item
+from tests.extras import need
 from tests.lrworld.made import dataset_of, four_tastes
 
 # With 80 users and 60 items a support of .01 makes every pair a rule.
@@ -52,6 +53,7 @@ def wrong(question: Question) -> list[str]:
 
 
 def test_every_kind_is_made_where_the_data_have_everything(everything: Generated) -> None:
+    need("torch")
     assert everything.skipped == {}
     assert Counter(question.measure for question in everything.questions) == dict.fromkeys(
         KINDS, 12
@@ -128,6 +130,7 @@ def test_the_most_similar_user_is_right_and_no_wrong_one_is_as_similar(
 
 
 def test_a_matched_user_is_not_betrayed_by_the_item_itself(everything: Generated) -> None:
+    need("torch")
     for question in of(everything, "item_to_users"):
         assert all(
             question.shown["target"] not in option.split(SEPARATOR) for option in question.options
@@ -136,6 +139,7 @@ def test_a_matched_user_is_not_betrayed_by_the_item_itself(everything: Generated
 
 
 def test_matched_items_are_new_to_the_user(everything: Generated) -> None:
+    need("torch")
     own = [
         [text_of(rating.item) for rating in ratings] for ratings in four_tastes().histories.values()
     ]

@@ -1,7 +1,6 @@
 """The small real language model, in files and behind real servers; skips where a part is missing."""
 
 import importlib.metadata
-import importlib.util
 import os
 import socket
 import subprocess
@@ -15,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.extras import need
 
 # Tests get a cache folder of their own; the converted model is too dear for that.
 USER_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -38,9 +39,7 @@ def smollm_gguf() -> Path:
 
 def smollm_folder() -> Path:
     """The same model as a plain folder, converted once a machine."""
-    _need("torch", "pip install torch --index-url https://download.pytorch.org/whl/cpu")
-    for module in ("transformers", "gguf"):
-        _need(module, "pip install 'pytest-recsys-mt[hf]'")
+    need("torch", "transformers", "gguf")
     from pytest_recsys_mt.llm.local.weights import plain_folder
 
     cache = USER_CACHE / "pytest-recsys-mt" / "gguf"
@@ -51,7 +50,7 @@ def smollm_folder() -> Path:
 @contextmanager
 def llamacpp_server(slots: int = 2) -> Iterator[str]:
     """A llama.cpp server with the model; gives the base URL for an OpenAI client."""
-    _need("xllamacpp", "pip install xllamacpp==2026.10.11549")
+    need("xllamacpp")
     script = Path(__file__).with_name("serve_llamacpp.py")
     command = [sys.executable, str(script), str(smollm_gguf()), str(slots)]
     with _process(command) as (process, log):
@@ -66,8 +65,6 @@ def llamacpp_server(slots: int = 2) -> Iterator[str]:
 @contextmanager
 def transformers_server() -> Iterator[tuple[str, str]]:
     """A `transformers serve` with the model; gives the base URL and the model's name there."""
-    for module in ("fastapi", "uvicorn"):
-        _need(module, "pip install 'transformers[serving]'")
     folder = smollm_folder()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -80,11 +77,6 @@ def transformers_server() -> Iterator[tuple[str, str]]:
         except RuntimeError as error:
             pytest.skip(f"transformers serve does not start here: {error}")
         yield f"http://127.0.0.1:{port}/v1", str(folder)
-
-
-def _need(module: str, command: str) -> None:
-    if importlib.util.find_spec(module) is None:
-        pytest.skip(f"{module} is not installed: {command}")
 
 
 @contextmanager

@@ -164,6 +164,7 @@ def test_an_unknown_device_says_what_to_do(smollm_folder: Path) -> None:
         HFModel(str(smollm_folder), device="abacus").complete([prompt()])
 
 
+@pytest.mark.slow
 def test_exact_answers_do_not_depend_on_their_neighbours(smollm_folder: Path) -> None:
     exact = HFModel(str(smollm_folder), max_tokens=3, device="cpu", exact=True)
     films = ("Heat", "Alien", "Brazil", "Up", "Fargo")

@@ -103,7 +103,8 @@ def test_a_model_that_reads_no_images_is_not_asked(
     pytester: pytest.Pytester, model: str, ends: str
 ) -> None:
     pytester.makepyfile(models=MODELS, test_own=TEST)
-    done = pytester.runpytest_subprocess(f"--recsys-model=models:{model}", "-rs")
+    pytester.syspathinsert()
+    done = pytester.runpytest_inprocess(f"--recsys-model=models:{model}", "-rs")
     done.assert_outcomes(**{ends: 1})
     if ends == "skipped":
         done.stdout.fnmatch_lines(

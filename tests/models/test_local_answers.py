@@ -10,10 +10,13 @@ import pytest
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Completion, Message, Prompt
+from tests.extras import need
 from tests.models import tiny
+from tests.plugin.conftest import record_of
 
-torch = pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[hf]'")
-pytest.importorskip("transformers", reason="pip install 'pytest-recsys-mt[hf]'")
+need("torch", "transformers")
+
+import torch
 
 from pytest_recsys_mt.llm.local import decoding, fixed_answers, kv_cache
 from pytest_recsys_mt.llm.local.batches import Group
@@ -45,6 +48,30 @@ def fifty() -> list[Prompt]:
 def texts(answers: Sequence[Completion]) -> list[str | None]:
     assert [answer.error for answer in answers] == [None] * len(answers)
     return [answer.text for answer in answers]
+
+
+def test_a_run_asks_it_in_batches_and_a_second_run_reads_its_answers(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    pytester.makepyfile(
+        """
+        from pytest_recsys_mt.oracles import no_repeats
+
+        def test_it(recsys):
+            no_repeats(recsys.run(), margin=0.5)
+        """
+    )
+    calls = []
+    for _ in range(2):
+        pytester.runpytest_inprocess(
+            f"--recsys-model=hf:{folder}?max_tokens=8&device=cpu", "--recsys-users=3",
+            "--recsys-json=record.json", f"--recsys-cache={pytester.path / 'cache'}",
+        )  # fmt: skip
+        calls.append(record_of(pytester.path / "record.json")["calls"])
+    first, second = calls
+    assert first["planned"] == first["made"] > first["failed"] == second["made"] == 0
+    assert first["completion_tokens"] == 8 * first["made"]
+    assert second["cached"] == first["made"]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.extras import need
 from tests.models import tiny
 
-pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[hf]'")
-pytest.importorskip("transformers", reason="pip install 'pytest-recsys-mt[hf]'")
+need("torch", "transformers")
 
 from benchmarks import local_llm
 from pytest_recsys_mt.llm.local.hf_model import HFModel

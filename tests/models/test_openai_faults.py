@@ -30,7 +30,7 @@ KEY = "sk-sentinel-0123456789"
 @pytest.fixture(autouse=True)
 def _key_and_no_second_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(openai_model, "_MAX_WAIT", 0.0)
+    monkeypatch.setattr(openai_model, "MAX_WAIT", 0.0)
 
 
 def prompt(text: str = "Name a film.", seed: int = 0) -> Prompt:

@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-torch = pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[hf]'")
-pytest.importorskip("transformers", reason="pip install 'pytest-recsys-mt[hf]'")
+from tests.extras import need
+
+need("torch", "transformers")
+
+import torch
 
 LOGITS = [2.0, 1.0, 0.0, -1.0, -9.0]
 
@@ -18,7 +21,7 @@ def draw(
     from pytest_recsys_mt.llm.local.token_sampling import SeededSampling
 
     sampling = SeededSampling(seeds, **{"temperature": 1.0, **how})
-    tokens = torch.zeros((len(logits), 1), dtype=torch.long)
+    tokens: Any = torch.zeros((len(logits), 1), dtype=torch.long)
     scores = torch.tensor(logits)
     return np.stack([sampling(tokens, scores).argmax(1).numpy() for _ in range(steps)], axis=1)
 

@@ -12,7 +12,7 @@ import pytest
 from tests.models import servers
 from tests.plugin.conftest import record_of
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 SUITE = Path(__file__).resolve().parents[2] / "suites" / "metamorphic"
 USERS, REPLICATES = 3, 2

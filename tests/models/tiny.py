@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from tests.extras import need
+
 
 def tokenizer() -> Any:
     """Knows each byte."""
@@ -27,6 +29,7 @@ def save(folder: Path, kind: str = "llama", seed: int = 0, **sizes: Any) -> Path
         seed: Of the weights.
         sizes: Of the configuration, where they differ from the small ones.
     """
+    need("torch", "transformers")
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 

@@ -20,12 +20,12 @@ from pytest_recsys_mt.oracles import (
     same_score,
     within,
 )
-from pytest_recsys_mt.oracles.aggregates.aggregate import AGGREGATES, measure_named
 from pytest_recsys_mt.oracles.aggregates.dpd import dpd
 from pytest_recsys_mt.oracles.aggregates.exposure import Answered
 from pytest_recsys_mt.oracles.aggregates.exposure_gini import exposure_gini
 from pytest_recsys_mt.oracles.aggregates.item_coverage import item_coverage
 from pytest_recsys_mt.oracles.aggregates.jain import jain
+from pytest_recsys_mt.oracles.aggregates.measures import AGGREGATES, measure_named
 from pytest_recsys_mt.oracles.aggregates.oic import oic
 from pytest_recsys_mt.oracles.aggregates.popreo import popreo
 from pytest_recsys_mt.oracles.statistics.jackknife import linearised

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import Aggregate, exposure_gini
-from pytest_recsys_mt.oracles.aggregates.aggregate import measure_named
+from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.scores.metrics import metric_named
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from tests.oracles.peers import DEPTHS, EXPOSURES, ITEMS, lists

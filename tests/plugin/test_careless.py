@@ -69,12 +69,13 @@ def test_scale(source, followup):
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makepyfile(shop=SHOP, test_it=TEST)
+    pytester.syspathinsert()
     return pytester
 
 
 def run(project: pytest.Pytester, name: str, *options: str) -> pytest.RunResult:
     model = f"--recsys-model=shop.py:{name}"
-    return project.runpytest_subprocess(model, "--recsys-users=40", *options)
+    return project.runpytest_inprocess(model, "--recsys-users=40", *options)
 
 
 def test_reports_stay_where_the_run_was_started(project: pytest.Pytester) -> None:

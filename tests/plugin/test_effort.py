@@ -50,20 +50,20 @@ def test_it_runs_where_it_is_wanted(run: Run, two: pytest.Pytester, named: str) 
 def test_a_module_is_a_name_too(two: pytest.Pytester) -> None:
     shipped = "pytest_recsys_mt.suites.metamorphic.test_paper"
     for named, expected in ((shipped, 12), ("pytest_recsys_mt.suites.metamorphic", 0)):
-        listed = two.runpytest_subprocess(
+        listed = two.runpytest_inprocess(
             "--pyargs", named, "-k", "table", "--collect-only", "-q", "-p", "no:cacheprovider"
         )
         assert sum("::test_table" in line for line in listed.outlines) == expected
 
 
 def test_the_list_shows_all(run: Run, two: pytest.Pytester) -> None:
-    listed = two.runpytest_subprocess("--recsys-list", "-p", "no:cacheprovider")
+    listed = two.runpytest_inprocess("--recsys-list", "-p", "no:cacheprovider")
     listed.stdout.fnmatch_lines(["*reorder_history*"])
     assert "left out" not in listed.stdout.str()
 
 
 def test_a_plan_of_nothing_is_a_plan(two: pytest.Pytester) -> None:
-    planned = two.runpytest_subprocess(
+    planned = two.runpytest_inprocess(
         MODEL, "test_dear.py", "-k", "nonsense", "--recsys-plan", "-p", "no:cacheprovider"
     )
     assert planned.ret == pytest.ExitCode.NO_TESTS_COLLECTED

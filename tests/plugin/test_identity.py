@@ -49,7 +49,7 @@ def test_two_text_models_of_ones_own_share_no_answer(
     project.makepyfile(models=MODELS)
     project.makepyfile(SAYS)
     path = project.path / "record.json"
-    result = project.runpytest_subprocess(
+    result = project.runpytest_inprocess(
         "--recsys-model=models.py:one",
         "--recsys-model=models.py:two",
         f"--recsys-json={path}",
@@ -177,6 +177,6 @@ def test_a_fingerprint_is_one_models_own(project: pytest.Pytester, tmp_path: Pat
     options = ("--recsys-model=models.py:one", "--recsys-model=models.py:two")
     for cached in (0, 2):
         path = tmp_path / "record.json"
-        result = project.runpytest_subprocess(*options, f"--recsys-json={path}")
+        result = project.runpytest_inprocess(*options, f"--recsys-json={path}")
         result.assert_outcomes(passed=2)
         assert record_of(path)["calls"]["cached"] == cached

@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pytest_recsys_mt.metamorphic import UnnamedTransformation, name_of
+from pytest_recsys_mt.relations import Transformation
 from tests.plugin.conftest import Run, record_of
 
 TEST = """
@@ -294,3 +296,12 @@ def test_a_factory_in_place_of_a_transformation_says_what_to_write(
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: *call it, as in @metamorphic(scale_ratings(factor))*"])
+
+
+@pytest.mark.parametrize("returned", ["Transformation", Transformation], ids=["text", "class"])
+def test_a_factory_is_known_by_its_annotation_as_text_or_evaluated(returned: object) -> None:
+    def mine(n: int) -> None: ...
+
+    mine.__annotations__["return"] = returned
+    with pytest.raises(UnnamedTransformation, match=r"@metamorphic\(mine\(n\)\)"):
+        name_of(mine)

@@ -64,7 +64,7 @@ def numbers(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in NUMBERS}
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]])
+@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["one process", "two workers"])
 def test_two_models_and_settings_from_everywhere(
     project: pytest.Pytester, again: Again, workers: list[str]
 ) -> None:

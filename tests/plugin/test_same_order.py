@@ -73,7 +73,7 @@ def test_shorter(source, followup):
 def rows(pytester: pytest.Pytester, *options: str) -> list[dict[str, Any]]:
     pytester.makepyfile(models=MODELS, test_it=TEST)
     path = pytester.path / "record.json"
-    pytester.runpytest_subprocess(f"--recsys-json={path}", *options)
+    pytester.runpytest_inprocess(f"--recsys-json={path}", *options)
     found: list[dict[str, Any]] = json.loads(path.read_text())["results"]
     return found
 

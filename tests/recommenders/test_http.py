@@ -63,7 +63,7 @@ def first_two(payload: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultServer]:
     """A server whose answers the test chooses; nothing is tried twice unless a test allows it."""
-    monkeypatch.setattr(http, "_MAX_WAIT", 0.0)
+    monkeypatch.setattr(http, "MAX_WAIT", 0.0)
     with FaultServer() as faulty:
         faulty.answer = lambda payload: Reply(first_two(payload))
         yield faulty
@@ -376,8 +376,8 @@ def test_only_the_origin_named_in_the_environment_gets_the_key(
         ("https://user:pass@shop.example", "carries a user name"),
         ("https://shop.example:99999", "is not an address"),
         ("https://shop.example?token=abc", "unknown parameter 'token'; valid ones: 'batch'"),
-        ("https://shop.example?batch=0", "batch=0 must be in 1..1000"),
-        ("https://shop.example?timeout=0", "timeout=0.0 must be a number of seconds above 0"),
+        ("https://shop.example?batch=0", "batch must be in 1..1000, got 0"),
+        ("https://shop.example?timeout=0", "timeout must be a number of seconds above 0, got 0.0"),
         ("https://shop.example?deterministic=perhaps", "deterministic='perhaps' is not"),
     ],
 )

@@ -67,7 +67,7 @@ def test_the_unit_and_the_zero_of_the_ratings_do_not_matter(
     same_scores(recommender, request, request.replace(history=history, scale=scale))
 
 
-@pytest.mark.parametrize("name", [name for name in BUILT_IN if name != "random"])
+@pytest.mark.parametrize("name", [name for name, fit in FITTED.items() if fit.deterministic])
 def test_the_name_of_the_user_and_the_replicate_do_not_matter(name: str) -> None:
     asked = requests(DATA)
     renamed = [request.replace(user="u1", replicate=3) for request in asked]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.extras import need
 from tests.plugin.conftest import record_of
 
 MODELS = '''
@@ -230,7 +231,7 @@ class Project:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[TwoNodes]:
     """Two nodes of one core each."""
-    pytest.importorskip("ray", reason="needs Ray: pip install 'pytest-recsys-mt[ray]'")
+    need("ray")
     nodes = TwoNodes()
     try:
         yield nodes

@@ -28,6 +28,7 @@ def wait_until(true: Callable[[], bool], run: subprocess.Popen[str] | None = Non
     pytest.fail("waited two minutes for nothing")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["Doomed", "Writer"])
 def test_killing_a_node_loses_no_answer(project: Project, cluster: TwoNodes, model: str) -> None:
     spec = f"--recsys-model=models:{model}"
@@ -127,6 +128,7 @@ def test_a_fixture_of_conftest_travels_and_the_key_does_not(
             assert not any(form in text for form in forms), path
 
 
+@pytest.mark.slow
 def test_the_smallest_counterexample_is_that_of_a_local_run(project: Project) -> None:
     options = ("--recsys-model=models:Turning", "--recsys-shrink=30", "-k", "scale")
     _, local = project.run(*options, executor="local")
@@ -136,6 +138,7 @@ def test_the_smallest_counterexample_is_that_of_a_local_run(project: Project) ->
     assert project.lines("nodes.log").count("local") == 0
 
 
+@pytest.mark.slow
 def test_two_workers_take_turns_at_the_cluster(project: Project) -> None:
     output, record = project.run("--recsys-model=models:Neighbours", "-n", "2")
     assert "2 passed" in output, output
@@ -143,6 +146,7 @@ def test_two_workers_take_turns_at_the_cluster(project: Project) -> None:
     assert set(project.asked().values()) == {1}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_asked_there_says_why(project: Project) -> None:
     specs = ["models:Neighbours?gpus=1", "models:Elsewhere", "models:Unmade"]
     output, _ = project.run(

@@ -20,7 +20,7 @@ def example(user: str = "u1", **changes: Any) -> dict[str, Any]:
     return {**made, **changes}
 
 
-def row(number: int = 0, **changes: Any) -> dict[str, Any]:
+def row(number: int = 0, **changes: Any) -> Any:
     """A row of the record; a violation unless `changes` say otherwise."""
     made = {
         "nodeid": f"suites/metamorphic/test_it.py::test_order_is_irrelevant[m-shuffle-{number}]",
@@ -35,7 +35,7 @@ def row(number: int = 0, **changes: Any) -> dict[str, Any]:
     return {**made, **changes}
 
 
-def holds(number: int = 0, **changes: Any) -> dict[str, Any]:
+def holds(number: int = 0, **changes: Any) -> Any:
     made = {
         "status": "holds", "outcome": "passed", "estimate": 0.01, "interval": [-0.01, 0.03],
         "p_value": 0.9, "p_holm": 1.0, "p_bh": 1.0,
@@ -43,7 +43,7 @@ def holds(number: int = 0, **changes: Any) -> dict[str, Any]:
     return row(number, **{**made, **changes})
 
 
-def task(metric: str, value: float, **changes: Any) -> dict[str, Any]:
+def task(metric: str, value: float, **changes: Any) -> Any:
     """A row of a benchmark task."""
     made = {
         "nodeid": f"suites/arena/test_tasks.py::test_accuracy[{changes.get('model', 'm')}-{metric}]",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.report.html import render
+from tests.extras import need
 from tests.report.records import everything
 from tests.report.test_page import HOSTILE, said
 
@@ -27,8 +28,10 @@ Open = Callable[..., "Page"]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    api = pytest.importorskip("playwright.sync_api", reason="pip install -r requirements-dev.txt")
-    with api.sync_playwright() as playwright:
+    need("playwright")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
         quiet = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
         yield playwright.chromium.launch(executable_path=CHROMIUM, args=list(quiet))
 
@@ -164,10 +167,12 @@ def test_narrow_windows_need_no_sideways_scrolling(opened: Open, width: int) -> 
 )  # fmt: skip
 def test_axe_finds_nothing(opened: Open, scheme: Any, media: Any, width: int) -> None:
     """Contrast, landmarks, names, headings, tables: every rule of axe-core."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    need("axe_playwright_python")
+    from axe_playwright_python.sync_playwright import Axe
+
     page = opened(width=width, color_scheme=scheme)
     page.emulate_media(media=media, color_scheme=scheme)
-    violations = axe.Axe().run(page).response["violations"]
+    violations = Axe().run(page).response["violations"]
     told = [
         f"{each['id']}: {node['html'][:160]}: {node['failureSummary'][:200]}"
         for each in violations

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.report.html.words import agreement, limit_of, number, state_of, verdict
 from tests.report.records import holds, row, task
 
 
-def said(found: dict[str, object], judged: int = 10) -> str:
+def said(found: Row, judged: int = 10) -> str:
     return " ".join(verdict(found, 0.05, judged))
 
 

@@ -1,5 +1,7 @@
 """A dimension is a figure in [0, 1] of which 1 is best, whatever its verdict measures."""
 
+from typing import Any
+
 import pytest
 
 from pytest_recsys_mt import Verdict, annotate, dimension
@@ -38,7 +40,7 @@ def test_figures_are_added_to_those_there_are() -> None:
 
 
 def test_the_record_gathers_dimensions_by_recommender() -> None:
-    rows: list[dict[str, object]] = [
+    rows: Any = [
         {"model": model, "nodeid": f"test[{model}]", "details": details}
         for model, details in (
             ("one", dict(dimension(VALUE, "utility").details)),

@@ -28,10 +28,11 @@ from pytest_recsys_mt.oracles import (
     constant_answer,
     same_choices,
 )
+from tests.extras import need
 from tests.lrworld.made_up import COLOURS, ITEMS, ROOTS, WORLDS, amazon, facts, interactions
 from tests.plugin.conftest import record_of
 
-pytest.importorskip("torch", reason="the neural measures are trained with PyTorch")
+need("torch")
 
 COUNT = 40
 CONTEXT = Context()
@@ -248,7 +249,7 @@ def test_a_run_on_the_embedded_set(
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     monkeypatch.setenv("LRWORLD_DATA", "mini")
     monkeypatch.setenv("LRWORLD_COUNT", str(COUNT))
-    pytester.runpytest_subprocess(
+    pytester.runpytest_inprocess(
         *("--pyargs", "pytest_recsys_mt.suites.lrworld", "-k", "better_than"),
         "--recsys-model=tests.lrworld.scripted:Knowing",
         f"--recsys-users={COUNT}",
@@ -266,7 +267,7 @@ def test_a_run_on_the_embedded_set(
 
 
 def test_a_recommender_that_reads_no_text_skips_them_all(pytester: pytest.Pytester) -> None:
-    done = pytester.runpytest_subprocess(
+    done = pytester.runpytest_inprocess(
         "--pyargs", "pytest_recsys_mt.suites.lrworld", "--recsys-json=record.json"
     )
     assert set(done.parseoutcomes()) == {"skipped"}

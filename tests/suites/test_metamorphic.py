@@ -34,6 +34,10 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
     faults.SaysItIsSteady: {"same_seed_same_answer"},
 }
 
+# Another process costs more than all else, and only those that nothing is unclear of and those below meet
+# it. A fault is clear from few users.
+CHEAPLY = ("-k", "not ask_elsewhere", "--recsys-users=100")
+
 # What shows in how or at what length a question is asked: the files that ask so say it, and no other.
 HIDDEN: dict[type[faults.Sound], set[str]] = {
     faults.OffersFirstInLongLists: {"shuffle_candidates, k=20"},
@@ -46,12 +50,16 @@ HIDDEN: dict[type[faults.Sound], set[str]] = {
 
 
 def rows_of(
-    pytester: pytest.Pytester, fault: type[faults.Sound], *files: str
+    pytester: pytest.Pytester,
+    fault: type[faults.Sound],
+    *files: str,
+    options: tuple[str, ...] = (),
 ) -> list[dict[str, Any]]:
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
         *(SUITE / file for file in files or [""]), f"--recsys-json={path}",
         f"--recsys-model={fault.__module__}:{fault.__name__}", "-p", "no:cacheprovider", "-q",
+        *options,
     )  # fmt: skip
     rows: list[dict[str, Any]] = record_of(path)["results"]
     assert not [row for row in rows if row["status"] == "error"]
@@ -64,10 +72,11 @@ def rows_of(
 def test_the_suite_finds_the_fault(
     pytester: pytest.Pytester, fault: type[faults.Sound], promises: set[str]
 ) -> None:
-    rows = rows_of(pytester, fault)
+    all_clear = fault in (faults.Sound, faults.SaysItIsSteady)
+    rows = rows_of(pytester, fault, options=() if all_clear else CHEAPLY)
     found = {row["relation"] or row["oracle"] for row in rows if row["status"] == "violated"}
     assert found == promises
-    if fault in (faults.Sound, faults.SaysItIsSteady):
+    if all_clear:
         assert not [row for row in rows if row["status"] == "inconclusive"]
 
 

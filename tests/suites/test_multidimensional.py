@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.extras import need
 from tests.plugin.conftest import record_of
 from tests.suites import faults, rankers
 
@@ -67,8 +68,7 @@ def test_who_does_not_look_at_the_order_has_no_position_bias_at_all(
 
 
 def test_nor_have_trained_recommenders(pytester: pytest.Pytester) -> None:
-    pytest.importorskip("torch")
-    pytest.importorskip("safetensors")
+    need("torch", "safetensors")
     models = [
         f"--recsys-model={name}?epochs=1&dim=8&patience=0"
         for name in ("bprmf", "gru4rec", "sasrec", "lightgcn")

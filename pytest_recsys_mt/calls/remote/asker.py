@@ -1,7 +1,5 @@
 """The code of a Ray actor: makes and fits one recommender there, and answers calls."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The Ray cluster of a run: how to reach it, and how many actors it has room for."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import logging
@@ -37,11 +35,7 @@ class Needs:
 
 
 def require_ray() -> None:
-    """Check that Ray is installed.
-
-    Raises:
-        MissingExtraError: If it is not.
-    """
+    """Check that Ray is installed."""
     if importlib.util.find_spec("ray") is None:
         raise MissingExtraError("Ray is not installed; run: pip install 'pytest-recsys-mt[ray]'")
 

@@ -1,7 +1,5 @@
 """The actors of one recommender, and their calls."""
 
-from __future__ import annotations
-
 import logging
 import math
 import os

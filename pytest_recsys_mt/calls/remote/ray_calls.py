@@ -1,7 +1,5 @@
 """How an `Executor` sends calls to a Ray cluster."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

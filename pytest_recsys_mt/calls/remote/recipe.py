@@ -3,8 +3,6 @@
 Neither contains the API key. An actor reads it from the environment of its own machine.
 """
 
-from __future__ import annotations
-
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """An event loop in its own thread: async clients for callers that may already be in a loop."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import weakref

@@ -60,12 +60,7 @@ class Dialect:
         return cls(names[::-1] if is_openai else names)
 
     def without_rejected(self, complaint: str, *, schema: bool = False) -> Dialect | None:
-        """The dialect to try after a complaint, or None if the complaint is about something else.
-
-        Args:
-            complaint: The complaint of the endpoint.
-            schema: Whether the call had a schema.
-        """
+        """The dialect to try after a complaint, or None if the complaint is about something else."""
         if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
             return replace(self, limits=self.limits[1:])
         if self.seed and re.search(r"\bseed\b", complaint):
@@ -82,7 +77,7 @@ class Dialect:
         return None
 
 
-def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+def response_format(schema: Mapping[str, object]) -> dict[str, Any]:
     """The field that forces an answer into a JSON schema."""
     return {
         "type": "json_schema",

@@ -42,12 +42,6 @@ class Endpoint:
     def parse(cls, given: str, name: str, example: str, variable: str) -> Endpoint:
         """The server at an address.
 
-        Args:
-            given: The address.
-            name: The name of the address in messages.
-            example: An example of a valid address.
-            variable: The variable for the key, which an address must not contain.
-
         Raises:
             RecommenderError: If the address is not usable; a password in it is not repeated.
         """

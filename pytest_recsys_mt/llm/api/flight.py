@@ -1,7 +1,5 @@
 """The calls of one batch in flight, and how their answers reach another thread."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

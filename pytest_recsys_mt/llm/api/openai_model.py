@@ -8,13 +8,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt import specs
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api import chat_api
 from pytest_recsys_mt.llm.api.background import BackgroundLoop
 from pytest_recsys_mt.llm.api.chat_api import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.flight import Flight, Told
-from pytest_recsys_mt.llm.api.pacing import Pace
+from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.redaction import Secret, shortened
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _log = logging.getLogger(__name__)
-
-_MAX_WAIT = 120.0
-"""Seconds to wait for an unavailable endpoint, if neither run nor spec says."""
 
 
 class OpenAIModel:
@@ -75,22 +71,14 @@ class OpenAIModel:
         timeout: float = 60.0,
         max_wait: float | None = None,
     ) -> None:
-        for name, value, fits, allowed in (
+        specs.check(
+            "openai",
             ("model", model, bool(model.strip()), "the name of a model"),
             ("temperature", temperature, temperature is None or 0 <= temperature <= 2, "in [0, 2]"),
             ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
             ("top_p", top_p, top_p is None or 0 < top_p <= 1, "in (0, 1]"),
-            (
-                "concurrency",
-                concurrency,
-                concurrency is None or 1 <= concurrency <= 256,
-                "in 1..256",
-            ),
-            ("timeout", timeout, 0 < timeout < float("inf"), "a number of seconds above 0"),
-            ("max_wait", max_wait, max_wait is None or 0 <= max_wait < float("inf"), "seconds"),
-        ):
-            if not fits:
-                raise RecommenderError(f"openai: {name}={value!r} must be {allowed}")
+            *pace_rules(concurrency, timeout, max_wait),
+        )
         self.model = model
         self.temperature = temperature
         self.max_tokens = max_tokens
@@ -216,7 +204,7 @@ class OpenAIModel:
 
     @cached_property
     def _pace(self) -> Pace:
-        return Pace(self.concurrency, _MAX_WAIT if self.max_wait is None else self.max_wait)
+        return Pace(self.concurrency, MAX_WAIT if self.max_wait is None else self.max_wait)
 
     @cached_property
     def _client(self) -> AsyncOpenAI:

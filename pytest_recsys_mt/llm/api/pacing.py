@@ -1,16 +1,20 @@
 """How many calls an endpoint gets at a time, and when calls pause."""
 
-from __future__ import annotations
-
 import asyncio
+import math
 import random
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from pytest_recsys_mt.specs import Rule
+
 FIRST, MOST = 8, 64
 """Calls in flight at the start, and the most that are tried if the spec sets none."""
+
+MAX_WAIT = 120.0
+"""Seconds to wait for an unavailable endpoint, if neither run nor spec says."""
 
 _SLOWER = 2.0
 """More calls at a time are tried while answers take at most this multiple of the shortest time."""
@@ -24,6 +28,16 @@ _STRANGER = 5.0
 _BELIEVED = 8
 """Number of calls in a row that are asked to wait longer than `Pace.max_wait` before this counts
 for all calls: a single one may be an error of one of many servers behind an address."""
+
+
+def pace_rules(concurrency: int | None, timeout: float, max_wait: float | None) -> tuple[Rule, ...]:
+    """What holds for the arguments of a model that is paced; see `specs.check`."""
+    calls, wait = 1 if concurrency is None else concurrency, max_wait or 0
+    return (
+        ("concurrency", concurrency, 1 <= calls <= 256, "in 1..256"),
+        ("timeout", timeout, 0 < timeout < math.inf, "a number of seconds above 0"),
+        ("max_wait", max_wait, 0 <= wait < math.inf, "a number of seconds from 0"),
+    )
 
 
 class UnavailableError(Exception):
@@ -146,9 +160,6 @@ class Pace:
 
         The limit must not exceed the patience with a silent endpoint. An endpoint that answered
         recently, or that was given up and is tried once more, has the full timeout.
-
-        Args:
-            timeout: Most seconds of an attempt.
         """
         since = self._failing_since
         if since is None and not self.alive:

@@ -1,7 +1,5 @@
 """Which failed attempts are repeated, and when."""
 
-from __future__ import annotations
-
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The HTTP client below the OpenAI client. It imports openai; import it only when needed."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import httpx2

@@ -1,7 +1,5 @@
 """Divides the prompts for a local model into batches with shared beginnings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

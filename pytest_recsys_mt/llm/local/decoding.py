@@ -1,7 +1,5 @@
 """Writing answers token by token, a batch at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,13 +55,7 @@ class Writing:
 
 
 def read(network: Any, prompts: Sequence[Tokens], batch: Batch) -> Reading:
-    """Read the prompts of a batch, each shared beginning once.
-
-    Args:
-        network: A model that `kv_cache.fits`.
-        prompts: The tokens of each.
-        batch: What to read; the rows are its members in their order.
-    """
+    """Read the prompts of a batch, each shared beginning once."""
     reading = Reading(network)
     members = [member for group in batch for member in group.members]
     if all(group.head for group in batch):

@@ -1,7 +1,5 @@
 """Computing in the same steps for the same question."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

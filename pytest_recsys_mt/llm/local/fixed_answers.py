@@ -1,7 +1,5 @@
 """Multiple choice: how probable some fixed answers are for a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Literal
 
 from pytest_recsys_mt import specs
-from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm.local import batches, hf_source
+from pytest_recsys_mt.llm.local import batches
 from pytest_recsys_mt.llm.local.batches import Batch, Group, Tokens
-from pytest_recsys_mt.llm.local.exactness import exactly
 from pytest_recsys_mt.llm.local.hf_network import DeviceMap, DType, LocalNetwork
-from pytest_recsys_mt.llm.local.hf_source import quietly
+from pytest_recsys_mt.llm.local.hf_text_model import HFTextModel
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
-from pytest_recsys_mt.sanitize import one_line
 
 BATCH_TOKENS = {"cpu": 16_384, "cuda": 65_536}
 """Most tokens of a batch, including answers, by kind of device; others count as a CPU."""
@@ -25,7 +19,7 @@ SCORING = "sum of token log-probabilities"
 """The score that orders the choices of a question; see `choices.log_probabilities`."""
 
 
-class HFModel:
+class HFModel(HFTextModel[LocalNetwork]):
     """A causal language model that runs in this process.
 
     A model with a chat template gets its prompts through it; a model without one gets the contents
@@ -81,80 +75,40 @@ class HFModel:
         answer: Literal["generate", "choices"] = "generate",
         trust_remote_code: bool = False,
     ) -> None:
-        for name, value, fits, allowed in (
-            ("model", model, bool(model.strip()), "a folder, a .gguf file or a Hub repository"),
+        specs.check(
+            "hf",
             ("temperature", temperature, 0 <= temperature < float("inf"), "at least 0"),
-            ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
             ("top_p", top_p, 0 < top_p <= 1, "in (0, 1]"),
             ("batch", batch, batch is None or batch >= 1, "at least 1"),
             ("batch", batch, not exact or batch in (None, 1), "1 where answers are exact"),
-            (
-                "dtype",
-                dtype,
-                not exact or dtype in ("auto", "float32"),
-                "float32 for exact answers",
-            ),
             ("device", device, not device_map or device == "auto", "left out beside device_map"),
-        ):
-            if not fits:
-                raise RecommenderError(f"hf: {name}={value!r} must be {allowed}")
+        )
+        super().__init__(
+            model,
+            network=LocalNetwork,
+            max_tokens=max_tokens,
+            dtype=dtype,
+            device=device,
+            device_map=device_map,
+            exact=exact,
+            trust_remote_code=trust_remote_code,
+        )
         self.model = model
         self.temperature = temperature
-        self.max_tokens = max_tokens
         self.top_p = top_p
         self.batch = 1 if exact else batch
-        self.exact = exact
         self.stop_at_k = stop_at_k
         self.scores_choices = answer == "choices"
         self.deterministic = exact and temperature == 0
-        self._trust_remote_code = trust_remote_code
-        self._source = hf_source.find(model, trust_remote_code=trust_remote_code)
-        self._local = LocalNetwork(
-            self._source, "float32" if exact else dtype, device, device_map, trust_remote_code
-        )
-
-    @classmethod
-    def from_spec(cls, spec: str, *, exact: bool = False) -> HFModel:
-        """The model in ``hf:PATH_OR_ID[@REVISION]?temperature=0&max_tokens=64``.
-
-        Args:
-            spec: As above.
-            exact: The value of `exact` if the spec does not set it.
-
-        Raises:
-            RecommenderError: If a parameter is unknown, a value is out of range, or there is no
-                such file.
-        """
-        target, given = specs.split(spec)
-        if exact:
-            given.setdefault("exact", "true")
-        model: HFModel = specs.build(partial(cls, target.removeprefix("hf:")), given, spec)
-        return model
 
     def __repr__(self) -> str:
         return f"HFModel({self.model!r}, temperature={self.temperature}, top_p={self.top_p})"
 
-    @property
-    def name(self) -> str:
-        """Its name in reports."""
-        return f"hf:{self._source.name}"
-
-    @cached_property
-    def identity(self) -> dict[str, Any]:
-        """Everything besides the prompt that an answer depends on, as plain JSON data.
-
-        The content of its files identifies a local model, its commit a model of the Hub.
-        """
+    def _own_identity(self) -> dict[str, object]:
         return {
-            "provider": "hf",
-            "model": self._source.identity,
-            "dtype": self._local.dtype,
-            "device": self._local.placement,
-            "engine": [f"{p} {importlib.metadata.version(p)}" for p in ("transformers", "torch")],
             "batch": "exact" if self.exact else {"size": self.batch, "tokens": self._batch_tokens},
             "answer": SCORING if self.scores_choices else "generate",
             "stop_at_k": self.stop_at_k,
-            "trust_remote_code": self._trust_remote_code,
             "sampling": {
                 "temperature": self.temperature,
                 "max_tokens": self.max_tokens,
@@ -165,15 +119,6 @@ class HFModel:
     def prompt_tokens(self, prompt: Prompt) -> int:
         """The tokens of a prompt, by the model's own tokenizer; no weights are loaded."""
         return len(self._local.encode(prompt.messages))
-
-    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """Answers in the order of the prompts; a failed one is a `Completion` with an error.
-
-        Raises:
-            RecommenderError: If the model cannot be loaded.
-        """
-        answers = dict(self.complete_each(prompts))
-        return [answers[index] for index in range(len(prompts))]
 
     def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[tuple[int, Completion]]:
         """Yield each prompt's position with its answer, batch by batch, the longest prompts first.
@@ -192,7 +137,7 @@ class HFModel:
                     completion = self._choose(encoded[index], prompt)
                 yield index, completion
             elif len(encoded[index]) > self._local.context - self.max_tokens:
-                yield index, self._too_long(encoded[index], self.max_tokens)
+                yield index, self._too_long(f"{len(encoded[index])} tokens", self.max_tokens)
             else:
                 written.append(index)
         chosen = [encoded[index] for index in written]
@@ -217,15 +162,6 @@ class HFModel:
             most=self.batch,
             apart=self.temperature == 0,
         )
-
-    @contextmanager
-    def _computing(self) -> Iterator[None]:
-        """Settings for computing; they must not persist while a generator waits for its reader."""
-        hf_source.library()
-        import torch
-
-        with torch.inference_mode(), quietly(), exactly(self.exact):
-            yield
 
     def _write(
         self, prompts: Sequence[Tokens], asked: Sequence[Prompt], batch: Batch
@@ -280,7 +216,7 @@ class HFModel:
             return Completion(None, error=f"the choice {empty!r} has no tokens")
         longest = max(map(len, choices))
         if len(tokens) > self._local.context - longest:
-            return self._too_long(tokens, longest)
+            return self._too_long(f"{len(tokens)} tokens", longest)
         try:
             scores = log_probabilities(self._local.network, tokens, choices)
         except RuntimeError as error:
@@ -293,18 +229,4 @@ class HFModel:
     def _read(self, prompt_tokens: int, answer: Sequence[int], over: bool) -> Completion:
         ended = answer[-1] in self._local.ends
         text = self._local.decode(answer[:-1] if ended else answer)
-        usage = Usage(prompt_tokens, len(answer))
-        finish = "stop" if over else "length"
-        if not text:
-            return Completion(None, usage, finish, self.name, error="the model wrote nothing")
-        return Completion(text, usage, finish, self.name)
-
-    def _too_long(self, tokens: Tokens, answer: int) -> Completion:
-        return Completion(
-            None,
-            error=f"the prompt has {len(tokens)} tokens, and {self.name} reads "
-            f"{self._local.context} with the answer's {answer}",
-        )
-
-    def _failed(self, error: RuntimeError) -> Completion:
-        return Completion(None, error=f"generation failed: {one_line(str(error))[:200]}")
+        return self._answered(text, Usage(prompt_tokens, len(answer)), over)

@@ -1,7 +1,5 @@
 """A model of transformers, loaded at first use: its weights, its tokenizer, its device."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -51,11 +49,7 @@ class LocalNetwork:
 
     @cached_property
     def device(self) -> str:
-        """The device, by PyTorch's name.
-
-        Raises:
-            RecommenderError: If PyTorch does not know the device.
-        """
+        """The device, by PyTorch's name."""
         library()
         import torch
 
@@ -83,11 +77,7 @@ class LocalNetwork:
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The tokenizer; it has a padding token.
-
-        Raises:
-            RecommenderError: If there is none.
-        """
+        """The tokenizer; it has a padding token."""
         arguments = self._arguments
         with quietly(), self._loading():
             tokenizer = library().AutoTokenizer.from_pretrained(**arguments)
@@ -97,11 +87,7 @@ class LocalNetwork:
 
     @cached_property
     def network(self) -> Any:
-        """The weights, ready to compute.
-
-        Raises:
-            RecommenderError: If they cannot be loaded.
-        """
+        """The weights, ready to compute."""
         transformers = library()
         arguments = self._arguments
         if self._device_map is not None:

@@ -1,7 +1,5 @@
 """The source of a model of transformers: a folder, a GGUF file, or the Hugging Face Hub."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re
@@ -46,11 +44,7 @@ class LocalModel:
         return {"pretrained_model_name_or_path": str(folder), "local_files_only": True}
 
     def check_code(self) -> None:
-        """Check that all code of the model lies in its folder.
-
-        Raises:
-            RecommenderError: If a part of it would come from elsewhere.
-        """
+        """Check that all code of the model lies in its folder."""
         _refuse_foreign_code(self.name, [self.path / name for name in _NAMING_CODE])
 
 
@@ -79,11 +73,7 @@ class HubModel:
         return {"pretrained_model_name_or_path": self.id, "revision": self.commit}
 
     def check_code(self) -> None:
-        """Check that all code of the model belongs to its own commit.
-
-        Raises:
-            RecommenderError: If a part of it would come from another repository.
-        """
+        """Check that all code of the model belongs to its own commit."""
         library()
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
@@ -193,11 +183,7 @@ def find(model: str, *, trust_remote_code: bool = False) -> LocalModel | HubMode
 
 
 def library() -> Any:
-    """The library transformers.
-
-    Raises:
-        MissingExtraError: If it or PyTorch is not installed.
-    """
+    """The library transformers."""
     try:
         importlib.import_module("torch")
         return importlib.import_module("transformers")

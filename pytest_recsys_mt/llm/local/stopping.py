@@ -1,7 +1,5 @@
 """Detects that an answer has listed all requested entries."""
 
-from __future__ import annotations
-
 from pytest_recsys_mt.llm.reading.layout import pieces
 from pytest_recsys_mt.sanitize import sanitize
 
@@ -12,10 +10,6 @@ def is_listed(text: str, k: int) -> bool:
     An entry counts once its line has ended. Entries are those of the parser: numbered lines, or
     bulleted ones if no line is numbered; bullets below a numbered entry are comments. Reasoning
     before the answer contains no entries.
-
-    Args:
-        text: The answer so far.
-        k: Number of requested entries.
     """
     done = text[: text.rfind("\n") + 1]
     places = [piece.place for piece in pieces(sanitize(done))]

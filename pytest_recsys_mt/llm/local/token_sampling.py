@@ -1,7 +1,5 @@
 """Sampling in which every row of a batch draws from its own generator."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

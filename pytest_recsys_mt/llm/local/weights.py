@@ -1,7 +1,5 @@
 """The files of a local model: a digest of their content, and conversion from GGUF to a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import json
@@ -61,13 +59,6 @@ def plain_folder(gguf: Path, cache: Path | None = None) -> Path:
 
     It is converted once per machine; other processes wait meanwhile. It takes four bytes per
     parameter on disk.
-
-    Args:
-        gguf: The file.
-        cache: Where the folder is stored; by default among the user's caches.
-
-    Raises:
-        RecommenderError: If the file cannot be read as a model.
     """
     from filelock import FileLock
 

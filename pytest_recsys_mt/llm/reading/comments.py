@@ -4,8 +4,6 @@ This module knows no titles. It knows the marks that people put between a title 
 parser looks up what is left in the catalogue, longest first.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """Several titles in one line: where to split them, and the sentences that contain them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Existing films, to distinguish a title outside the catalogue from an invented one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -22,9 +20,6 @@ class KnownFilms:
     Loaders do not say what their items are. A catalogue is one of films if at least `LEAST_SHARE`
     of its items with a year are known films. The films are read at first use; without the extra
     ``metadata`` no film is known.
-
-    Args:
-        catalogue: The items.
     """
 
     def __init__(self, catalogue: Iterable[Item]) -> None:
@@ -35,9 +30,6 @@ class KnownFilms:
 
         A film with the director and the year of an item counts as that item under a name that the
         catalogue lacks (``Star Wars`` of 1977): the result is False.
-
-        Raises:
-            DataError: If the database cannot be read.
         """
         directors = self._films.get((normalise(title), year))
         return directors is not None and not (directors and (directors, year) in self._directed)

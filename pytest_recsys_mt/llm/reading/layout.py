@@ -4,8 +4,6 @@
 list entry. The parser decides what a piece names.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

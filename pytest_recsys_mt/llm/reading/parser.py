@@ -6,8 +6,6 @@ the held-out item. Work grows linearly with the answer up to `layout.MAX_CHARACT
 `layout.MAX_PIECES`, and stops there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 

@@ -275,11 +275,7 @@ def _hardly_another(spelt: Sequence[str], text: str, title: str) -> bool:
 
 
 class TitleIndex:
-    """The items of a catalogue by their names.
-
-    Args:
-        items: The catalogue.
-    """
+    """The items of a catalogue by their names."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._catalogue = _Group.of(items, closed=False)

@@ -1,7 +1,5 @@
 """The words that distinguish prose from titles, in the languages of the models' answers."""
 
-from __future__ import annotations
-
 import re
 
 

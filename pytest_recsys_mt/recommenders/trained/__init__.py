@@ -3,8 +3,6 @@
 They need PyTorch: ``pip install 'pytest-recsys-mt[train]'``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Protocol, TextIO, runtime_checkable
 

@@ -1,8 +1,7 @@
 """The recommender around a network: trains or loads it, and scores requests with it."""
 
-from __future__ import annotations
-
 import dataclasses
+import math
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from typing import ClassVar, TextIO
 import numpy as np
 import torch
 
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.files import cache_folder_for
@@ -80,16 +80,12 @@ class TrainedRecommender(ScoringRecommender):
     def __post_init__(self) -> None:
         self.folder: Path | None = None
         self.stream: TextIO | None = None
-        for name in ("dim", "epochs", "batch", "threads"):
-            if getattr(self, name) < 1:
-                raise RecommenderError(
-                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
-                )
-        for name in ("rate", "decay", "patience", "length"):
-            value = getattr(self, name)
-            if not 0 <= value < float("inf") or (name == "rate" and value == 0):
-                least = "above 0" if name == "rate" else "0 or more"
-                raise RecommenderError(f"{self.key}: {name} must be {least}, got {value!r}")
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "dim", "epochs", "batch", "threads"),
+            ("rate", self.rate, 0 < self.rate < math.inf, "above 0"),
+            *specs.at_least(0, self, "decay", "patience", "length"),
+        )
 
     @abstractmethod
     def build(self, training: Training) -> Network:
@@ -159,11 +155,7 @@ class TrainedRecommender(ScoringRecommender):
 
     @property
     def network(self) -> Network:
-        """The trained network.
-
-        Raises:
-            RecommenderError: Before `fit`.
-        """
+        """The trained network."""
         _ = self.catalogue  # raises before `fit`
         return self._network
 

@@ -189,3 +189,17 @@ def _places(owners: Ints, count: int) -> Ints:
     """How many entries of the same owner follow each one, for sorted owners below `count`."""
     ends = np.cumsum(np.bincount(owners, minlength=count))
     return ends[owners] - 1 - np.arange(len(owners))
+
+
+def numbered(texts: Sequence[Sequence[str]]) -> tuple[Ints, int]:
+    """Rows of texts as rows of numbers, shape (rows, most), padded by `PAD`; and how many there are."""
+    numbers = {text: number for number, text in enumerate(sorted(set().union(*texts)))}
+    return padded([[numbers[text] for text in row] for row in texts]), len(numbers)
+
+
+def padded(rows: Sequence[Sequence[int]]) -> Ints:
+    """Rows of numbers as an array, shape (rows, most), padded by `PAD` at their ends."""
+    table = np.full((len(rows), max([1, *map(len, rows)])), PAD, dtype=np.int64)
+    for row, numbers in enumerate(rows):
+        table[row, : len(numbers)] = numbers
+    return table

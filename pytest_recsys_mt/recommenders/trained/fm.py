@@ -1,10 +1,9 @@
 """Factorisation machines over history, user, item and genres; and DeepFM, with further layers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
@@ -44,10 +43,7 @@ class FM(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.negatives < 1:
-            raise RecommenderError(
-                f"{self.key}: negatives must be at least 1, got {self.negatives!r}"
-            )
+        specs.check(self.key, *specs.at_least(1, self, "negatives"))
 
     def people(self, dataset: Dataset) -> People | None:
         """The features of users, if they are read.
@@ -96,15 +92,11 @@ class DeepFM(FM):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("layers", "width"):
-            if getattr(self, name) < 1:
-                raise RecommenderError(
-                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
-                )
-        if not 0 <= self.dropout < 1:
-            raise RecommenderError(
-                f"{self.key}: dropout is a share from 0 to below 1, got {self.dropout!r}"
-            )
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "layers", "width"),
+            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
+        )
 
     def build(self, training: Training) -> Network:
         """A vector and a weight for each feature, and the layers."""

@@ -1,7 +1,5 @@
 """GRU4Rec: a recurrent network over the history."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
@@ -52,15 +50,11 @@ class GRU4Rec(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("hidden", "negatives", "length"):
-            if getattr(self, name) < 1:
-                raise RecommenderError(
-                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
-                )
-        if not 0 <= self.dropout < 1:
-            raise RecommenderError(
-                f"{self.key}: dropout is a share from 0 to below 1, got {self.dropout!r}"
-            )
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "hidden", "negatives", "length"),
+            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
+        )
 
     def build(self, training: Training) -> Network:
         """Embeddings, one layer of GRU, and a projection back to the size of the embeddings."""

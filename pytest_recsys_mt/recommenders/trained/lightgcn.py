@@ -1,7 +1,5 @@
 """LightGCN: embeddings propagated over the graph of users and items."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import bpr
@@ -50,8 +48,7 @@ class LightGCN(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.layers < 1:
-            raise RecommenderError(f"{self.key}: layers must be at least 1, got {self.layers!r}")
+        specs.check(self.key, *specs.at_least(1, self, "layers"))
 
     def build(self, training: Training) -> Network:
         """Layer 0 of users and items."""

@@ -1,7 +1,5 @@
 """The losses, each a mean over its examples."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -12,20 +10,12 @@ def bpr(margins: Tensor) -> Tensor:
 
     Rendle, Freudenthaler, Gantner and Schmidt-Thieme (UAI 2009), section 4; the regularisation is
     the optimiser's weight decay.
-
-    Args:
-        margins: Scores of chosen items minus those of others, any shape.
     """
     return functional.softplus(-margins).mean()
 
 
 def bce(logits: Tensor, labels: Tensor) -> Tensor:
-    """Binary cross entropy: -[y ln sigmoid(x) + (1 - y) ln(1 - sigmoid(x))].
-
-    Args:
-        logits: Scores, any shape.
-        labels: 0 to 1, the same shape.
-    """
+    """Binary cross entropy: -[y ln sigmoid(x) + (1 - y) ln(1 - sigmoid(x))]."""
     return functional.binary_cross_entropy_with_logits(logits, labels)
 
 

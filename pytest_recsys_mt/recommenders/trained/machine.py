@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pytest_recsys_mt.recommenders.ranking import Ints
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training
+from pytest_recsys_mt.recommenders.trained.data import PAD, Training, numbered
 from pytest_recsys_mt.recommenders.trained.losses import bce
 from pytest_recsys_mt.recommenders.trained.network import Network, embedding, rows, shuffled
 from pytest_recsys_mt.requests import Item
@@ -86,7 +85,7 @@ class Machine(Network):
         items = training.items
         self.length = length
         self.negatives = negatives
-        genres_of, count = _genres(items)
+        genres_of, count = numbered([list(dict.fromkeys(_values(item))) for item in items])
         self.register_buffer("genres_of", torch.from_numpy(genres_of), persistent=False)
         self.bias = nn.Parameter(torch.zeros(()))
         self.history = embedding(len(items), dim + 1)
@@ -247,16 +246,6 @@ class DeepMachine(Machine):
         assert isinstance(layer, nn.Linear)
         bias = None if layer.bias is None else layer.bias.to(values.dtype)
         return functional.linear(values, layer.weight.to(values.dtype), bias)
-
-
-def _genres(items: Sequence[Item]) -> tuple[Ints, int]:
-    """The numbers of each item's genres, shape (items, most), padded by `PAD`; and their count."""
-    named = [dict.fromkeys(_values(item)) for item in items]
-    numbers = {value: number for number, value in enumerate(sorted(set().union(*named)))}
-    table = np.full((len(items), max([1, *map(len, named)])), PAD, dtype=np.int64)
-    for row, values in enumerate(named):
-        table[row, : len(values)] = [numbers[value] for value in values]
-    return table, len(numbers)
 
 
 def _values(item: Item) -> list[str]:

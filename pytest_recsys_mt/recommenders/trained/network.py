@@ -1,7 +1,5 @@
 """The base of every trained model: a network that reads histories and scores items."""
 
-from __future__ import annotations
-
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -27,13 +25,7 @@ class Network(nn.Module, ABC):
     def batches(
         self, training: Training, size: int, rng: np.random.Generator
     ) -> Iterator[tuple[Tensor, ...]]:
-        """One epoch: the arguments of `loss`, batch by batch, on the CPU.
-
-        Args:
-            training: The data to learn from.
-            size: Examples per batch.
-            rng: Draws the order and the negatives.
-        """
+        """One epoch: the arguments of `loss`, batch by batch, on the CPU."""
 
     @abstractmethod
     def loss(self, *batch: Tensor) -> Tensor:
@@ -47,11 +39,6 @@ class Network(nn.Module, ABC):
         """Scores of some items only, shape (n, c).
 
         Networks that compute each pair of user and item separately override this.
-
-        Args:
-            columns: Histories, shape (n, width).
-            units: Their ratings, shape (n, width).
-            candidates: Item columns, shape (n, c).
         """
         return self.score(columns, units).gather(1, candidates)
 
@@ -133,10 +120,6 @@ def embed(columns: Tensor, weight: Tensor) -> Tensor:
 def rows(numbers: Tensor, weight: Tensor) -> Tensor:
     """Rows of a matrix, shape (*numbers, dim), whose gradient has one order of summation
     everywhere.
-
-    Args:
-        numbers: Numbers of the rows, 0 or more.
-        weight: The matrix.
     """
     found: Tensor = _Rows.apply(numbers, weight)  # type: ignore[no-untyped-call]
     return found

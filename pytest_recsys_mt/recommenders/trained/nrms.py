@@ -1,7 +1,5 @@
 """NRMS: news, or films, by the words of their titles."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,10 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.recommenders.ranking import Ints
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training
+from pytest_recsys_mt.recommenders.trained.data import PAD, Training, numbered
 from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
 from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, rows, shuffled
 from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
@@ -64,20 +61,13 @@ class NRMS(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("heads", "words", "query", "title", "negatives"):
-            if getattr(self, name) < 1:
-                raise RecommenderError(
-                    f"{self.key}: {name} must be at least 1, got {getattr(self, name)!r}"
-                )
-        if self.dim % self.heads:
-            raise RecommenderError(
-                f"{self.key}: dim must be a multiple of heads, got dim={self.dim!r}, "
-                f"heads={self.heads!r}"
-            )
-        if not 0 <= self.dropout < 1:
-            raise RecommenderError(
-                f"{self.key}: dropout is a share from 0 to below 1, got {self.dropout!r}"
-            )
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "heads", "words", "query", "title", "negatives"),
+            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
+        )
+        divides = not self.dim % self.heads
+        specs.check(self.key, ("dim", self.dim, divides, f"a multiple of heads={self.heads!r}"))
 
     def build(self, training: Training) -> Network:
         """Word vectors, and the encoders of titles and of histories."""
@@ -130,7 +120,7 @@ class _Encoders(Network):
         self.length = settings.length or LONGEST
         self.negatives = settings.negatives
         self.dropout = settings.dropout
-        words_of, count = _vocabulary(items, settings.title)
+        words_of, count = numbered([words(item)[: settings.title] for item in items])
         self.register_buffer("words_of", torch.from_numpy(words_of), persistent=False)
         self.register_buffer("lengths", (self.words_of != PAD).sum(1), persistent=False)
         self.register_buffer("vectors", torch.zeros(len(items), settings.dim))
@@ -191,13 +181,3 @@ class _Encoders(Network):
 def words(item: Item) -> list[str]:
     """The words of an item: of its title in lower case, or of its id without a title."""
     return re.findall(r"\w+", item.title.casefold()) or [item.id]
-
-
-def _vocabulary(items: Sequence[Item], title: int) -> tuple[Ints, int]:
-    """The numbers of each item's words, shape (items, most), padded by `PAD`; and their count."""
-    titles = [words(item)[:title] for item in items]
-    numbers = {word: number for number, word in enumerate(sorted(set().union(*titles)))}
-    table = np.full((len(items), max(map(len, titles), default=1)), PAD, dtype=np.int64)
-    for row, each in enumerate(titles):
-        table[row, : len(each)] = [numbers[word] for word in each]
-    return table, len(numbers)

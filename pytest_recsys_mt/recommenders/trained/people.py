@@ -7,12 +7,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import numpy as np
 
 from pytest_recsys_mt.recommenders.ranking import Ints
-from pytest_recsys_mt.recommenders.trained.data import PAD
+from pytest_recsys_mt.recommenders.trained.data import padded
 
 Feature = tuple[str, str]
 """The name of an attribute and one of its values, as text."""
@@ -32,7 +29,7 @@ class People:
     features: tuple[Feature, ...]
 
     @classmethod
-    def of(cls, users: Iterable[Mapping[str, Any]]) -> People:
+    def of(cls, users: Iterable[Mapping[str, object]]) -> People:
         """All features that any of `users` has."""
         return cls(tuple(sorted({feature for user in users for feature in _features(user)})))
 
@@ -41,7 +38,7 @@ class People:
         """Numbers by feature."""
         return {feature: number for number, feature in enumerate(self.features)}
 
-    def table(self, users: Sequence[Mapping[str, Any]]) -> Ints:
+    def table(self, users: Sequence[Mapping[str, object]]) -> Ints:
         """The numbers of each user's features, sorted, padded by `PAD`; shape (users, most).
 
         Missing attributes, and values that no user of the training data has, are left out.
@@ -50,10 +47,7 @@ class People:
             sorted({self.numbers[each] for each in _features(user) if each in self.numbers})
             for user in users
         ]
-        table = np.full((len(users), max([1, *map(len, known)])), PAD, dtype=np.int64)
-        for row, numbers in enumerate(known):
-            table[row, : len(numbers)] = numbers
-        return table
+        return padded(known)
 
     def digest(self, table: Ints) -> str:
         """SHA-256 of the features and of which user has which, in hexadecimal."""
@@ -62,7 +56,7 @@ class People:
         return total.hexdigest()
 
 
-def _features(user: Mapping[str, Any]) -> Iterator[Feature]:
+def _features(user: Mapping[str, object]) -> Iterator[Feature]:
     for name, found in user.items():
         values = found if isinstance(found, (tuple, list, set, frozenset)) else (found,)
         for value in values:

@@ -1,7 +1,5 @@
 """SASRec: self-attention over the sequence of the history."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import cross_entropy, sampled_cross_entropy
@@ -50,17 +48,14 @@ class SASRec(TrainedRecommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.layers < 1 or self.heads < 1 or self.dim % self.heads:
-            raise RecommenderError(
-                f"{self.key}: layers and heads must be at least 1, and heads must divide dim; got "
-                f"layers={self.layers!r}, heads={self.heads!r}, dim={self.dim!r}"
-            )
-        if not 0 <= self.dropout < 1 or self.negatives < 0 or self.length < 1:
-            raise RecommenderError(
-                f"{self.key}: dropout must be from 0 to below 1, negatives 0 or more and length at "
-                f"least 1; got dropout={self.dropout!r}, negatives={self.negatives!r}, "
-                f"length={self.length!r}"
-            )
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "layers", "heads", "length"),
+            *specs.at_least(0, self, "negatives"),
+            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
+        )
+        divides = not self.dim % self.heads
+        specs.check(self.key, ("dim", self.dim, divides, f"a multiple of heads={self.heads!r}"))
 
     def build(self, training: Training) -> Network:
         """The network; the catalogue and `length` give its size."""

@@ -6,8 +6,6 @@ training went, and the SHA-256 of the weights. Nothing is pickled. The folder ap
 not at all.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The trainer: Adam, early stopping on the NDCG of held-out interactions, seeds, a progress bar."""
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass

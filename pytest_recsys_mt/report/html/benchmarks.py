@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_recsys_mt.gate.document import measured
 from pytest_recsys_mt.report.html import words
 from pytest_recsys_mt.report.html.cards import Card
 
@@ -59,22 +60,23 @@ def benchmarks_of(cards: Sequence[Card]) -> list[Benchmark]:
 def value_of(card: Card) -> str:
     """The value of a card with its interval."""
     row = card.row
-    value = row.get("value") if row.get("metric") is not None else row.get("estimate")
+    value = measured(row).value
     if value is None:
         return "–"
     percent = words.effect_of(row).percent
     text = words.number(value, percent)
-    if row.get("interval") is None:
+    interval = row.get("interval")
+    if interval is None:
         return text
-    low, high = (words.number(bound, percent) for bound in row["interval"])
+    low, high = (words.number(bound, percent) for bound in interval)
     return f"{text} [{low}, {high}]{' approximate' if row.get('approximate') else ''}"
 
 
 def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:
-    measured = [card for card in cards if card.row.get("metric") is not None]
+    tasked = [card for card in cards if measured(card.row).metric is not None]
     tasks: dict[tuple[str, str, str], dict[str, Card]] = {}
-    for card in sorted(measured, key=lambda card: str(card.row["nodeid"])):
-        key = (_line(card), card.row["metric"], words.limit_of(card.row))
+    for card in sorted(tasked, key=lambda card: str(card.row["nodeid"])):
+        key = (_line(card), measured(card.row).metric or "", words.limit_of(card.row))
         tasks.setdefault(key, {})[card.row["model"]] = card
     tables: dict[str, tuple[Mapping[str, Any], list[Card]]] = {}
     for card in cards:
@@ -83,7 +85,7 @@ def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:
             tables.setdefault(json.dumps(given, sort_keys=True), (given, []))[1].append(card)
     return Benchmark(
         suite=suite,
-        models=sorted({card.row["model"] for card in measured}),
+        models=sorted({card.row["model"] for card in tasked}),
         tasks=[Task(*key, cards=by_model) for key, by_model in tasks.items()],
         published=[_published(given, holders) for given, holders in tables.values()],
     )
@@ -98,9 +100,9 @@ def _published(given: Mapping[str, Any], cards: Sequence[Card]) -> Published:
     ours = []
     for model in sorted({card.row["model"] for card in cards}):
         values = {
-            _key(card.row["metric"]): value_of(card)
+            _key(metric): value_of(card)
             for card in cards
-            if card.row["model"] == model and card.row.get("metric") is not None
+            if card.row["model"] == model and (metric := measured(card.row).metric) is not None
         }
         line = [values.get(_key(column), "") for column in columns[1:]]
         if any(line):

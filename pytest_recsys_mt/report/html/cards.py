@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
 from pytest_recsys_mt.report.html import lists, words
-from pytest_recsys_mt.report.html.words import Row, State
+from pytest_recsys_mt.report.html.words import State
 from pytest_recsys_mt.report.shrunk import the_catalogue
-
-EARLIER: Row = {
-    "promise": "",
-    "expected": "holds",
-    "allowed": None,
-    "reason": "",
-    "details": {},
-    "shrunk": None,
-    "attempts": 1,
-    "reproduce": "",
-    "traceback": "",
-}
-"""Fields that rows of earlier records lack."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +85,9 @@ class Card:
         return relation or _parameters(self.row)
 
 
-def cards_of(document: Mapping[str, Any]) -> list[Card]:
+def cards_of(document: Document) -> list[Card]:
     """A card for every row, the broken promises first."""
-    rows: Sequence[Row] = [{**EARLIER, **row} for row in document["results"]]
+    rows: Sequence[Row] = [cast("Row", {**EARLIER, **row}) for row in document["results"]]
     alpha = (document.get("settings") or {}).get("alpha")
     judged = sum(row.get("p_value") is not None for row in rows)
     weight = {key: number for number, key in enumerate(words.STATES)}
@@ -144,23 +132,20 @@ def _parameters(row: Row) -> str:
 def _facts(row: Row) -> list[tuple[str, str]]:
     """The numbers of a row, under their names in the record."""
     effect = words.effect_of(row)
-    metric = row.get("metric") is not None
+    metric, value, _ = measured(row)
     facts = [("oracle", row["oracle"])]
-    value = row.get("value") if metric else row.get("estimate")
     if value is not None:
         facts.append((effect.name if metric else "effect", words.number(value, effect.percent)))
-    if row.get("interval") is not None:
-        low, high = (words.number(bound, effect.percent) for bound in row["interval"])
+    if (interval := row.get("interval")) is not None:
+        low, high = (words.number(bound, effect.percent) for bound in interval)
         approximate = " (approximate)" if row.get("approximate") else ""
         facts.append(("interval", f"{low} to {high}{approximate}"))
     if words.limit_of(row):
         facts.append(("threshold" if metric else "margin", words.limit_of(row)))
-    for name, key in (("noise floor", "floor"), ("agreement", "agreement")):
-        if row.get(key) is not None:
-            facts.append((name, words.number(row[key])))
-    for name, key in (("p", "p_value"), ("p, Holm", "p_holm"), ("p, BH", "p_bh")):
-        if row.get(key) is not None:
-            facts.append((name, f"{row[key]:.2g}"))
+    agreed = ("noise floor", row.get("floor")), ("agreement", row.get("agreement"))
+    facts += [(name, words.number(share)) for name, share in agreed if share is not None]
+    claims = (("p", row.get("p_value")), ("p, Holm", row.get("p_holm")), ("p, BH", row.get("p_bh")))
+    facts += [(name, f"{p:.2g}") for name, p in claims if p is not None]
     facts.append(("users", words.counted(row)))
     if row["attempts"] > 1:
         facts.append(("attempts", f"{row['attempts']}, the last one counts"))
@@ -178,19 +163,19 @@ def _examples(row: Row) -> list[Shown]:
     return [_shown(each, _caption(each, place, row), both) for place, each in enumerate(examples)]
 
 
-def _caption(example: Mapping[str, Any], place: int, row: Row) -> str:
+def _caption(example: Example, place: int, row: Row) -> str:
     keeps = example.get("keeps")
     said = "" if keeps is None else "keeps the promise" if keeps else "breaks the promise"
     if place == 0 and row["users"] > 1:
         said = f"furthest from the promise of all {row['users']:,} users" + (
             f"; {said}" if said else ""
         )
-    if example.get("score") is not None:
-        said += f"{'; ' if said else ''}agreement {example['score']:.2f}"
+    if (score := example.get("score")) is not None:
+        said += f"{'; ' if said else ''}agreement {score:.2f}"
     return said
 
 
-def _shown(example: Mapping[str, Any], caption: str, both: bool) -> Shown:
+def _shown(example: Example, caption: str, both: bool) -> Shown:
     source, followup = example["source"], example["followup"]
     kinds = example.get("source_kinds") or (), example.get("followup_kinds") or ()
     if not both:
@@ -212,7 +197,7 @@ def _smallest(row: Row) -> Smallest | None:
         for name, texts in before.items()
         if texts or after.get(name)
     ]
-    example = {
+    example: Example = {
         "user": shrunk["user"],
         "source": source["answer"],
         "source_kinds": source.get("kinds"),

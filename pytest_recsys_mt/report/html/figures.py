@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.report.html.svg import (
     INK,
     LINE,
@@ -17,7 +18,7 @@ from pytest_recsys_mt.report.html.svg import (
     drawing,
     inline,
 )
-from pytest_recsys_mt.report.html.words import Row, effect_of, state_of
+from pytest_recsys_mt.report.html.words import effect_of, state_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,10 +37,14 @@ def span(rows: Sequence[Row]) -> tuple[float, float]:
     """The ends of an axis that shows the effects and margins of all rows."""
     ends = [0.0]
     for row in rows:
-        ends += [*row["interval"], row["estimate"]]
-        if row.get("margin") is not None:
-            ends += [row["margin"]]
-            ends += [-row["margin"]] if row.get("allowed") == "within" else []
+        margin, within = row.get("margin"), row.get("allowed") == "within"
+        known = (
+            *(row["interval"] or ()),
+            row["estimate"],
+            margin,
+            -(margin or 0) if within else None,
+        )
+        ends += [end for end in known if end is not None]
     low, high = min(ends), max(ends)
     room = 0.06 * ((high - low) or 1.0)
     return low - room, high + room
@@ -97,12 +102,12 @@ def _strip(axes: Axes, row: Row, low: float, high: float) -> None:
         place = min(floor, high - 0.012 * (high - low))
         marker = "|" if floor <= high else ">"
         axes.plot([place], [0.55], marker=marker, markersize=6, color=MUTED, linestyle="none")
-    ends = row["interval"]
-    axes.plot(ends, [-0.15, -0.15], color=colour, linewidth=3, solid_capstyle="butt")
+    ends = row["interval"] or []
+    axes.plot(ends, [-0.15] * len(ends), color=colour, linewidth=3, solid_capstyle="butt")
     for end in ends:
         axes.plot([end, end], [-0.5, 0.2], color=colour, linewidth=1.5)
     marker = _MARKERS.get(state_of(row).key, "o")
-    axes.plot([row["estimate"]], [-0.15], marker=marker, markersize=11, color=colour,
+    axes.plot([row["estimate"] or 0.0], [-0.15], marker=marker, markersize=11, color=colour,
               markeredgecolor=PAPER, markeredgewidth=1.2, linestyle="none")  # fmt: skip
 
 

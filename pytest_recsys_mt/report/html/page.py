@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import READABLE
+from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def require_html() -> None:
         ) from error
 
 
-def write_report(document: Mapping[str, Any], path: Path) -> None:
+def write_report(document: Mapping[str, object], path: Path) -> None:
     """Write the report of a record to `path`, completely or not at all.
 
     Raises:
@@ -50,7 +51,7 @@ def write_report(document: Mapping[str, Any], path: Path) -> None:
     path.chmod(0o644)
 
 
-def read_record(path: Path) -> dict[str, Any]:
+def read_record(path: Path) -> dict[str, object]:
     """The record that ``--recsys-json`` wrote to `path`.
 
     Raises:
@@ -71,7 +72,7 @@ def read_record(path: Path) -> dict[str, Any]:
     return dict(document)
 
 
-def render(document: Mapping[str, Any]) -> str:
+def render(document: Mapping[str, object]) -> str:
     """The page of a record. The same record gives the same page, byte by byte.
 
     Args:
@@ -91,7 +92,7 @@ def render(document: Mapping[str, Any]) -> str:
     from pytest_recsys_mt.report.html.since_baseline import comparisons_of
     from pytest_recsys_mt.report.html.words import STATES
 
-    record = _clean(document)
+    record: Document = _clean(document)
     style, script = (
         (TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
     )
@@ -124,7 +125,7 @@ def render(document: Mapping[str, Any]) -> str:
     return text
 
 
-def _further_reasons(record: Mapping[str, Any]) -> list[str]:
+def _further_reasons(record: Document) -> list[str]:
     """Why the gate failed, without the reasons that the page shows at single tests."""
     tests = tuple(f": {row['nodeid']}" for row in record["results"])
     return [each for each in record["gate"].get("reasons") or () if not each.endswith(tests)]
@@ -164,7 +165,7 @@ def _environment() -> Environment:
     return made
 
 
-def _clean(value: Any) -> Any:
+def _clean(value: object) -> Any:
     """`value` with all its texts and keys sanitized: a record is untrusted."""
     if isinstance(value, str):
         return sanitize(value)

@@ -146,7 +146,7 @@ def _dimension_plot(cards: Sequence[Card], title: str) -> Plot:
     return Plot(title, cards, drawing, "", columns, numbers)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "–" if value is None else str(value)
     return f"{value:,}" if isinstance(value, int) else words.number(value)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from pytest_recsys_mt.gate import document as gate
+from pytest_recsys_mt.gate.document import Changed, Document
 from pytest_recsys_mt.report.html import words
 from pytest_recsys_mt.report.html.cards import Card
 
@@ -64,13 +65,13 @@ class Comparison:
     bounds: str
 
 
-def comparisons_of(document: Mapping[str, Any], cards: Sequence[Card]) -> list[Comparison]:
+def comparisons_of(document: Document, cards: Sequence[Card]) -> list[Comparison]:
     """The comparisons in the gate of a record."""
     by_address = {(card.row["nodeid"], card.row["oracle"]): card for card in cards}
     return [_comparison(each, by_address) for each in document["gate"].get("comparisons") or ()]
 
 
-def _comparison(given: Mapping[str, Any], cards: Mapping[tuple[str, str], Card]) -> Comparison:
+def _comparison(given: gate.Comparison, cards: Mapping[tuple[str, str], Card]) -> Comparison:
     where = (
         f"{given['against']} of {given['baseline']}" if given.get("baseline") else given["against"]
     )
@@ -89,12 +90,12 @@ def _comparison(given: Mapping[str, Any], cards: Mapping[tuple[str, str], Card])
     )
 
 
-def _change(given: Mapping[str, Any], cards: Mapping[tuple[str, str], Card]) -> Change:
+def _change(given: Changed, cards: Mapping[tuple[str, str], Card]) -> Change:
     worse = ""
     if given.get("worse") is not None:
         worse = words.number(given["worse"])
-        if given.get("interval") is not None:
-            low, high = map(words.number, given["interval"])
+        if (interval := given.get("interval")) is not None:
+            low, high = map(words.number, interval)
             worse += f" [{low}, {high}]"
     margin = given.get("margin")
     return Change(

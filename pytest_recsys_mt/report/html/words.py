@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-Row = Mapping[str, Any]
+from pytest_recsys_mt.gate import document
+from pytest_recsys_mt.gate.document import Row, measured
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,7 @@ STATES = {
 
 def state_of(row: Row) -> State:
     """The state of a row."""
-    status = str(row["status"])
-    if row.get("expected") == "violated":
-        status = {"violated": "known", "holds": "mended"}.get(status, status)
-    return STATES[status]
+    return STATES[document.state_of(row)]
 
 
 @dataclass(frozen=True)
@@ -95,8 +92,9 @@ EFFECTS = {
 def effect_of(row: Row) -> Effect:
     """What the effect of a row measures."""
     function, _, score = row["oracle"].partition(":")
-    if row.get("metric") is not None:
-        return Effect(spoken(row["metric"]))
+    metric = measured(row).metric
+    if metric is not None:
+        return Effect(spoken(metric))
     known = EFFECTS.get(function, Effect("effect"))
     return Effect(known.name.format(score=spoken(score) or "the score"), known.percent)
 
@@ -126,8 +124,7 @@ def chance(p_value: float) -> str:
 
 def limit_of(row: Row) -> str:
     """What the promise allows, in words."""
-    effect, metric = effect_of(row), row.get("metric") is not None
-    limit = row.get("threshold") if metric else row.get("margin")
+    effect, limit = effect_of(row), measured(row).limit
     if limit is None:
         return ""
     text = f"{100 * limit:g}%" if effect.percent else f"{limit:g}"
@@ -145,11 +142,12 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
         alpha: Error rate of each claim, if the record has it.
         judged: How many claims of this run were corrected together.
     """
-    value = row.get("estimate") if row.get("metric") is None else row.get("value")
+    value = measured(row).value
     status, reason = row["status"], row.get("reason") or ""
-    if value is None or row.get("interval") is None:
+    interval = row.get("interval")
+    if value is None or interval is None:
         return _without_numbers(status, reason)
-    sentences = [_found(row, value), _bounds(row, alpha)]
+    sentences = [_found(row, value), _bounds(row, interval, alpha)]
     if status == "violated":
         sentences += _how_sure(row, alpha, judged)
         sentences += [_expectation(row)] if row.get("expected") == "violated" else []
@@ -183,16 +181,16 @@ def _found(row: Row, value: float) -> str:
     limit = limit_of(row)
     allows = f"; the promise allows {limit}" if limit else ""
     people = f"{users:,} {'user' if users == 1 else 'users'}"
-    if row.get("metric") is not None:
+    if measured(row).metric is not None:
         allows = f"; the test asks for {limit}" if limit else ""
     mean = "" if effect.percent else "mean "
     return f"Over {people}, the {mean}{effect.name} is {number(value, effect.percent)}{allows}."
 
 
-def _bounds(row: Row, alpha: float | None) -> str:
+def _bounds(row: Row, interval: Sequence[float], alpha: float | None) -> str:
     """The bounds in words: the one that decides the verdict, else both, each at its own risk."""
     percent = effect_of(row).percent
-    low, high = (number(bound, percent) for bound in row["interval"])
+    low, high = (number(bound, percent) for bound in interval)
     what = "the share among" if percent else "the mean over"
     sure = (
         "At the declared error rate" if alpha is None else f"With {100 * (1 - alpha):g}% confidence"
@@ -241,7 +239,7 @@ def _expectation(row: Row) -> str:
 def agreement(row: Row) -> str:
     """How far the answers agree, and how far the recommender agrees with itself."""
     floor, agreed = row.get("floor"), row.get("agreement")
-    if floor is None or agreed is None or row.get("metric") is not None:
+    if floor is None or agreed is None or measured(row).metric is not None:
         return ""
     itself = (
         "it repeats itself exactly when asked the same twice"
@@ -257,9 +255,8 @@ def agreement(row: Row) -> str:
 def counted(row: Row) -> str:
     """How many users were scored, and how many were not, by cause."""
     parts = [f"{row.get('users', 0):,} users scored"]
-    for key, word in (("not_applicable", "not applicable"), ("errors", "failed")):
-        if row.get(key):
-            parts.append(f"{row[key]:,} {word}")
+    missing = (row.get("not_applicable"), "not applicable"), (row.get("errors"), "failed")
+    parts += [f"{users:,} {word}" for users, word in missing if users]
     looks = row.get("looks") or 1
     if looks > 1:
         parts.append(f"asked for in {looks} steps")

@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[train]'")
-pytest.importorskip("safetensors", reason="pip install 'pytest-recsys-mt[train]'")
+from tests.extras import need
+
+need("torch", "safetensors")
 
 
 @pytest.fixture(autouse=True)

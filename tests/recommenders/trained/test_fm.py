@@ -185,7 +185,7 @@ def test_a_genre_speaks_for_a_film_that_nobody_has_seen() -> None:
     [
         (lambda: FM(negatives=0), "fm: negatives must be at least 1, got 0"),
         (lambda: DeepFM(layers=0), "deepfm: layers must be at least 1, got 0"),
-        (lambda: DeepFM(dropout=1.0), "deepfm: dropout is a share from 0 to below 1, got 1.0"),
+        (lambda: DeepFM(dropout=1.0), "deepfm: dropout must be a share from 0 to below 1, got 1.0"),
     ],
 )
 def test_settings_that_make_no_model_are_refused(build: type[FM], problem: str) -> None:

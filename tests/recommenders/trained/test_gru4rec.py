@@ -112,7 +112,7 @@ def test_stretches_cover_every_interaction_and_end_elsewhere_next_time(length: i
         ({"hidden": 0}, "hidden must be at least 1"),
         ({"negatives": 0}, "negatives must be at least 1"),
         ({"length": 0}, "length must be at least 1"),
-        ({"dropout": 1.0}, "dropout is a share from 0 to below 1, got 1.0"),
+        ({"dropout": 1.0}, "dropout must be a share from 0 to below 1, got 1.0"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any], message: str) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.extras import need
+
 TEST = """
 from pytest_recsys_mt import metamorphic
 from pytest_recsys_mt.oracles import same_ranking
@@ -24,7 +26,7 @@ def test_nor_does_a_second_worker_train(source, followup):
 def test_two_workers_train_once_and_a_later_run_loads_without_a_bar(
     pytester: pytest.Pytester, tmp_path: Path
 ) -> None:
-    pytest.importorskip("xdist")
+    need("xdist")
     pytester.makepyfile(TEST)
     seen = []
     for workers in (["-n2"], []):

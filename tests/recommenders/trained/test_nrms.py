@@ -166,8 +166,8 @@ def test_a_score_does_not_depend_on_the_rest_of_the_batch() -> None:
     ("settings", "problem"),
     [
         ({"heads": 0}, "nrms: heads must be at least 1, got 0"),
-        ({"dim": 10}, "nrms: dim must be a multiple of heads, got dim=10, heads=4"),
-        ({"dropout": -0.1}, "nrms: dropout is a share from 0 to below 1, got -0.1"),
+        ({"dim": 10}, "nrms: dim must be a multiple of heads=4, got 10"),
+        ({"dropout": -0.1}, "nrms: dropout must be a share from 0 to below 1, got -0.1"),
     ],
 )
 def test_settings_that_make_no_model_are_refused(settings: dict[str, Any], problem: str) -> None:

@@ -133,8 +133,8 @@ def test_a_stream_that_is_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None
         ({"epochs": 0}, "epochs must be at least 1"),
         ({"threads": 0}, "threads must be at least 1"),
         ({"rate": 0.0}, "rate must be above 0"),
-        ({"decay": -1.0}, "decay must be 0 or more"),
-        ({"patience": -1}, "patience must be 0 or more"),
+        ({"decay": -1.0}, "decay must be at least 0 and finite, got -1.0"),
+        ({"patience": -1}, "patience must be at least 0, got -1"),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(wrong: dict[str, Any], message: str) -> None:

@@ -30,13 +30,13 @@ from pytest_recsys_mt.relations import (
 )
 from pytest_recsys_mt.requests import Item, Request, Scale, World
 from pytest_recsys_mt.verdict import Verdict
+from tests.extras import need
 
-pytest.importorskip("torch", reason="pip install 'pytest-recsys-mt[train]'")
+need("torch")
 
 RING = 30
 USERS = 90
 ENOUGH = 66  # of them, to show that nothing moves by 0.05
-SEQUENCES = {"gru4rec", "sasrec"}
 SMALL = "dim=16&patience=0&epochs=30&batch=32&rate=0.01&length=12"
 
 
@@ -111,7 +111,7 @@ def test_models_of_sequences_break_the_order_of_a_history_and_models_of_sets_can
     asked: Callable[[str], Recsys], name: str
 ) -> None:
     found = verdict(asked(name), reorder_history)
-    if name in SEQUENCES:
+    if resolve(name).ordered:  # type: ignore[union-attr]
         assert found.status == "violated"
     else:
         assert (found.status, found.estimate) == ("holds", 0)

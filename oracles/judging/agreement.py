@@ -1,0 +1,33 @@
+"""Promises about the agreement of two sides' lists, from the arguments of their oracles to a verdict."""
+
+from collections.abc import Callable, Collection
+from functools import partial
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
+from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
+from pytest_recsys_mt.verdict import Verdict
+
+
+def judge_agreement(
+    name: str,
+    source: Answers,
+    followup: Answers,
+    similarity: str,
+    margin: float,
+    *,
+    promise: Promise = "at most",
+    among: Collection[str] = tuple(SIMILARITIES),
+    effects: Callable[..., Effects] = similarity_effects,
+) -> Verdict:
+    """Judge the mean loss of agreement, for the oracle `name`.
+
+    `effects` is called like `similarity_effects`: with the pairs, the context and the `similarity`.
+    """
+    oracle = f"{name}:{similarity}"
+    function = similarity_named(similarity, among)
+    claim = Claim(oracle, promise, share(oracle, "margin", margin))
+    return judge_pair(source, followup, claim, partial(effects, similarity=function))

@@ -1,0 +1,133 @@
+"""What an option of a run is, and how its text is read; `settings` declares them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: ``--recsys-NAME`` and the ini key ``recsys_NAME``.
+
+    Attributes:
+        name: Its name.
+        default: Its value where it is not given.
+        read: From the given text to the value; a `ValueError` says what is needed.
+        help: What it is for.
+        metavar: The kind of its value; ``SPEC`` is a spec of a recommender.
+        on_command_line: Whether it has a switch.
+        in_ini: Whether it has a key in the ini file.
+        repeatable: Whether it may be given again. The value is a tuple then.
+        flag: Whether the switch takes no value.
+        reproduced: Whether the command that reproduces a verdict contains it.
+        asks_report: Whether a run with its switch reports on recommenders, whatever it collects.
+    """
+
+    name: str
+    default: Any
+    read: Callable[[str], Any]
+    help: str
+    metavar: str | None = None
+    on_command_line: bool = True
+    in_ini: bool = True
+    repeatable: bool = False
+    flag: bool = False
+    reproduced: bool = True
+    asks_report: bool = False
+
+    @property
+    def dest(self) -> str:
+        """The attribute of `config.option`, and the ini key."""
+        return f"recsys_{self.name.replace('-', '_')}"
+
+    @property
+    def switch(self) -> str:
+        """The option as the user types it."""
+        return f"--recsys-{self.name}"
+
+
+def setting(*options: Option, make: Callable[..., Any], recorded: bool = False) -> Any:
+    """A field of the settings that options fill.
+
+    Args:
+        *options: The options.
+        make: From their values, in their order, to the value of the field.
+        recorded: Whether answers or verdicts depend on it, so that the record names it.
+    """
+    default = make(*(option.default for option in options))
+    return field(default=default, metadata={"options": options, "make": make, "recorded": recorded})
+
+
+def option(
+    *declared: Any,
+    make: Callable[[Any], Any] = lambda value: value,
+    recorded: bool = False,
+    **more: Any,
+) -> Any:
+    """A field of the settings that one option fills, declared as `Option` is; see `setting`."""
+    return setting(Option(*declared, **more), make=make, recorded=recorded)
+
+
+def _number(kind: type, what: str, fits: Callable[[Any], bool]) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not fits(value):
+            raise ValueError(f"{what} is needed")
+        return value
+
+    return read
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """A reader of whole numbers from `least` up."""
+    return _number(int, f"a whole number from {least}", lambda value: value >= least)
+
+
+def share(low: float, high: float, *, closed: bool = False) -> Callable[[str], float]:
+    """A reader of numbers between `low` and `high`; with `closed`, the ends are allowed."""
+    if closed:
+        what = f"a number from {low:g} to {high:g}"
+        return _number(float, what, lambda value: low <= value <= high)
+    return _number(
+        float, f"a number between {low:g} and {high:g}", lambda value: low < value < high
+    )
+
+
+above_zero = _number(float, "a number above 0", lambda value: 0 < value < float("inf"))
+seconds = _number(float, "a number of seconds from 0", lambda value: 0 <= value < float("inf"))
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """A reader of one of some words."""
+
+    def read(text: str) -> str:
+        if text not in choices:
+            import difflib  # needed only after a typing error
+
+            near = difflib.get_close_matches(text, choices, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"it is one of {', '.join(choices)}{hint}")
+        return text
+
+    return read
+
+
+def switched(text: str) -> bool:
+    """A reader of a flag in the ini file."""
+    values = {"1": True, "true": True, "on": True, "yes": True}
+    values |= {"0": False, "false": False, "off": False, "no": False}
+    if text.casefold() not in values:
+        raise ValueError("it is one of true, false")
+    return values[text.casefold()]
+
+
+def some_text(text: str) -> str:
+    """A reader of non-empty text."""
+    if not text.strip():
+        raise ValueError("it must not be empty")
+    return text

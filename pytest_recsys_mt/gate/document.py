@@ -1,0 +1,246 @@
+"""The record as types: which keys it has and when, and what a row of it measured.
+
+Keys of rows that are not explained here are those of `verdict.Verdict`. Records that older versions
+wrote lack the keys of `EARLIER`, and some others of which readers say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+
+from pytest_recsys_mt.verdict import Allowed, Status
+
+State = Literal[Status, "known", "mended"]
+"""``known``: violated, as the test expects. ``mended``: it holds, though a violation is expected."""
+
+Change = Literal["regressed", "improved", "unchanged", "suspicious", "inconclusive", "ungated"]
+"""``regressed``: worse by more than the margin. ``improved``: better by more than the margin.
+``suspicious``: so much better that a leak is likelier than a better model. ``unchanged``: not worse
+by the margin or more. ``inconclusive``: no other claim holds. ``ungated``: not compared."""
+
+
+class Example(TypedDict):
+    """See `verdict.Example`."""
+
+    user: str
+    source: list[str]
+    followup: list[str]
+    score: NotRequired[float | None]
+    source_kinds: NotRequired[list[str] | None]
+    followup_kinds: NotRequired[list[str] | None]
+    keeps: NotRequired[bool | None]
+
+
+class Row(TypedDict):
+    """One verdict, or the reason why a test made none: then `oracle` is empty.
+
+    The record has the keys in this order.
+
+    Attributes:
+        model: Its recommender; empty for a test that failed before it had one.
+        outcome: Of its test, as pytest counts it; empty until that is known.
+        attempts: How often the test ran.
+        p_holm, p_bh: `p_value` after a correction over the run; None until it is made.
+        shrunk: See `shrunk.plain`.
+        reproduce: The command that makes an unsettled verdict again; else empty.
+        traceback: What users' code raised, in the first failed row of a test.
+        metric, value, threshold: In rows of benchmark tasks only; see `measured`.
+    """
+
+    nodeid: str
+    suite: str
+    relation: str
+    against: str
+    promise: str
+    model: str
+    fingerprint: str | None
+    oracle: str
+    status: Status
+    outcome: str
+    attempts: int
+    expected: Status
+    estimate: float | None
+    interval: list[float] | None
+    floor: float | None
+    agreement: float | None
+    margin: float | None
+    allowed: Allowed | None
+    p_value: float | None
+    p_holm: float | None
+    p_bh: float | None
+    users: int
+    not_applicable: int
+    errors: int
+    looks: int
+    reason: str
+    examples: list[Example]
+    details: dict[str, Any]
+    reach: list[float] | None
+    per_user: dict[str, float]
+    joint: bool
+    approximate: bool
+    shrunk: dict[str, Any] | None
+    reproduce: str
+    traceback: str
+    metric: NotRequired[str]
+    value: NotRequired[float | None]
+    threshold: NotRequired[float | None]
+
+
+EARLIER: Mapping[str, object] = {
+    "promise": "", "expected": "holds", "allowed": None, "reason": "", "details": {}, "shrunk": None,
+    "attempts": 1, "reproduce": "", "traceback": "",
+}  # fmt: skip
+"""What rows of earlier records lack."""
+
+
+class Measured(NamedTuple):
+    """What a row measured: the value of a metric, or an effect, for which `metric` is None."""
+
+    metric: str | None
+    value: float | None
+    limit: float | None
+
+
+def measured(row: Row) -> Measured:
+    """A benchmark task measures a metric against its threshold, a promise an effect against its margin."""
+    metric = row.get("metric")
+    if metric is None:
+        return Measured(None, row.get("estimate"), row.get("margin"))
+    return Measured(metric, row.get("value"), row.get("threshold"))
+
+
+def state_of(row: Row) -> State:
+    """The status of a row, in view of what its test expects."""
+    if row.get("expected") == "violated" and row["status"] in ("violated", "holds"):
+        return "known" if row["status"] == "violated" else "mended"
+    return row["status"]
+
+
+class Changed(TypedDict):
+    """The change of one verdict; see `comparison.Finding`."""
+
+    nodeid: str
+    relation: str
+    oracle: str
+    metric: str | None
+    change: Change
+    worse: float | None
+    interval: list[float] | None
+    levels: list[float] | None
+    margin: float | None
+    p_worse: float | None
+    p_better: float | None
+    p_holm: float | None
+    users: int
+    reason: str
+    suspicious: float | None
+
+
+class Comparison(TypedDict):
+    """One model against another one or, if `baseline` is the path of a record, an earlier one.
+
+    Attributes:
+        refused: Why they cannot be compared; else empty.
+        counts: The number of verdicts by their change.
+        bounds: See `comparison.bounds_of`.
+    """
+
+    model: str
+    against: str
+    baseline: str
+    refused: list[str]
+    counts: dict[str, int]
+    bounds: str
+    results: list[Changed]
+
+
+class Decision(TypedDict):
+    """The gate.
+
+    Attributes:
+        status: ``passed`` only if something was judged, nothing that gates failed, and nothing is
+            missing; else ``failed``.
+        sentence: The status with its reasons.
+        reasons: Why it failed, one text each.
+        violated: Tests whose violation remains after Holm's correction.
+        incomplete: Why the run is partial.
+        ungated: The ``nodeid`` of each row that does not gate, and the ``reason``.
+    """
+
+    status: str
+    sentence: str
+    reasons: list[str]
+    violated: list[str]
+    inconclusive: list[str]
+    incomplete: list[str]
+    ungated: list[dict[str, str]]
+    comparisons: list[Comparison]
+
+
+class Calls(TypedDict):
+    """Distinct calls by their result, and the cost of all attempts of a run.
+
+    ``again`` counts calls that repeated a question to check for changed answers. Their number
+    depends on the times of the questions, so no other count includes them.
+    """
+
+    planned: int
+    cached: int
+    made: int
+    failed: int
+    failed_at_first: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+    usd_at_most: float | None
+    unknown_cost: int
+    cut_off: int
+    again: int
+
+
+class Drift(TypedDict):
+    """What came of asking some users of one recommender again.
+
+    Attributes:
+        users: How many were asked again.
+        changed: How many of them got another answer; None for a stochastic recommender.
+        effect: The mean effect beyond its own noise.
+        seconds: Between the first and the last answer.
+        drifted: Whether answers changed.
+        reason: Why the gate fails then; else empty.
+    """
+
+    model: str
+    users: int
+    changed: int | None
+    effect: float
+    seconds: float | None
+    drifted: bool
+    reason: str
+
+
+class Facts(TypedDict):
+    """The record before the gate decides."""
+
+    schema: str
+    version: str
+    models: list[str]
+    data: str
+    data_digest: str | None
+    seed: int
+    settings: Mapping[str, Any]
+    environment: dict[str, str]
+    time: dict[str, object]
+    calls: Calls
+    drift: list[Drift]
+    results: list[Row]
+    dimensions: dict[str, dict[str, dict[str, Any]]]
+    digests: dict[str, str]
+
+
+class Document(Facts):
+    """The record."""
+
+    gate: Decision

@@ -1,0 +1,148 @@
+"""What the text models of transformers share: their arguments, their identity, how answers come."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from pytest_recsys_mt import specs
+from pytest_recsys_mt.llm.local import hf_source
+from pytest_recsys_mt.llm.local.exactness import exactly
+from pytest_recsys_mt.llm.local.hf_network import DeviceMap, DType, LocalNetwork
+from pytest_recsys_mt.llm.local.hf_source import quietly
+from pytest_recsys_mt.requests import Completion, Prompt, Usage
+from pytest_recsys_mt.sanitize import one_line
+
+Network = TypeVar("Network", bound=LocalNetwork)
+
+
+class HFTextModel(ABC, Generic[Network]):
+    """Base of the text models of transformers.
+
+    The arguments are those of `HFModel`, and `network` is the class of the weights.
+
+    Attributes:
+        reads_images: Whether it is the class of the specs with ``images=true``.
+
+    Raises:
+        RecommenderError: If an argument is out of range, or there is no such file.
+    """
+
+    reads_images: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        network: type[Network],
+        max_tokens: int,
+        dtype: DType,
+        device: str,
+        device_map: DeviceMap | None,
+        exact: bool,
+        trust_remote_code: bool,
+    ) -> None:
+        fits = not exact or dtype in ("auto", "float32")
+        specs.check(
+            "hf",
+            ("model", model, bool(model.strip()), "a folder, a .gguf file or a Hub repository"),
+            ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
+            ("dtype", dtype, fits, "float32 for exact answers"),
+        )
+        self.max_tokens = max_tokens
+        self.exact = exact
+        self._trust_remote_code = trust_remote_code
+        self._source = hf_source.find(model, trust_remote_code=trust_remote_code)
+        self._local = network(
+            self._source, "float32" if exact else dtype, device, device_map, trust_remote_code
+        )
+
+    @classmethod
+    def from_spec(cls, spec: str, *, exact: bool = False) -> Self:
+        """The model in ``hf:PATH_OR_ID[@REVISION]?max_tokens=64``.
+
+        Args:
+            spec: As above.
+            exact: The value of `exact` if the spec does not set it.
+
+        Raises:
+            RecommenderError: If a parameter is unknown, a value is out of range, or there is no
+                such file.
+        """
+        target, given = specs.split(spec)
+        if cls.reads_images:
+            given.pop("images", None)
+        if exact:
+            given.setdefault("exact", "true")
+        model: Self = specs.build(partial(cls, target.removeprefix("hf:")), given, spec)
+        return model
+
+    @property
+    def name(self) -> str:
+        """Its name in reports."""
+        return f"hf:{self._source.name}"
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Everything besides the prompt that an answer depends on, as plain JSON data.
+
+        The content of its files identifies a local model, its commit a model of the Hub.
+        """
+        return {
+            "provider": "hf",
+            "model": self._source.identity,
+            "dtype": self._local.dtype,
+            "device": self._local.placement,
+            "engine": [f"{p} {importlib.metadata.version(p)}" for p in ("transformers", "torch")],
+            "trust_remote_code": self._trust_remote_code,
+            **self._own_identity(),
+        }
+
+    @abstractmethod
+    def _own_identity(self) -> dict[str, object]:
+        """What else its answers depend on."""
+
+    @abstractmethod
+    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[tuple[int, Completion]]:
+        """Yield each prompt's position with its answer, in any order.
+
+        Raises:
+            RecommenderError: If the model cannot be loaded.
+        """
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        """Answers in the order of the prompts; a failed one is a `Completion` with an error.
+
+        Raises:
+            RecommenderError: If the model cannot be loaded.
+        """
+        answers = dict(self.complete_each(prompts))
+        return [answers[index] for index in range(len(prompts))]
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Settings for computing; they must not persist while a generator waits for its reader."""
+        hf_source.library()
+        import torch
+
+        with torch.inference_mode(), quietly(), exactly(self.exact):
+            yield
+
+    def _answered(self, text: str, usage: Usage, over: bool) -> Completion:
+        """An answer; `over` says whether the model ended it."""
+        wrong = None if text else "the model wrote nothing"
+        return Completion(text or None, usage, "stop" if over else "length", self.name, error=wrong)
+
+    def _too_long(self, prompt: str, answer: int) -> Completion:
+        return Completion(
+            None,
+            error=f"the prompt has {prompt}, and {self.name} reads "
+            f"{self._local.context} with the answer's {answer}",
+        )
+
+    def _failed(self, error: Exception) -> Completion:
+        return Completion(None, error=f"generation failed: {one_line(str(error))[:200]}")

@@ -45,7 +45,7 @@ class Rehearsal:
         self._go_on()
         while self._wanted:
             asked = max(self._wanted, key=lambda each: len(self._wanted[each]))
-            subject, calls = self._subjects[asked], list(self._wanted.pop(asked).values())
+            subject, calls = self._subjects[asked], self._taken(asked)
             if not self._executor.affords(subject, calls):
                 return  # the tests in their order get what is left
             self._sent.update(call.key for call in calls)
@@ -59,9 +59,13 @@ class Rehearsal:
     def _then(self, asked: int, keys: Sequence[str]) -> list[Call]:
         self._arrived(keys)
         self._go_on()
-        calls = list(self._wanted.pop(asked, {}).values())
+        calls = self._taken(asked)
         self._sent.update(call.key for call in calls)
         return calls
+
+    def _taken(self, asked: int) -> list[Call]:
+        """The calls that bodies wait for, in a random order, so that a change during the run affects all alike."""
+        return sorted(self._wanted.pop(asked, {}).values(), key=lambda call: call.key)
 
     def _arrived(self, keys: Sequence[str]) -> None:
         """Make ready the bodies that wait for no other answer."""

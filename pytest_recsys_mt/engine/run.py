@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -144,15 +144,16 @@ class Run:
         self._begun.add(what)
         return True
 
-    def first_to(self, what: Hashable) -> bool:
-        """True for the first of all workers that asks for `what`."""
+    @contextlib.contextmanager
+    def once(self, what: Hashable) -> Iterator[bool]:
+        """True for the first of all workers; the others wait until it has left."""
+        name = hashlib.sha256(repr(what).encode()).hexdigest()[:16]
         path = account(self.settings.cache, self._name)
-        digest = hashlib.sha256(repr(what).encode()).hexdigest()[:16]
-        try:
-            path.with_name(f"{path.stem}-{digest}").open("x").close()
-        except OSError:  # another worker was first, or the folder takes no more
-            return False
-        return True
+        with self.cache.lock(f"{path.stem} {name}"):
+            mark = path.with_name(f"{path.stem}-{name}")
+            first = not mark.exists()
+            mark.touch(mode=0o600)
+            yield first
 
     def runner(self, recommender: object, name: str, design: Design, fixture: str = "") -> Runner:
         """The runner of one recommender and one design; the same object every time."""

@@ -62,7 +62,7 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     on_worker = hasattr(item.config, "workerinput")
     if not subject.durable and (on_worker or not subject.reads_text):
         return 0.0
-    if run.settings.mode == "replay" or (on_worker and not run.first_to(key)):
+    if run.settings.mode == "replay":
         return 0.0
     began = time.perf_counter()
     option = item.config.option
@@ -77,8 +77,10 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
             bodies.append(_rehearsed(other, recsys, run))
         elif asks_two_sides(other):
             bodies.append(_first_look(other, recsys, run))
-    with contextlib.suppress(RecsysError), run.roster.unchanged():
-        Rehearsal(run.executor, bodies).run()
+    alone = run.once(key) if on_worker else contextlib.nullcontext(True)
+    with contextlib.suppress(RecsysError), run.roster.unchanged(), alone as first:
+        if first:
+            Rehearsal(run.executor, bodies).run()
     return time.perf_counter() - began
 
 

@@ -40,7 +40,7 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     name, fixture = run.roster.name_of(recommender, recommender_of(request.node))
     design = design_of(request.node, run.settings.design)
     running.model = name
-    known = request.node.stash.get(REHEARSED, None)
+    known: Recsys | None = request.node.stash.get(REHEARSED, None)
     if known is not None:  # for the first attempt at the test
         del request.node.stash[REHEARSED]
     if known is None or not known.heard_by(running.report):

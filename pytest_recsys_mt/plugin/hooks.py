@@ -119,6 +119,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "the options (--recsys-prompt wins over a prompt)",
     )
     config.addinivalue_line("markers", f"{THOROUGH}: it makes many calls; see --recsys-effort")
+    config.addinivalue_line(
+        "markers", "recsys_once: its body must not be run before the test to see what it will ask"
+    )
     if settings.plan:
         from pytest_recsys_mt.plugin.planning import Planning
 

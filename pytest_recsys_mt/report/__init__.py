@@ -59,6 +59,7 @@ def finish(
             carried["planned"],
             carried["data_digest"],
             carried["requests"],
+            carried["ahead"],
         )
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     junit = config.getoption("xmlpath", None)

@@ -113,6 +113,7 @@ class Record:
         self._rows: list[Row] = []
         self._calls: dict[str, list[Counted]] = {}
         self._planned: set[str] = set()
+        self.ahead = 0.0
         self._document: Document | None = None
 
     def judge(self, rows: Iterable[Row]) -> None:
@@ -125,6 +126,7 @@ class Record:
         planned: Iterable[str] = (),
         data_digest: str = "",
         requests: str = "",
+        ahead: float = 0.0,
     ) -> None:
         """Add the contents of one test report other than verdicts.
 
@@ -133,7 +135,9 @@ class Record:
             planned: Keys of calls that were not sent, because a verdict was clear before.
             data_digest: Digest of the data it used, if any.
             requests: Digest of the requests of all sampled users, if any.
+            ahead: Seconds for which it asked what other tests wait for.
         """
+        self.ahead += ahead
         self._requests.update(filter(None, [requests]))
         self._data_digest = self._data_digest or data_digest
         self._planned.update(planned, calls)

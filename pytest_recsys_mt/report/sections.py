@@ -88,6 +88,7 @@ def attach(
         "planned": running.unasked(),
         "data_digest": "" if run is None else run.data_digest,
         "requests": _requests(running, run),
+        "ahead": running.ahead,
     }
     if report.failed:
         if run is not None:

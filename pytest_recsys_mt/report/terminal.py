@@ -63,7 +63,8 @@ def summarise(reporter: Any, record: Record) -> None:
             reporter.write_line(f"{APPROXIMATE} approximate: bounds whose error rate is not proven")
     document = record.document()
     calls = document["calls"]
-    for line in textwrap.wrap(_spent(calls), 79, subsequent_indent="    "):
+    ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
+    for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):
         reporter.write_line(line)
     gate = document["gate"]
     for comparison in gate["comparisons"]:

@@ -1,5 +1,7 @@
-"""The first look of all selected tests is asked as one batch, before the first test."""
+"""What the selected tests wait for is asked together, before the first test."""
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,147 @@ def test_what_only_one_process_keeps_is_asked_when_it_is_needed(project: pytest.
 
 def test_what_a_limit_cannot_pay_for_is_not_asked_ahead(project: pytest.Pytester) -> None:
     assert batches(project, "Lasting", f"--recsys-max-calls={FIRST - 1}")[0] == 20 * 2 * 2
+
+
+STEPS = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import reorder_history, scale_ratings, shift_ratings, truncate_history
+
+@metamorphic(scale_ratings(2), shift_ratings(1), reorder_history)
+def test_it(source, followup):
+    assert same_ranking(source, followup, margin=0.07)
+
+def test_chain(recsys):
+    full, short = recsys.run(), recsys.run(truncate_history(3))
+    assert same_ranking(full, short, margin=0.07)
+    assert same_ranking(recsys.using(k=5).run(), recsys.using(k=5).run(truncate_history(3)), margin=0.07)
+"""
+
+
+def verdicts(project: pytest.Pytester, *arguments: str) -> tuple[list[int], list[object]]:
+    record = project.path / "record.json"
+    asked = batches(project, "Lasting", f"--recsys-json={record}", "--recsys-users=120", *arguments)
+    document = json.loads(record.read_text())
+    rows, made = document["results"], document["calls"]["made"]
+    return asked, [
+        made,
+        *(
+            {key: value for key, value in row.items() if key not in ("reproduce", "outcome")}
+            for row in rows
+        ),
+    ]
+
+
+def test_every_step_of_all_tests_is_sent_together_and_nothing_else_changes(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(test_it=STEPS)
+    apart, expected = verdicts(project, "--maxfail=9", "--recsys-cache=apart")
+    together, found = verdicts(project, "--recsys-cache=together")
+    assert found == expected
+    looks = [row["looks"] for row in found[1:]]  # type: ignore[index]
+    chain = [row["looks"] for row in found[1:] if "test_chain" in row["nodeid"]]  # type: ignore[index]
+    assert max(looks) > 4
+    assert len(together) <= sum(chain) + 2, "those of the longest test, one by one"
+    assert len(apart) > 2 * len(together)
+
+
+ONCE = """
+import logging, pathlib, random, unittest, warnings
+import pytest
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings
+
+def seen(name):
+    with pathlib.Path("bodies.log").open("a") as log:
+        log.write(name + "\\n")
+
+@pytest.fixture
+def mine():
+    return 1
+
+@metamorphic(scale_ratings(2))
+def test_plain(source, followup):
+    seen("plain")
+    print("said once")
+    logging.warning("logged once")
+    warnings.warn("warned once")
+    assert same_ranking(source, followup, margin=0.2)
+
+@metamorphic(scale_ratings(2))
+def test_with_a_fixture(source, followup, mine):
+    seen("fixture")
+    same_ranking(source, followup, margin=0.2)
+
+@pytest.mark.recsys_once
+@metamorphic(scale_ratings(2))
+def test_marked(source, followup):
+    seen("marked")
+    same_ranking(source, followup, margin=0.2)
+
+class TestStateful:
+    calls = 0
+
+    @metamorphic(scale_ratings(2))
+    def test_own_state(self, source, followup):
+        assert not self.calls, "an instance of its own"
+        self.calls += 1
+        seen("instance")
+        same_ranking(source, followup, margin=0.2)
+
+class TestSetUp:
+    def setup_method(self):
+        self.ready = True
+
+    @metamorphic(scale_ratings(2))
+    def test_set_up(self, source, followup):
+        seen("set up")
+        assert self.ready
+        same_ranking(source, followup, margin=0.2)
+
+@pytest.mark.parametrize("margin", [0.2])
+def test_parameter(recsys, margin):
+    seen("parameter")
+    random.seed(1)
+    same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=margin)
+
+def test_greedy(recsys):
+    seen("greedy")
+    try:
+        same_ranking(recsys.run(), recsys.run(scale_ratings(3)), margin=0.2)
+    except Exception:
+        assert False, "nothing that a body catches"
+"""
+
+
+@pytest.mark.parametrize("arguments", [[], ["-x"], ["--pdb"]], ids=" ".join)
+def test_only_bodies_that_may_run_twice_are_run_ahead(
+    project: pytest.Pytester, arguments: list[str]
+) -> None:
+    project.makepyfile(test_it=ONCE)
+    result = project.runpytest_inprocess(
+        "--recsys-model=models.py:Lasting", "--recsys-users=30", "-p", "no:cacheprovider",
+        f"--recsys-cache={project.path / 'cache'}", "-rA", "-W", "default", *arguments,
+    )  # fmt: skip
+    result.assert_outcomes(passed=7, warnings=1)
+    bodies = Counter((project.path / "bodies.log").read_text().splitlines())
+    again = {name for name, times in bodies.items() if times > 1}
+    assert again == (set() if arguments else {"plain", "instance", "parameter", "greedy"})
+    output = result.stdout.str()
+    for text in ("said once", "logged once", "UserWarning: warned once"):
+        assert output.count(text) == 1
+
+
+def test_what_a_body_finds_of_the_recommender_is_found_by_its_test(
+    project: pytest.Pytester,
+) -> None:
+    """A recommender that is not as deterministic as it says is found by the first test, not before it."""
+    project.makepyfile(
+        models=MODELS.replace('fingerprint = "1"', "fingerprint = '1'; deterministic = True")
+    )
+    project.makepyfile(test_it=STEPS.replace("assert same", "same"))
+    _, apart = verdicts(project, "--maxfail=9", "--recsys-cache=apart")
+    _, together = verdicts(project, "--recsys-cache=together")
+    assert together[1:] == apart[1:], "which may ask more, when less noise was expected"

@@ -14,7 +14,7 @@ from tests.extras import need
 from tests.models import tiny
 from tests.plugin.conftest import record_of
 
-need("torch", "transformers")
+need("transformers", "torch")
 
 import torch
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.plan import PlannedTest
 from pytest_recsys_mt.engine.questions import interleaved
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.running import RunningTest
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin.items import asks_two_sides, design_of, recommender_of, suite_of
 

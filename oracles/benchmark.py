@@ -16,7 +16,7 @@ from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects
-from pytest_recsys_mt.oracles.judging.judge import judge_sample
+from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 
@@ -105,7 +105,7 @@ def _judge(
         seen.append(measured)
         return measured
 
-    verdict = judge_sample(answers, claim, measure)
+    verdict = assess(answers, claim, measure)
     value = verdict.estimate
     if value is None and len(seen[-1].effect):  # There is a value even without an interval.
         value = float(seen[-1].effect.mean())

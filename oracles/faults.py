@@ -98,8 +98,7 @@ def _judge(
         return _fault_rate(sample, context, faulty, silence_counts)
 
     claim = Claim(oracle, "at most", share(oracle, "margin", margin))
-    verdict = judge_sample(answers, claim, measure)
-    return answers.context.report(verdict)
+    return judge_sample(answers, claim, measure)
 
 
 def _fault_rate(

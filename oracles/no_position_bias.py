@@ -12,7 +12,7 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted
-from pytest_recsys_mt.oracles.judging.judge import judge_sample
+from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
@@ -58,7 +58,7 @@ def no_position_bias(
         seen.append(_found(sample, named, groups))
         return seen[-1].effects(groups)
 
-    verdict = judge_sample(answers, claim, measure)
+    verdict = assess(answers, claim, measure)
     if verdict.interval is not None and verdict.estimate is not None:
         verdict = _tested(verdict, seen[-1], answers.context.alpha, margin)
     return answers.context.report(verdict)

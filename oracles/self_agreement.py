@@ -13,7 +13,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     counted,
     encode,
 )
-from pytest_recsys_mt.oracles.judging.judge import judge_sample
+from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain
 from pytest_recsys_mt.verdict import Verdict
@@ -42,9 +42,7 @@ def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float =
     metric = f"self_agreement:{similarity}"
     function = similarity_named(similarity)
     claim = Claim(metric, "at least", share(metric, "threshold", threshold))
-    verdict = judge_sample(
-        answers, claim, lambda sample, context: _agreements(sample, context, function)
-    )
+    verdict = assess(answers, claim, lambda sample, context: _agreements(sample, context, function))
     return answers.context.report(
         dataclasses.replace(
             verdict,

@@ -113,7 +113,24 @@ def judge_sample(
         measure: Returns the effect of each user.
 
     Returns:
-        The verdict, not reported yet.
+        The verdict, reported to the context.
+
+    Raises:
+        OracleError: If `answers` are not answers of a run.
+    """
+    verdict = assess(answers, claim, measure)
+    return answers.context.report(verdict)
+
+
+def assess(
+    answers: Answers, claim: Claim, measure: Callable[[Sample, Context], Effects]
+) -> Verdict:
+    """Judge a claim as `judge_sample` does, but do not report it: the caller adds to the verdict.
+
+    Args:
+        answers: Answers of either side.
+        claim: What to judge.
+        measure: Returns the effect of each user.
 
     Raises:
         OracleError: If `answers` are not answers of a run.

@@ -24,7 +24,7 @@ class Bench:
     Attributes:
         deterministic: Whether the judge declares that it always judges alike.
         apart: Whether the judge declares that it judges each aspect separately.
-        verdicts: Verdicts on the judge itself, by what was tested; see `promises`.
+        verdicts: Verdicts on the judge itself, by what was tested; see `judge_promises`.
     """
 
     def __init__(self, judge: Judge, name: str, failures: Failures | None = None) -> None:

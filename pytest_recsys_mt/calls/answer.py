@@ -30,7 +30,7 @@ class Answer(TypedDict, total=False):
         model: The model that says it answered.
         system_fingerprint: Its version, as it says.
         asked: When the batch of the call began, in Unix seconds.
-        run: The run that asked, of an answer that this run alone can use.
+        run: The run that asked: its answer counts as made, not as cached.
     """
 
     error: str

@@ -1,4 +1,4 @@
-"""What calls cost: the facts of each call, and what the run may still spend."""
+"""What each call cost, and whether the limits of the run allow further ones."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.requests import is_cut_off
 
 State = Literal["made", "cached", "failed"]
+"""Whether a call was answered in this run, by an earlier one, or not at all."""
 
 RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
 """If workers disagree on the state of a call, the state of the highest rank counts for the run."""

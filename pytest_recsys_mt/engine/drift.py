@@ -1,6 +1,6 @@
 """Checks whether a recommender's answers changed during the run: asks some users again at the end.
 
-Relations have their own guard (`oracles.together`); this module reports such a change as drift.
+Relations have their own guard (`oracles.judging.together`); this module reports such a change as drift.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class PlannedTest:
     def first_users(self) -> list[tuple[int, Call]]:
         """The calls of the first users, whom every test asks, with the positions of their cases.
 
-        None if the follow-up is not asked together with others.
+        Empty if the follow-up is not asked together with others.
         """
         if self._followup.asked != "together":
             return []

@@ -17,8 +17,17 @@ from pytest_recsys_mt.sanitize import one_line
 READABLE = ("recsys-mt/1", "recsys-mt/2")
 """Readable schemas of records."""
 
-MATTERS = ("users", "history", "candidates", "k", "replicates", "rated_above", "prompt", "exact")
-"""Settings that the values of users depend on."""
+_INDIFFERENT = {"alpha", "error_limit", "inconclusive", "mode", "past"}
+"""Recorded settings that are no options, or that no value of a user depends on."""
+
+
+def options_of(document: Facts) -> dict[str, object]:
+    """The options of a record that the values of users depend on, as they are typed."""
+    return {
+        f"--recsys-{name.replace('_', '-')}": value
+        for name, value in document["settings"].items()
+        if name not in _INDIFFERENT
+    }
 
 
 def read(path: Path) -> Document:
@@ -151,7 +160,7 @@ def differences(old: Facts, new: Facts) -> list[str]:
         old: The baseline.
         new: The record of this run.
     """
-    found = []
+    found, before = [], options_of(old)
     for name, was, now in (
         ("data", old.get("data_digest"), new.get("data_digest")),
         ("seed", old.get("seed"), new.get("seed")),
@@ -162,11 +171,8 @@ def differences(old: Facts, new: Facts) -> list[str]:
             else []
         ),
         ("past of users", old["settings"].get("past"), new["settings"].get("past")),
-        *(
-            (f"--recsys-{name}", old["settings"].get(name), new["settings"].get(name))
-            for name in MATTERS
-            if name in new["settings"]
-        ),
+        # Earlier versions recorded fewer.
+        *((name, before[name], value) for name, value in options_of(new).items() if name in before),
     ):
         if was != now:
             found.append(f"other {name}: {_short(was)} in the baseline, {_short(now)} in this run")

@@ -1,6 +1,6 @@
 """Monitors a row of nightly records: did a promise break on any night, with one error rate for all?
 
-The monitor bets on users (`oracles.breaks`). If users are fresh every night, it bets that the mean
+The monitor bets on users (`oracles.statistics.breaks`). If users are fresh every night, it bets that the mean
 of a verdict is beyond its margin; each user counts once, on the first night. If the same users are
 asked every night, this bet would count their peculiarities again and again. So it bets that their
 mean is farther beyond their own earlier values than a tolerance allows.
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.gate.baseline import MATTERS, is_number, record_in
+from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
 from pytest_recsys_mt.gate.comparison import address, name_of_row
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.policy import MARGIN
@@ -34,8 +34,6 @@ PROMISES = ("at most", "at least", "within")
 
 CHOSEN = "monotone"
 """An oracle whose values are of a step that the answers chose: no bet on its users is fair."""
-
-SETTINGS = tuple(f"--recsys-{name}" for name in MATTERS if name != "users")
 
 
 @dataclass(frozen=True)
@@ -208,21 +206,20 @@ def _margin(row: Row) -> float | None:
 
 
 def _terms(document: Document, row: Row) -> dict[str, Any]:
-    return {
+    terms = {
         "similarity or score": row["oracle"],
         "promise": row["allowed"],
         "margin": _margin(row),
         "model version": row.get("fingerprint"),
-        **{name: document["settings"].get(name.removeprefix("--recsys-")) for name in SETTINGS},
+        **{name: value for name, value in options_of(document).items() if name != "--recsys-users"},
     }
+    return {name: value for name, value in terms.items() if value is not None}
 
 
 def _differs(old: Mapping[str, object], new: Mapping[str, object]) -> str:
     """The first of the terms that differs, in words."""
-    name = next(name for name in new if old[name] != new[name])
-    now, was = (
-        "none" if terms[name] is None else one_line(str(terms[name]))[:24] for terms in (new, old)
-    )
+    name = next(name for name in {**old, **new} if old.get(name) != new.get(name))
+    now, was = (one_line(str(terms.get(name, "none")))[:24] for terms in (new, old))
     return f"{name} {now}, before {was}"
 
 

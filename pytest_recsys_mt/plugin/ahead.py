@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt.calls.executor import Waiting
+from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.plan import PlannedTest
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.rehearsal import Body, Rehearsal
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.running import RunningTest
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin.items import (
     asks_two_sides,

@@ -65,8 +65,8 @@ from pytest_recsys_mt.plugin.state import (
 from pytest_recsys_mt.redaction import redact_report
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.ledger import RunningTest
     from pytest_recsys_mt.engine.recsys import Recsys
-    from pytest_recsys_mt.engine.running import RunningTest
 
 __all__ = [
     "recommender",

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.plan import Plan, PlannedTest, UnplannedTest
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.running import RunningTest
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, suite_of
 

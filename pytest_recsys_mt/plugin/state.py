@@ -11,9 +11,9 @@ from pytest_recsys_mt.metamorphic import MARK
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.progress import Progress
     from pytest_recsys_mt.engine.drift import Again
+    from pytest_recsys_mt.engine.ledger import RunningTest
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.engine.run import Run
-    from pytest_recsys_mt.engine.running import RunningTest
     from pytest_recsys_mt.engine.settings import Settings
     from pytest_recsys_mt.gate.document import Document
     from pytest_recsys_mt.plugin.interruptions import Interruptions
@@ -66,7 +66,7 @@ def begin_test(item: pytest.Item) -> None:
 def running_test_of(item: pytest.Item) -> RunningTest:
     """The verdicts of one test; made when the test first needs them."""
     if RUNNING_TEST not in item.stash:
-        from pytest_recsys_mt.engine.running import RunningTest
+        from pytest_recsys_mt.engine.ledger import RunningTest
 
         settings = item.config.stash[SETTINGS]
         parameters = getattr(getattr(item, "callspec", None), "params", {})

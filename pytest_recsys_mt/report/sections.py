@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.running import RunningTest
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.policy import Policy

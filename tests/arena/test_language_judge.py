@@ -55,6 +55,7 @@ def test_only_names_that_are_given_are_shown() -> None:
     named = Comparison(REQUEST, (HEAT,), (CLICK,), names=("Best", ""))
     assert "List A, by Best:\n1. Heat" in text_of(comparison_prompt(named, "", "lines"))
     assert ", by" not in text_of(comparison_prompt(COMPARISON, "", "lines"))
+    assert (named.turned.a, named.turned.names) == ((CLICK,), ("", "Best"))
 
 
 def test_a_title_cannot_break_out_of_its_line() -> None:

@@ -8,20 +8,32 @@ import sqlite3
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import key_of
+from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.limits import Budget, Limits
+from pytest_recsys_mt.calls.subject import TextSubject, subject
 from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.requests import Completion, Message, Prompt
 
 CALL = {"model": {"name": "m"}, "messages": [["user", "which film?"]], "replicate": 0}
 KEY = key_of(CALL)
 LOCK = hashlib.sha256(b"m").hexdigest()[:16]
 ANSWER = {"text": "Alien \ud800 \x1b[31m", "usage": [3, 4]}
+
+
+class Echo:
+    """Says the last message."""
+
+    fingerprint = "echo"
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [Completion(prompt.messages[-1].content) for prompt in prompts]
 
 
 @pytest.fixture
@@ -230,6 +242,23 @@ def test_what_was_put_together_is_there_together(folder: Path) -> None:
     look()
     cache.close()
     assert seen == [None, ANSWER]
+
+
+def test_a_disk_that_fills_up_within_a_batch_keeps_what_it_can(
+    cache: AnswerCache, folder: Path
+) -> None:
+    with rows(folder) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON Cache WHEN (SELECT COUNT(*) FROM Cache) > 1 BEGIN "
+            "SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+    connection.close()
+    asked = subject(Echo(), "echo", "person")
+    assert isinstance(asked, TextSubject)
+    calls = [asked.prompt_call(Prompt((Message("user", str(n)),)), 0) for n in range(4)]
+    with pytest.warns(UserWarning, match="2 answers of echo are kept for this run only"):
+        Executor(cache, "auto", "run").execute(asked, calls)
+    assert [cache.get(call.key) is not None for call in calls] == [True, True, False, False]
 
 
 def test_a_read_only_database_says_what_to_do(folder: Path) -> None:

@@ -39,7 +39,7 @@ def smollm_gguf() -> Path:
 
 def smollm_folder() -> Path:
     """The same model as a plain folder, converted once a machine."""
-    need("torch", "transformers", "gguf")
+    need("transformers", "gguf", "torch")
     from pytest_recsys_mt.llm.local.weights import plain_folder
 
     cache = USER_CACHE / "pytest-recsys-mt" / "gguf"

@@ -23,7 +23,7 @@ TEMPLATE = (
 
 def save(folder: Path, template: str | None = TEMPLATE) -> Path:
     """A LLaVA of a few thousand weights, drawn from a seed, with its processor."""
-    need("torch", "transformers")
+    need("transformers", "torch")
     import torch
     from transformers import (
         AutoModelForImageTextToText,

@@ -14,7 +14,7 @@ from tests.extras import need
 from tests.models import tiny
 from tests.plugin.conftest import record_of
 
-need("torch", "transformers")
+need("transformers", "torch")
 
 import torch
 
@@ -188,6 +188,40 @@ def test_an_answer_ends_with_the_line_of_its_last_entry(
     assert [how.decode(row) for row in rows] == [expected, "Up\nHeat\n"]
     # The row that has ended left the batch.
     assert (script.widths[0], script.widths[-1]) == (2, 1)
+
+
+class Dice(Script):
+    """Rows without a text of their own go on with anything."""
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__(*answers)
+        self.rows = [
+            row if answer else [0] * 99 for row, answer in zip(self.rows, answers, strict=True)
+        ]
+
+    @property
+    def logits(self):  # type: ignore[no-untyped-def]
+        sure = [1e4 if row[0] else 0.0 for row in self.rows]
+        return super().logits * torch.tensor(sure)[:, None]
+
+
+def test_a_row_keeps_its_draws_when_others_have_ended(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    how = decoding.Writing(20, frozenset({2}), tiny.tokenizer().decode, temperature=1.0)
+    network = model(folder)._local.network
+
+    def written(*rows: tuple[str, int]) -> list[list[int]]:
+        texts, seeds = zip(*rows, strict=True)
+        monkeypatch.setattr(decoding, "read", lambda *_: Dice(*texts))
+        members = tuple(range(len(rows)))
+        none = [None for _ in rows]
+        return decoding.write(network, [() for _ in rows], (Group(0, members),), seeds, none, how)
+
+    *_, among = written(("Up", 1), ("Heat", 2), ("", 3))
+    (alone,) = written(("", 3))
+    assert among == alone
+    assert len(among) == 20
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma3_text"])

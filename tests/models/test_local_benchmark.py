@@ -7,7 +7,7 @@ import pytest
 from tests.extras import need
 from tests.models import tiny
 
-need("torch", "transformers")
+need("transformers", "torch")
 
 from benchmarks import local_llm
 from pytest_recsys_mt.llm.local.hf_model import HFModel

@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 
 from tests.extras import need
 
-need("torch", "transformers")
+need("transformers", "torch")
 
 import torch
 

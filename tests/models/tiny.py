@@ -29,7 +29,7 @@ def save(folder: Path, kind: str = "llama", seed: int = 0, **sizes: Any) -> Path
         seed: Of the weights.
         sizes: Of the configuration, where they differ from the small ones.
     """
-    need("torch", "transformers")
+    need("transformers", "torch")
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 

@@ -16,7 +16,7 @@ BATCH_TOKENS = {"cpu": 16_384, "cuda": 65_536}
 """Most tokens of a batch, including answers, by kind of device; others count as a CPU."""
 
 SCORING = "sum of token log-probabilities"
-"""The score that orders the choices of a question; see `choices.log_probabilities`."""
+"""The score that orders the choices of a question; see `fixed_answers.log_probabilities`."""
 
 
 class HFModel(HFTextModel[LocalNetwork]):

@@ -1,4 +1,4 @@
-"""One running test: its verdicts, and what they mean for its outcome."""
+"""The ledger of a running test: its verdicts, and what they mean for its outcome."""
 
 from __future__ import annotations
 

@@ -148,9 +148,11 @@ def test_a_call_that_failed_is_no_empty_answer(check: Any) -> None:
 def test_equal_requests_are_put_once(check: Any) -> None:
     test = """
     import faulty
+    import pytest
     from hypothesis import find
     from pytest_recsys_mt.strategies import requests
 
+    @pytest.mark.recsys_once
     def test_it(recsys):
         request = find(requests(), lambda request: len(request.candidates) > 3)
         one, two = recsys.ask(request, request)

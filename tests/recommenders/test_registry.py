@@ -361,3 +361,12 @@ def test_a_module_in_the_current_folder_is_found(
     assert describe(resolve("corner_shop:Ranker")) == "corner_shop:Ranker"
     assert sys.path[-1] == str(tmp_path)
     del sys.modules["corner_shop"]
+
+
+def test_a_dot_in_place_of_the_colon_is_no_language_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop_of_mine.py").write_text("class Newest: ...\n")
+    with pytest.raises(RecommenderError, match=r"did you mean 'shop_of_mine:Newest', the object"):
+        resolve("shop_of_mine.Newest")

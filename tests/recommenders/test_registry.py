@@ -280,9 +280,9 @@ def test_two_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
         ("xyz", "has no 'xyz'; did you mean 'Ranker' or 'Writer' or 'Needy' or 'ready'"),
         (
             "Shelf",
-            "gives a Shelf with neither 'recommend\\(requests\\)' nor 'complete\\(prompts\\)'",
+            "of class Shelf; it has neither recommend\\(requests\\) nor complete\\(prompts\\)",
         ),
-        ("nothing", "gives a int with neither"),
+        ("nothing", "of class int; it has neither"),
         ("Needy", "needs a value for 'size'"),
         ("broken", "cannot be built: OSError: no weights here"),
         ("ready?size=3", "built already, so it takes no parameters \\('size'\\)"),

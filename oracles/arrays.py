@@ -1,5 +1,7 @@
 """Names for the types of arrays that oracles work on."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,6 +5,8 @@ Source:
     tables use. Accuracy is first averaged over users and then transformed.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import math
 from functools import partial

@@ -1,5 +1,7 @@
 """The wanted candidate must be found equally often at every place."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence

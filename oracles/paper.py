@@ -7,6 +7,8 @@ procedure has two faults. Its unit is the run, so with enough runs any differenc
 p-value above alpha shows nothing. `same_ranking` fixes both.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import math
 from collections import Counter

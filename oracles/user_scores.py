@@ -1,5 +1,7 @@
 """One score per user, for tests of two recommenders on the same users."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,5 +1,7 @@
 """The answers must stay within the recommender's own noise: they may vary less, but must not move."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Literal
 

@@ -75,7 +75,7 @@ def name_of(transformation: object) -> str:
     if getattr(returned, "__name__", returned) == "Transformation":
         made = getattr(transformation, "__name__", "")
         raise UnnamedTransformation(
-            f"{made} makes a transformation and is none itself: call it, as in "
+            f"{made} is a function that makes a transformation; call it: "
             f"@metamorphic({made}({_needed(transformation)}))"
         )
     name: Any = getattr(transformation, "name", None)

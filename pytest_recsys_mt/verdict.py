@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -120,7 +121,8 @@ class Verdict:
     @property
     def summary(self) -> str:
         """One line with every number behind the verdict."""
-        parts = [f"{self.relation or 'unchanged'} {self.status.upper()}", self.oracle]
+        beside = f" against {self.against}" if self.against else ""
+        parts = [f"{self.relation or 'unchanged'}{beside} {self.status.upper()}", self.oracle]
         if self.metric is not None and self.value is not None:
             limit = "" if self.threshold is None else f" against {self.threshold:g}"
             parts.append(f"{self.metric}={self.value:.4f}{limit}")
@@ -154,6 +156,13 @@ class Expectation:
         return f"<expected to be violated: {self.verdict.summary}>"
 
 
+def _require_verdict(function: str, verdict: object) -> None:
+    if not isinstance(verdict, Verdict):
+        raise TypeError(
+            f"{function}: the first argument is a verdict of an oracle, got {verdict!r}"
+        )
+
+
 def annotate(verdict: Verdict, **details: Any) -> Verdict:
     """Add figures to a verdict; the record keeps them in its row.
 
@@ -163,7 +172,20 @@ def annotate(verdict: Verdict, **details: Any) -> Verdict:
 
     Returns:
         The verdict to assert instead of the given one.
+
+    Raises:
+        TypeError: If it is no verdict.
+        ValueError: If a figure is not plain JSON data.
     """
+    _require_verdict("annotate", verdict)
+    for name, figure in details.items():
+        try:
+            json.dumps(figure, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(
+                f"annotate: {name} must be plain JSON data (finite numbers, texts, true, false, None, and "
+                f"lists and dicts of them), got {figure!r}"
+            ) from error
     noted = dataclasses.replace(verdict, details={**verdict.details, **details})
     if verdict.ledger is not None:
         verdict.ledger.replaced(verdict, noted)
@@ -182,7 +204,11 @@ def dimension(verdict: Verdict, name: str, *, best: Literal["high", "low"] = "hi
     Returns:
         The verdict with ``details["dimension"]``, in [0, 1] where 1 is best; unchanged if it has no
         number.
+
+    Raises:
+        TypeError: If it is no verdict.
     """
+    _require_verdict("dimension", verdict)
     value = verdict.estimate if verdict.value is None else verdict.value
     if value is None:
         return verdict

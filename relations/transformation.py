@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
+from pytest_recsys_mt.errors import RelationError
+from pytest_recsys_mt.relations.arguments import choice
 from pytest_recsys_mt.requests import Request, World
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ class Transformation:
         asked: How the follow-up is sent; see `Asked`.
         before: Makes from the follow-up another request, which is sent right before it. Its answer
             is discarded. Only for follow-ups that are sent alone.
+
+    Raises:
+        RelationError: If it would change nothing, or an argument is invalid.
     """
 
     name: str
@@ -65,6 +70,20 @@ class Transformation:
     before: Callable[[Request, Generator, World], Request] | None = field(
         default=None, repr=False, compare=False
     )
+
+    def __post_init__(self) -> None:
+        if self.apply is unchanged and self.asked == "together" and not self.same_seed:
+            raise RelationError(
+                f"{self.name}: it changes nothing; give apply=, a function of (request, rng, world) that "
+                f"returns the changed request"
+            )
+        if self.before is not None and self.asked == "together":
+            raise RelationError(
+                f"{self.name}: before= needs calls that are sent one by one; add asked='alone'"
+            )
+        choice(self.name, "asked", self.asked, get_args(Asked))
+        for need in self.needs:
+            choice(self.name, "needs", need, get_args(Need))
 
     def __call__(self, request: Request, rng: Generator, world: World = NO_WORLD) -> Request:
         """The follow-up request.

@@ -6,6 +6,8 @@ Source:
     these were cut to one length.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

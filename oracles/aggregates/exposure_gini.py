@@ -9,6 +9,8 @@ Source:
     for a single item.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -4,6 +4,8 @@ Source:
     Equation 22 of https://arxiv.org/abs/2411.00331 (Jain, Chiu and Hawe 1984, DEC-TR-301).
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

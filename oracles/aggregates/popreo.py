@@ -6,6 +6,8 @@ Source:
     empty group makes the number NaN; here, groups without a held-out item are left out and listed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -7,6 +7,8 @@ is 0.021, and the true one 0.017. The bounds are for the aggregate of as many us
 coverage grows with their number. They are approximate; see `jackknife`.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import math
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Effects: how far the answers of each user moved beyond the recommender's own noise."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product

@@ -1,5 +1,7 @@
 """Example users for a verdict, with titles instead of ids."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

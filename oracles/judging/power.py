@@ -1,5 +1,7 @@
 """What an inconclusive verdict needs: how many more users, and which effect it could have shown."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -5,6 +5,8 @@ Source:
     its sign when the sides are swapped. The paper prints the other two beside it.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

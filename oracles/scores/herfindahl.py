@@ -5,6 +5,8 @@ Source:
     its sign when the sides are swapped. The paper prints the other two beside it.
 """
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores

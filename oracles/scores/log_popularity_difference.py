@@ -1,5 +1,7 @@
 """Log-popularity difference: the bias metric that the popularity paper proposes."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

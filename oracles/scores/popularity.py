@@ -6,6 +6,8 @@ Study of Popularity Bias, https://arxiv.org/abs/2406.01285, section 3): 0 is no 
 from it as 1.
 """
 
+from __future__ import annotations
+
 from typing import Literal
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Average popularity lift."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.answers import Asked, Context

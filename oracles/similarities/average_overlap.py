@@ -1,5 +1,7 @@
 """Average overlap: the mean of the overlaps at every depth."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

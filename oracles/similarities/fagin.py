@@ -1,5 +1,7 @@
 """The distance K^(p) between top-k lists of Fagin, Kumar and Sivakumar."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError

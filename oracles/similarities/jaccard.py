@@ -1,5 +1,7 @@
 """Jaccard's index of the two sets of items."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,5 +1,7 @@
 """Kendall's tau-b on the union of two lists."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,6 +5,8 @@ rank-major arrays ``(k, pairs)`` stay in the processor's cache. No step loops ov
 limits the memory beyond arguments and result.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Overlap: the share of places whose item is also in the other list."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,5 +1,7 @@
 """Rank-biased overlap, extrapolated."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,5 +1,7 @@
 """The range of rank-biased overlap over all possible continuations of the lists."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -13,6 +13,8 @@ Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by b
 86(1). The stakes are those of its section B.3 (aGRAPA) with one more term, and start from a prior.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 

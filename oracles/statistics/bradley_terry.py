@@ -1,5 +1,7 @@
 """Strengths of more than two recommenders from pairwise comparisons."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, cast
 

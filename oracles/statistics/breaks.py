@@ -15,6 +15,8 @@ England J. Stat. Data Sci. 2: the Shiryaev-Roberts sum of section 3, with weight
 weights of 1. So it bounds the probability of any false alarm, not the frequency of false alarms.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats

@@ -1,5 +1,7 @@
 """The history length at which another recommender overtakes ours."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,5 +1,7 @@
 """Intervals for your own figures: rates, and means of several numbers per user."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 from typing import Literal
 

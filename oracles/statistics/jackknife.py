@@ -13,6 +13,8 @@ a variance grows with the kurtosis. So the degrees of freedom are matched to tha
 reports call these bounds approximate.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

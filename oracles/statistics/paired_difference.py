@@ -1,5 +1,7 @@
 """The paired test of two recommenders on the same users."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,5 +1,7 @@
 """Which heavy-tailed distribution fits the popularity of a catalogue."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -9,6 +9,8 @@ Source:
     test.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 
 import numpy as np

@@ -4,6 +4,8 @@
 is 1 if both win equally often, and exchanging the two gives 1/Q.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

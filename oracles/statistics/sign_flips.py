@@ -1,5 +1,7 @@
 """The sign-flip permutation test, for many relations or metrics at once."""
 
+from __future__ import annotations
+
 from typing import Literal
 
 import numpy as np

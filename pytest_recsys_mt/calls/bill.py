@@ -95,8 +95,8 @@ class Bill:
         if self._price(subject, calls[0]) is not None:
             return ""
         return (
-            f"--recsys-max-usd is given, and what {subject.name} costs is not known; name its price in "
-            f"a file, --recsys-prices=FILE"
+            f"the price of {subject.name} is not known, so --recsys-max-usd cannot limit its cost; give "
+            f"the price in a TOML file: --recsys-prices=FILE"
         )
 
     def found(self, call: Call, answer: Answer) -> None:

@@ -369,8 +369,8 @@ def _missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:
     host = model.get("host") if isinstance(model, Mapping) else None
     if host is not None:
         shown.append(
-            f"  (looked for under {host}; if they were recorded elsewhere, set OPENAI_BASE_URL as it "
-            f"was then)"
+            f"  (searched for answers from {host}; if the recording used another address, set "
+            f"OPENAI_BASE_URL to that address)"
         )
     return MissingAnswerError(
         f"{len(calls)} answers of {subject.name} are not recorded, and --recsys-mode=replay asks "

@@ -42,7 +42,7 @@ class Failure:
         """As plain data."""
         many = f"{len(self.users)} users" if len(self.users) > 1 else f"{self.calls} calls"
         asked = f"asked for {self.asked}" if self.asked else ""
-        alike = f"{many} failed so" if self.calls > 1 else ""
+        alike = f"{many} failed with this error" if self.calls > 1 else ""
         return {
             "key": self.key,
             "model": self.model,

@@ -1,5 +1,7 @@
 """Titles, genres and tags in MovieLens's notation."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 

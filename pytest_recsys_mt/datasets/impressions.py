@@ -1,5 +1,7 @@
 """Impressions: the items shown to a user at one moment, and which of them the user clicked."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload

@@ -7,6 +7,8 @@ is read without them. The facts become attributes of the items, so `Dataset.dige
 the two.
 """
 
+from __future__ import annotations
+
 import re
 import sqlite3
 from collections.abc import Mapping

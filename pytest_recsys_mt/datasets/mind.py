@@ -22,6 +22,8 @@ others. An item clicked again counts once, at its last click.
 the first before those of the second.  If both describe an item, the first description counts.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -4,6 +4,8 @@
 can name the line.
 """
 
+from __future__ import annotations
+
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping

@@ -111,7 +111,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
             near = difflib.get_close_matches(text, choices, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"it is one of {', '.join(choices)}{hint}")
+            raise ValueError(f"choose one of {', '.join(choices)}{hint}")
         return text
 
     return read
@@ -122,7 +122,7 @@ def switched(text: str) -> bool:
     values = {"1": True, "true": True, "on": True, "yes": True}
     values |= {"0": False, "false": False, "off": False, "no": False}
     if text.casefold() not in values:
-        raise ValueError("it is one of true, false")
+        raise ValueError("choose one of true, false")
     return values[text.casefold()]
 
 

@@ -53,7 +53,7 @@ class Settings:
         "model",
         ("itemknn",),
         some_text,
-        "recommender under test; give it again for more than one (default: itemknn)",
+        "recommender to test; repeat the option to test several (default: itemknn)",
         "SPEC",
         repeatable=True,
     )
@@ -61,7 +61,8 @@ class Settings:
         "against",
         None,
         some_text,
-        "recommender that suites/arena compares the one under test with (default there: mostpop)",
+        "recommender that suites/arena and suites/multidimensional compare the tested one with "
+        "(default in suites/arena: mostpop)",
         "SPEC",
         in_ini=False,
         recorded=True,
@@ -88,8 +89,8 @@ class Settings:
         "recall",
         ("itemknn", "userknn", "bm25", "mostpop"),
         some_text,
-        "recommender whose top list a re-ranking task takes candidates from; give it again for more "
-        "than one (default: itemknn, userknn, bm25, mostpop)",
+        "recommender whose top list a re-ranking task takes candidates from; repeat the option to name "
+        "several (default: itemknn, userknn, bm25, mostpop)",
         "SPEC",
         repeatable=True,
     )
@@ -97,16 +98,16 @@ class Settings:
         "sampler",
         None,
         some_text,
-        "recommender whose accuracy the sampled users must represent: the sample is drawn anew until "
-        "a Kolmogorov-Smirnov test finds no difference from all users (default: the first sample)",
+        "recommender that checks the sample: users are drawn again until a Kolmogorov-Smirnov test "
+        "finds no difference between its accuracy on them and on all users (default: the first sample)",
         "SPEC",
     )
     core: int = option(
         "core",
         0,
         whole_number(0),
-        "least interactions of every user and every item; others are left out of the data "
-        "(default: 0, all stay)",
+        "minimum number of interactions of each user and each item; users and items with fewer are "
+        "removed (default: 0, all stay)",
         "N",
     )
     data: str = option(
@@ -117,7 +118,7 @@ class Settings:
             "users",
             200,
             whole_number(2),
-            "users to sample, asked only as far as a verdict needs them (default: 200)",
+            "users to sample; a verdict may stop before it has asked all of them (default: 200)",
             "N",
         ),
         Option("history", 20, whole_number(1), "history items in a request (default: 20)", "M"),
@@ -133,12 +134,13 @@ class Settings:
             "replicates",
             2,
             whole_number(1),
-            "calls a side for a recommender that is not deterministic (default: 2)",
+            "calls for each user's source, and as many for the follow-up, if the recommender is not "
+            "deterministic (default: 2)",
             "R",
         ),
         make=Design,
     )
-    seed: int = option("seed", 0, whole_number(0), "root of every random draw (default: 0)", "S")
+    seed: int = option("seed", 0, whole_number(0), "seed of all random draws (default: 0)", "S")
     alpha: float = option(
         "alpha", 0.05, share(0, 0.5), "error rate of each claim (default: 0.05)", "A", recorded=True
     )
@@ -199,7 +201,7 @@ class Settings:
         "max-wait",
         120.0,
         seconds,
-        "seconds to wait for an endpoint that is busy or unreachable; if it asks for more, its calls "
+        "maximum seconds to wait for a busy or unreachable endpoint; if it asks for more, its calls "
         "fail at once (default: 120)",
         "SECONDS",
     )
@@ -232,7 +234,7 @@ class Settings:
         "policy",
         None,
         some_text,
-        "TOML file that says what a release must keep (default: recsys.toml, if there is one)",
+        "TOML file with the rules of the release gate (default: recsys.toml, if there is one)",
         "FILE",
         asks_report=True,
     )
@@ -240,7 +242,7 @@ class Settings:
         "json",
         None,
         some_text,
-        "write the record of this run there",
+        "write the record of this run to this file (JSON)",
         "PATH",
         in_ini=False,
         reproduced=False,
@@ -251,7 +253,7 @@ class Settings:
         "html",
         None,
         some_text,
-        "write an HTML report there: one file without dependencies",
+        "write an HTML report to this file: one file without dependencies",
         "PATH",
         in_ini=False,
         reproduced=False,
@@ -288,23 +290,25 @@ class Settings:
     )
     limits: Limits = setting(
         Option(
-            "max-calls", None, whole_number(1), "most calls of this run (default: no limit)", "N"
+            "max-calls", None, whole_number(1), "maximum number of calls (default: no limit)", "N"
         ),
         Option(
             "max-tokens",
             None,
             whole_number(1),
-            "most tokens of this run, prompts and answers (default: no limit)",
+            "maximum number of tokens, prompts and answers together (default: no limit)",
             "N",
         ),
-        Option("max-usd", None, above_zero, "most that this run may cost (default: no limit)", "X"),
+        Option(
+            "max-usd", None, above_zero, "maximum cost of this run in USD (default: no limit)", "X"
+        ),
         make=Limits,
     )
     prices: Path | None = option(
         "prices",
         None,
         some_text,
-        "TOML file with prices of models, in USD a million tokens",
+        "TOML file with prices of models, in USD per million tokens",
         "FILE",
         make=_own_path,
     )

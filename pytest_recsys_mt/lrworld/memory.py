@@ -4,6 +4,8 @@ The vector of an item has a one for every user who has it; that of a user, for e
 cosine is c / sqrt(a b) with c in common and a and b each (the paper, section 3).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -6,6 +6,8 @@ contain B too.  The prompts need only rules with one item on each side; longer a
 Apriori also finds, are not mined.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

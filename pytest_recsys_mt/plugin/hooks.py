@@ -343,10 +343,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
         summarise(terminalreporter, record)
     if LEFT_OUT in config.stash:
-        count = config.stash[LEFT_OUT]
         terminalreporter.write_line(
-            f"left out: {count} {'test takes' if count == 1 else 'tests take'} many calls; name "
-            f"{'its' if count == 1 else 'their'} file, or give --recsys-effort=thorough"
+            f"tests that did not run because they make many calls: {config.stash[LEFT_OUT]}; to run "
+            f"them, give --recsys-effort=thorough or name their file"
         )
 
 

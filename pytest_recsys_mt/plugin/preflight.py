@@ -125,8 +125,8 @@ def check_prices(settings: Settings) -> None:
         known = identity or {"recommender": spec}
         if prices.of(spec, known) is None:
             raise pytest.UsageError(
-                f"--recsys-max-usd={settings.limits.usd}: what {shown(spec)!r} costs is not known; name "
-                f"its price in a file, --recsys-prices=FILE"
+                f"the price of {shown(spec)!r} is not known, so --recsys-max-usd={settings.limits.usd} "
+                f"cannot limit its cost; give the price in a TOML file: --recsys-prices=FILE"
             )
 
 

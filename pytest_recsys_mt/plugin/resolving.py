@@ -31,7 +31,7 @@ def settings_of(config: pytest.Config) -> Settings:
     models: tuple[str, ...] = values["model"]
     if values["batch"] is not None and not values["plan"]:
         raise pytest.UsageError(
-            f"--recsys-batch={values['batch']!r} writes what is planned; give --recsys-plan with it"
+            f"--recsys-batch={values['batch']!r} writes the planned calls to a file; add --recsys-plan"
         )
     twice = sorted({model for model in models if models.count(model) > 1})
     if twice:

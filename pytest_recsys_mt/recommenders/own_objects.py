@@ -92,9 +92,9 @@ def from_object(
         kind = type(built).__qualname__
         if len(verbs) == 1:
             raise RecommenderError(f"{spec!r} gives a {kind} without {VERBS[verbs[0]]!r}")
-        named = " nor ".join(repr(VERBS[verb]) for verb in verbs)
+        named = " nor ".join(VERBS[verb] for verb in verbs)
         raise RecommenderError(
-            f"{spec!r} gives a {kind} with neither {named}; it must have one of the two"
+            f"{spec!r} gives an object of class {kind}; it has neither {named}: add one of them"
         )
     return cast("Recommender | TextModel", built)
 

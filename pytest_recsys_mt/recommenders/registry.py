@@ -152,6 +152,16 @@ def resolve(
             f"{target!r} is not a recommender, but there is a file {str(file)!r}; name an object in it: "
             f"'{file}:NAME'. (For an OpenAI model of that name write 'openai:{spec}'.)"
         )
+    module, dot, attribute = target.rpartition(".")
+    if (
+        dot
+        and _is_dotted(target)
+        and (Path(f"{module}.py").is_file() or _is_importable(module.partition(".")[0]))
+    ):
+        raise RecommenderError(
+            f"{target!r} is not a recommender; did you mean '{module}:{attribute}', the object {attribute!r} "
+            f"of the module {module!r}? (For an OpenAI model of that name write 'openai:{spec}'.)"
+        )
     near = _near(target)
     if near:
         raise RecommenderError(

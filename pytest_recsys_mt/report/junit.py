@@ -98,7 +98,7 @@ def _add(case: Element, row: Row, properties: bool, suffix: str) -> None:
         _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
     failure = next((part for part in case if part.tag in ("failure", "error")), None)
     if failure is not None and row["reproduce"] and row["reproduce"] not in (failure.text or ""):
-        failure.text = f"{failure.text or ''}\nto see it again: {row['reproduce']}"
+        failure.text = f"{failure.text or ''}\nto run this test again: {row['reproduce']}"
     output = case.find("system-out")
     if output is None:
         output = ElementTree.SubElement(case, "system-out")

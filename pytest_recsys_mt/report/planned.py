@@ -66,7 +66,7 @@ def _lines(count: Count) -> list[tuple[str, str]]:
     )
     lines = [("calls", calls)]
     if count.prompt_tokens:
-        how = f"estimated, {CHARACTERS} characters a token"
+        how = f"estimated, {CHARACTERS} characters per token"
         if count.counted:
             how = "counted by the model's tokenizer"
         elif count.calibrated:
@@ -85,7 +85,7 @@ def _cost(count: Count) -> str:
         return "unknown: the price of this model is not known; name it with --recsys-prices=FILE"
     if price.is_free:
         return "none: it runs on this machine, or its price is 0"
-    rate = f"${price.input:g} and ${price.output:g} a million tokens"
+    rate = f"${price.input:g} and ${price.output:g} per million tokens"
     rate += f", {price.date}" if price.date else ""
     if count.usd is None:
         return f"unknown: the length of answers has no limit ({rate})"

@@ -98,7 +98,7 @@ def attach(
             found = running.counterexamples.get(number)
             lines = [] if found is None else side_by_side(found)
             again = rows[number]["reproduce"]
-            lines += ["", "to see it again:", again] if again else []
+            lines += ["", "to run this test again:", again] if again else []
             text = "\n".join([evidence(verdict), *map(sanitize, lines)])
             report.sections.append((f"recsys-mt: {verdict.relation or verdict.oracle}", text))
 

@@ -64,7 +64,7 @@ def markdown(document: Document) -> str:
     if commands:
         shown = "\n".join(html.escape(command) for command in list(commands)[:MOST])
         lines += [
-            "<details><summary>To see it again</summary>",
+            "<details><summary>To run this test again</summary>",
             f"<pre>{shown}</pre>",
             "</details>",
         ]

@@ -106,7 +106,7 @@ def _spent(calls: Calls) -> str:
     if calls["again"]:
         text += f"; {calls['again']} asked again"
     if calls["cut_off"]:
-        text += f"; {calls['cut_off']} answers cut off, by their most tokens or a filter"
+        text += f"; {calls['cut_off']} answers cut off at the maximum tokens or by a filter"
     if calls["failed_at_first"]:
         text += f"; {calls['failed_at_first']} failed at first and were sent again"
     return text
@@ -119,7 +119,7 @@ def _cost(calls: Calls) -> str:
     if calls["usd_at_most"] is None:
         return "cost unknown"
     most, unknown = dollars(calls["usd_at_most"]), calls["unknown_cost"]
-    return f"at most {most} ({unknown} {'calls do' if unknown > 1 else 'call does'} not say)"
+    return f"at most {most} ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
 
 
 def _gathered(rows: list[Row]) -> Iterator[tuple[Row, int]]:

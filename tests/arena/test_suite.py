@@ -161,7 +161,7 @@ def test_the_baseline_itself_needs_something_to_compare_with(pytester: pytest.Py
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
-        ("itemknn", "with neither 'judge(comparisons)' nor 'complete(prompts)'"),
+        ("itemknn", "it has neither judge(comparisons) nor complete(prompts)"),
         (f"{JUDGES}:ByPopularty", "did you mean 'ByPopularity'"),
     ],
     ids=["a recommender", "a slip"],

@@ -71,7 +71,7 @@ def test_a_batch_gives_the_verdicts_of_a_live_run(
 def test_a_batch_needs_a_plan(project: Project) -> None:
     code, printed = project.run("--recsys-batch=b.jsonl")
     assert code == 4
-    assert "give --recsys-plan with it" in printed
+    assert "add --recsys-plan" in printed
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def test_a_miss_says_what_is_missing_and_how_to_record_it(
     assert code == 1
     assert re.search(r"\d+ answers of openai:tiny\S* are not recorded", output)
     assert "--recsys-mode=auto" in output
-    assert f"looked for under {counting.server.url}" in output
+    assert f"searched for answers from {counting.server.url}" in output
     assert not counting.asked
 
 

@@ -152,7 +152,7 @@ def test_a_cost_that_is_not_known_cannot_be_limited(project: Project) -> None:
     assert project.run("Chat", "--recsys-max-usd=1") == {}
     assert project.result.ret == pytest.ExitCode.USAGE_ERROR
     project.result.stderr.fnmatch_lines(
-        ["ERROR: --recsys-max-usd=1.0: what 'models.py:Chat' costs is not known*--recsys-prices*"]
+        ["ERROR: the price of 'models.py:Chat' is not known*--recsys-max-usd=1.0*--recsys-prices*"]
     )
     assert project.asked == []
 
@@ -170,7 +170,7 @@ def test_nor_can_that_of_others_that_are_asked(project: Project, priced: str, op
     named = f"--recsys-{option}=models.py:Chat"
     assert project.run("Lasting", named, priced, "--recsys-max-usd=1") == {}
     assert project.result.ret == pytest.ExitCode.USAGE_ERROR
-    project.result.stderr.fnmatch_lines(["*what 'models.py:Chat' costs is not known*"])
+    project.result.stderr.fnmatch_lines(["*the price of 'models.py:Chat' is not known*"])
     assert project.asked == []
 
 
@@ -195,7 +195,7 @@ def test_a_fixture_whose_cost_is_not_known_is_not_asked(project: Project) -> Non
     record = record_of(path)
     assert project.asked == []
     assert statuses(record) == ["inconclusive", "inconclusive"]
-    assert "fixture:Lasting costs is not known" in record["results"][0]["reason"]
+    assert "the price of fixture:Lasting is not known" in record["results"][0]["reason"]
 
 
 def test_single_answers_end_with_the_limit_too(project: Project) -> None:

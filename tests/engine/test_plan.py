@@ -150,7 +150,7 @@ def test_a_plan_says_what_the_calls_cost(project: Project) -> None:
             "*= recsys-mt: *, models.py:Counting =*",
             "calls   48 in 1 tests; 0 duplicates removed, 0 cached, 48 to make",
             "tokens  336 of prompts (counted by the model's tokenizer); at most 4,800 of*",
-            "cost    at most $0.049 ($2.5 and $10 a million tokens, 2026-05)",
+            "cost    at most $0.049 ($2.5 and $10 per million tokens, 2026-05)",
         ]
     )
     lines = project.printed.outlines
@@ -161,7 +161,9 @@ def test_a_plan_says_what_the_calls_cost(project: Project) -> None:
 def test_an_estimate_is_calibrated_by_the_answers_in_the_cache(project: Project) -> None:
     model = "--recsys-model=models.py:Chat"
     project.plan(model, "-k", "test_one")
-    project.printed.stdout.fnmatch_lines(["tokens * of prompts (estimated, 4 characters a token)*"])
+    project.printed.stdout.fnmatch_lines(
+        ["tokens * of prompts (estimated, 4 characters per token)*"]
+    )
     project.run(model, "-k", "test_one")
     project.plan(model, "-k", "test_one or test_two")
     text = " ".join(project.printed.outlines)

@@ -77,7 +77,7 @@ def test_a_recommender_that_always_hangs_is_asked_a_few_times_only(
     assert "gave no answer within 0.5 s (--recsys-timeout)" in rows[0]["reason"]
     assert f"{HANGS} times in a row, so it is asked no more" in rows[0]["reason"]
     assert text.count("    threading.Event().wait()") == 1, "where it hangs, once"
-    assert "20 users failed so" in text
+    assert "20 users failed with this error" in text
 
 
 def test_one_user_for_whom_it_hangs_fails_alone(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ def test_a_record_is_written_whatever_a_server_says(
     assert (calls["usd"], calls["unknown_cost"] > 0) == (None, True)
     assert calls["usd_at_most"] >= billing.billed
     shown = " ".join(done.stdout.str().split())
-    assert re.search(r"tokens, at most \$[\d,.]+ \(\d+ calls do not say\)", shown)
+    assert re.search(r"tokens, at most \$[\d,.]+ \(\d+ calls did not report usage\)", shown)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_it_is_left_out_and_said_so(run: Run, two: pytest.Pytester) -> None:
     result = run(MODEL)
     assert result.parseoutcomes()["passed"] == 1
     result.stdout.fnmatch_lines(
-        ["left out: 1 test takes many calls; name its file, or give --recsys-effort=thorough"]
+        ["tests that did not run because they make many calls: 1; *=thorough or name their file"]
     )
 
 
@@ -72,4 +72,4 @@ def test_a_plan_of_nothing_is_a_plan(two: pytest.Pytester) -> None:
 
 def test_who_selects_them_alone_is_told_how_they_run(run: Run, two: pytest.Pytester) -> None:
     result = run(MODEL, "-k", "dear")
-    result.stdout.fnmatch_lines(["left out: 1 test takes many calls; *"])
+    result.stdout.fnmatch_lines(["tests that did not run because they make many calls: 1; *"])

@@ -33,7 +33,7 @@ def test_it(source, followup):
         ("--recsys-against=itemkn", "*--recsys-against='itemkn'*did you mean 'itemknn'*"),
         ("--recsys-sampler=mostpp", "*--recsys-sampler='mostpp'*did you mean 'mostpop'*"),
         ("--recsys-judge=toys:Jury", "*--recsys-judge='toys:Jury'*did you mean 'Judge'*"),
-        ("--recsys-judge=mostpop", "*--recsys-judge='mostpop'*neither 'judge(comparisons)' nor*"),
+        ("--recsys-judge=mostpop", "*--recsys-judge='mostpop'*neither judge(comparisons) nor*"),
         ("--recsys-profiler=toys:Scrib", "*--recsys-profiler='toys:Scrib'*did you mean 'Scribe'*"),
         ("--recsys-profiler=toys:Noisy", "*--recsys-profiler='toys:Noisy'*without 'complete(*"),
         ("--recsys-data=minni", "*--recsys-data='minni'*mini*"),

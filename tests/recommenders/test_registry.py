@@ -280,9 +280,9 @@ def test_two_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
         ("xyz", "has no 'xyz'; did you mean 'Ranker' or 'Writer' or 'Needy' or 'ready'"),
         (
             "Shelf",
-            "gives a Shelf with neither 'recommend\\(requests\\)' nor 'complete\\(prompts\\)'",
+            "of class Shelf; it has neither recommend\\(requests\\) nor complete\\(prompts\\)",
         ),
-        ("nothing", "gives a int with neither"),
+        ("nothing", "of class int; it has neither"),
         ("Needy", "needs a value for 'size'"),
         ("broken", "cannot be built: OSError: no weights here"),
         ("ready?size=3", "built already, so it takes no parameters \\('size'\\)"),
@@ -361,3 +361,12 @@ def test_a_module_in_the_current_folder_is_found(
     assert describe(resolve("corner_shop:Ranker")) == "corner_shop:Ranker"
     assert sys.path[-1] == str(tmp_path)
     del sys.modules["corner_shop"]
+
+
+def test_a_dot_in_place_of_the_colon_is_no_language_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop_of_mine.py").write_text("class Newest: ...\n")
+    with pytest.raises(RecommenderError, match=r"did you mean 'shop_of_mine:Newest', the object"):
+        resolve("shop_of_mine.Newest")

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_recsys_mt import Verdict, annotate, dimension
 from pytest_recsys_mt.report.record import dimensions
+from tests.plugin.conftest import record_of
 
 VALUE = Verdict("holds", "at_least:ndcg@5", value=0.6, interval=(0.5, 0.7))
 RATE = Verdict("holds", "at_most:hallucination", value=0.02, interval=(0.0, 0.05))
@@ -87,3 +88,27 @@ def test_an_annotated_verdict_is_one_row_and_as_binding(pytester: pytest.Pyteste
     rows = record_of(path)["results"]
     assert len(rows) == 3
     assert {row["details"]["figures"]["noted"] for row in rows} == {1}
+
+
+@pytest.mark.parametrize("figure", ["float('nan')", "object()", "{1, 2}"])
+def test_a_figure_that_no_record_can_hold_fails_its_test_alone(
+    pytester: pytest.Pytester, figure: str
+) -> None:
+    pytester.makepyfile(
+        f"""
+        from pytest_recsys_mt.oracles import no_repeats
+        from pytest_recsys_mt import annotate
+
+        def test_bad(recsys):
+            assert annotate(no_repeats(recsys.run()), thing={figure})
+
+        def test_other(recsys):
+            assert no_repeats(recsys.run())
+        """
+    )
+    done = pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "--recsys-model=mostpop", "--recsys-json=record.json"
+    )
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["*ValueError: annotate: thing must be plain JSON data*"])
+    assert len(record_of(pytester.path / "record.json")["results"]) == 2

@@ -1,5 +1,7 @@
 """How titles are written: normal form, year, other names, misspellings."""
 
+from __future__ import annotations
+
 import html
 import re
 import unicodedata

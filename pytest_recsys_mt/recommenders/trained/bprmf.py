@@ -1,5 +1,7 @@
 """BPRMF: matrix factorisation for ranking, with the user folded in from the request's history."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,0 +1,29 @@
+"""What cannot be a transformation is refused where it is made."""
+
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.errors import RelationError
+from pytest_recsys_mt.relations import Transformation
+
+
+def apply(request: Any, rng: Any, world: Any) -> Any:
+    return request
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({}, "x: it changes nothing; give apply="),
+        ({"apply": apply, "before": apply}, "x: before= needs calls that are sent one by one"),
+        (
+            {"apply": apply, "asked": "never"},
+            "x: asked must be 'together' or 'alone' or 'elsewhere'",
+        ),
+        ({"apply": apply, "needs": frozenset({"tex"})}, "got 'tex'; did you mean 'text'"),
+    ],
+)
+def test_what_is_none_is_refused(arguments: dict[str, Any], reason: str) -> None:
+    with pytest.raises(RelationError, match=reason):
+        Transformation("x", **arguments)

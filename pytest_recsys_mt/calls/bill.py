@@ -107,10 +107,8 @@ class Bill:
         """Count a call, or an attempt at it, towards the limits of the run."""
         if self._budget is None:
             return
-        spent, largest = (
-            self._spent(subject, call, answer),
-            self._largest.get(subject.name, (0, 0.0)),
-        )
+        spent = self._spent(subject, call, answer)
+        largest = self._largest.get(subject.name, (0, 0.0))
         self._largest[subject.name] = (max(largest[0], spent[0]), max(largest[1], spent[1]))
         self._budget.spend(*spent, calls="lost" not in answer)
 

@@ -98,6 +98,8 @@ def compare(
             asked = next_step(asked, everybody)
         return None
 
+    if context.made_up:
+        anew()  # so that these calls are planned too
     verdict = confirmed(verdict, claim.promise, before.apart, moved, context.deterministic, anew)
     return dataclasses.replace(verdict, against=source.label if followup.label else "")
 

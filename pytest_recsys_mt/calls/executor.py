@@ -167,6 +167,14 @@ class Executor:
         finally:
             self._asks = True
 
+    def beforehand(self) -> contextlib.AbstractContextManager[None]:
+        """Surrounds questions whose answers decide on the requests of tests."""
+        return contextlib.nullcontext()
+
+    def planned_again(self, subject: Subject, calls: int) -> bool:
+        """Count calls that a difference would cause, if this only plans; returns whether it does."""
+        return False
+
     def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:
         """Whether the limits of the run allow all of `calls`, even if none is cached."""
         if self._budget is None or not calls:

@@ -350,6 +350,11 @@ class TextSubject:
         wind_down = method_of(self._recommender.model, "wind_down")
         return wind_down is not None and bool(wind_down())
 
+    @property
+    def lanes(self) -> int:
+        """How many calls are sent at a time if each is sent by itself."""
+        return int(getattr(self._recommender.model, "lanes", 1))
+
     def also(self, calls: Sequence[Call]) -> bool:
         """Send these calls too, within the `ask` that is being read, which numbers them on.
 
@@ -398,6 +403,8 @@ class TextSubject:
         """The answer, parsed."""
         if "not_applicable" in answer:
             raise NotApplicable(answer["not_applicable"])
+        if "items" in answer:  # made up for a plan
+            return Recommendation(tuple(answer["items"]))
         read = self._recommender.read(request, completion_of(answer))
         said = [answer.get("model"), answer.get("system_fingerprint")]
         return replace(read, version=" ".join(one_line(part) for part in said if part) or None)

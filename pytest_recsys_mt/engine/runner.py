@@ -190,6 +190,7 @@ class Runner:
             deterministic=self.deterministic,
             family=self.settings.family,
             ask_everybody=self.settings.ask_everybody,
+            made_up=self.settings.plan,
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
             users=self._training_users,
@@ -265,6 +266,10 @@ class Runner:
     ) -> list[Answer]:
         """The answers of the recommender; see `Executor.execute`."""
         return self._executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
+
+    def planned_again(self, calls: int) -> bool:
+        """Whether the run is only planned: then calls are counted that a difference would cause."""
+        return self._executor.planned_again(self.subject, calls)
 
     def outcomes(
         self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Answer]]

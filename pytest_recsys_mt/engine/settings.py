@@ -326,8 +326,10 @@ class Settings:
 
     @property
     def ask_everybody(self) -> bool:
-        """Whether every verdict asks all users at once, so that it can be compared with another run's."""
-        return self.baseline is not None or self.policy is not None
+        """Whether every verdict asks all users at once, so that it can be compared with another run's,
+        or planned.
+        """
+        return self.baseline is not None or self.policy is not None or self.plan
 
 
 OPTIONS: tuple[Option, ...] = tuple(

@@ -159,6 +159,8 @@ class Side:
             return None
         runner.asked_apart = True
         positions = self._served(partner)[:users]
+        if runner.planned_again(2 * len(positions) * self._replicates):
+            return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
         # A side asked alone now would differ from the side asked beside many others before.

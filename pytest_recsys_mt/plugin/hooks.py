@@ -248,19 +248,23 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Give a metamorphic test its answers, and check every test against its verdicts."""
     running = pyfuncitem.stash.get(RUNNING_TEST, None)
-    if running is None or running.recsys is None or pyfuncitem.config.stash[SETTINGS].plan:
+    if running is None or running.recsys is None:
         return (yield)
     __tracebackhide__ = True
     from pytest_recsys_mt.plugin.ahead import ask_ahead
 
+    settings = pyfuncitem.config.stash[SETTINGS]
     running.require_readable_text()
-    running.ahead = ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
+    if not settings.plan:
+        running.ahead = ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
     transformation = running.transformation
     if transformation is not None:
         source, followup = running.recsys.run(), running.recsys.run(transformation)
         pyfuncitem.funcargs.update(source=source, followup=followup)
         running.sides = (source, followup)
-    limit = pyfuncitem.config.stash[SETTINGS].shrink
+    if settings.plan:
+        return (yield)
+    limit = settings.shrink
     try:
         with running.held_to_verdicts():
             return (yield)

@@ -1,95 +1,174 @@
-"""``--recsys-plan``: the calls that the selected tests would make, in lines of 80 columns."""
+"""``--recsys-plan``: the calls that the selected tests could make, in lines of 80 columns."""
 
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
-from itertools import groupby
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from pytest_recsys_mt.calls.tokens import CHARACTERS
-from pytest_recsys_mt.engine.drift import USERS
-from pytest_recsys_mt.engine.plan import Count, Plan
+from pytest_recsys_mt.engine.plan import CONFIRMING, Count, Plan
 from pytest_recsys_mt.sanitize import one_line
 
 WIDTH = 80
+MOST = 5
+"""Tests that are named because they cost most."""
 
 
-def print_plan(config: pytest.Config, plan: Plan) -> None:
-    """Write the plan to the terminal."""
+def print_plan(config: pytest.Config, plan: Plan, unplanned: Mapping[str, str]) -> None:
+    """Write the plan to the terminal.
+
+    Args:
+        config: Of the run.
+        plan: The calls.
+        unplanned: Why the calls of a test are not known, or not all of them, by the test's id.
+    """
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
-    counts = plan.counts()
     reporter.write_line("")
-    for (suite, model), count in counts.items():
-        reporter.write_sep("=", f"recsys-mt: {suite}, {model}")
-        for label, text in _lines(count):
-            _write(reporter, f"{label:<8}", text)
-    if plan.unplanned:
-        reporter.write_sep("=", "recsys-mt: not planned")
-    for reason, tests in groupby(
-        sorted(plan.unplanned, key=lambda test: test.reason), key=lambda test: test.reason
-    ):
-        _write(reporter, "", one_line(reason))
-        functions = Counter(test.nodeid.partition("[")[0] for test in tests)
-        for function, items in functions.items():
-            number = f" ({items} tests)" if items > 1 else ""
-            reporter.write_line(f"    {one_line(function)}{number}")
+    sure = {key: count for key, count in plan.counts.items() if key[0] != CONFIRMING}
+    again = [count for key, count in plan.counts.items() if key[0] == CONFIRMING]
+    for name in dict.fromkeys(model for _, model in sure):
+        counts = {suite: count for (suite, model), count in sure.items() if model == name}
+        reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
+        for line in _table(counts):
+            reporter.write_line(line)
+        for note in _notes(list(counts.values()), plan.scale(name)):
+            _write(reporter, "", note)
+    _write_dearest(reporter, plan)
+    _write_tests(reporter, "may ask less, or otherwise", plan.bounded)
+    _write_tests(reporter, "not planned", unplanned)
     reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
-    made = sum(count.to_make for count in counts.values())
-    planned = sum(count.calls - count.duplicates for count in counts.values())
-    costs = [count.usd for count in counts.values()]
-    known = [usd for usd in costs if usd is not None]
-    cost = "cost unknown" if len(known) < len(costs) else f"at most {dollars(sum(known))}"
-    if known and len(known) < len(costs) and sum(known):
-        cost = f"at most {dollars(sum(known))} and what is unknown"
+    made = sum(count.to_make for count in sure.values())
+    planned = sum(count.calls for count in sure.values())
     reporter.write_line(
-        f"{planned:,} calls planned, {planned - made:,} cached, {made:,} to make; {cost}"
+        f"{planned:,} calls planned, {planned - made:,} cached, {made:,} to make; "
+        f"{_at_most([*sure.values()])}"
     )
-    asked = {id(test.subject): test.runner for test in plan.tests if test.subject.live}
-    again = sum(min(USERS, len(one.cases)) * one.replicates for one in asked.values())
-    if again:
+    if made:
+        _write(
+            reporter, "", "It is an upper bound: a verdict that is clear early asks fewer users."
+        )
+    further = sum(count.to_make for count in again)
+    if further:
         _write(
             reporter,
             "",
-            f"not counted: up to {again:,} calls at the end to see whether answers changed, and both "
-            f"sides of a difference once more where they were asked apart",
+            f"Not counted: both sides of a difference are asked once more, and some users at the end, "
+            f"to see whether answers changed. That is at most {further:,} calls if every relation is "
+            f"violated ({_at_most(again)}).",
         )
 
 
-def _lines(count: Count) -> list[tuple[str, str]]:
-    """The lines for one suite and model, by label."""
-    calls = (
-        f"{count.calls:,} in {count.tests:,} tests; {count.duplicates:,} duplicates removed, "
-        f"{count.cached:,} cached, {count.to_make:,} to make"
+def _table(counts: Mapping[str, Count]) -> list[str]:
+    """The counts of one model by suite, with their sum."""
+    rows: list[tuple[str, ...]] = [
+        ("suite", "tests", "calls", "cached", "prompt", "answers", "at most")
+    ]
+    rows += [_row(suite, [count]) for suite, count in counts.items()]
+    if len(counts) > 1:
+        rows.append(_row("", list(counts.values())))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _row(suite: str, counts: Sequence[Count]) -> tuple[str, ...]:
+    outputs = [count.output_tokens for count in counts]
+    known = [tokens for tokens in outputs if tokens is not None]
+    usd = [count.usd for count in counts]
+    costs = [each for each in usd if each is not None]
+    return (
+        suite,
+        f"{len(set().union(*(count.tests for count in counts))):,}",
+        f"{sum(count.calls for count in counts):,}",
+        f"{sum(count.cached for count in counts):,}",
+        short(sum(count.prompt_tokens for count in counts)),
+        short(sum(known)) if len(known) == len(outputs) else "?",
+        dollars(sum(costs)) if len(costs) == len(usd) else "?",
     )
-    lines = [("calls", calls)]
-    if count.prompt_tokens:
-        how = f"estimated, {CHARACTERS} characters per token"
-        if count.counted:
-            how = "counted by the model's tokenizer"
-        elif count.calibrated:
-            how = "estimated, in proportion to the answers in the cache"
-        most = "an unknown number"
-        if count.output_tokens is not None:
-            most = f"at most {count.output_tokens:,}"
-        lines.append(("tokens", f"{count.prompt_tokens:,} of prompts ({how}); {most} of answers"))
-    lines.append(("cost", _cost(count)))
-    return lines
 
 
-def _cost(count: Count) -> str:
-    price = count.price
+def _notes(counts: Sequence[Count], scale: float) -> list[str]:
+    """What the columns of one model mean."""
+    notes = []
+    if any(count.prompt_tokens for count in counts):
+        how = f"are estimated, {CHARACTERS} characters per token"
+        if all(count.counted for count in counts):
+            how = "are counted by the model's tokenizer"
+        elif scale != 1:
+            how = "are estimated, in proportion to the answers in the cache"
+        most = "are as long as the model allows"
+        if any(count.output_tokens is None for count in counts):
+            most = "have no limit that is known"
+        notes.append(f"Tokens of prompts {how}; those of answers {most}.")
+    price = next((count.price for count in counts), None)
     if price is None:
-        return "unknown: the price of this model is not known; name it with --recsys-prices=FILE"
-    if price.is_free:
-        return "none: it runs on this machine, or its price is 0"
-    rate = f"${price.input:g} and ${price.output:g} per million tokens"
-    rate += f", {price.date}" if price.date else ""
-    if count.usd is None:
-        return f"unknown: the length of answers has no limit ({rate})"
-    return f"at most {dollars(count.usd)} ({rate})"
+        notes.append("The price of this model is not known; name it with --recsys-prices=FILE.")
+    elif not price.is_free:
+        date = f", {price.date}" if price.date else ""
+        notes.append(f"Price: ${price.input:g} and ${price.output:g} per million tokens{date}.")
+    return notes
+
+
+def _write_dearest(reporter: Any, plan: Plan) -> None:
+    """The functions whose tests cost most, if there are more of them."""
+    functions: defaultdict[str, list[Count]] = defaultdict(list)
+    for (nodeid, _), count in plan.by_test.items():
+        if nodeid and count.to_make:
+            functions[nodeid.partition("[")[0]].append(count)
+    if len(functions) <= 1:
+        return
+
+    def weight(counts: Sequence[Count]) -> tuple[float, int]:
+        return sum(count.usd or 0.0 for count in counts), sum(count.to_make for count in counts)
+
+    reporter.write_sep("=", "recsys-mt: the tests that ask most")
+    ordered = sorted(functions.items(), key=lambda each: weight(each[1]), reverse=True)
+    for function, counts in ordered[:MOST]:
+        usd, calls = weight(counts)
+        cost = f", {dollars(usd)}" if usd else ""
+        reporter.write_line(f"{calls:,} calls{cost}")
+        reporter.write_line(f"    {one_line(function)}")
+
+
+def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
+    """Tests by reason."""
+    if not reasons:
+        return
+    reporter.write_sep("=", f"recsys-mt: {title}")
+    tests: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for nodeid, reason in reasons.items():
+        tests[reason][nodeid.partition("[")[0]] += 1
+    for reason in sorted(tests):
+        _write(reporter, "", one_line(reason))
+        for function, items in tests[reason].items():
+            number = f" ({items} tests)" if items > 1 else ""
+            reporter.write_line(f"    {one_line(function)}{number}")
+
+
+def _at_most(counts: Sequence[Count]) -> str:
+    """The most that some calls can cost, in words."""
+    costs = [count.usd for count in counts]
+    known = [usd for usd in costs if usd is not None]
+    if len(known) == len(costs):
+        return f"at most {dollars(sum(known))}"
+    return f"at most {dollars(sum(known))} and what is unknown" if sum(known) else "cost unknown"
+
+
+def short(number: float) -> str:
+    """A number of tokens to three digits: ``3.23 M``."""
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:.0f}"
 
 
 def dollars(usd: float) -> str:

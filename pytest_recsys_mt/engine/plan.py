@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -33,6 +34,7 @@ class Count:
         cached: Calls whose answers are in the cache.
         prompt_tokens: Tokens of the calls to make.
         counted: Whether a tokenizer counted them; otherwise they are estimated.
+        calibrated: Whether the estimate is in proportion to answers in the cache.
         output_tokens: The most tokens that their answers may have; None if the model names no limit.
         price: The price of the model, if known.
     """
@@ -42,6 +44,7 @@ class Count:
     cached: int = 0
     prompt_tokens: float = 0
     counted: bool = True
+    calibrated: bool = False
     output_tokens: int | None = 0
     price: Price | None = None
 
@@ -93,6 +96,7 @@ class Plan(Executor):
     Attributes:
         counts: The calls by suite and model.
         by_test: The calls to make by id of the test that asks first, and model.
+        questions: Questions to judges that send no calls, by the name of the judge.
         bounded: Why a test may ask less than counted here, or other things, by its id.
     """
 
@@ -110,6 +114,7 @@ class Plan(Executor):
         self.counts: dict[tuple[str, str], Count] = {}
         self.by_test: dict[tuple[str, str], Count] = {}
         self.bounded: dict[str, str] = {}
+        self.questions: Counter[str] = Counter()
         self._prices = prices
         self._catalogue = catalogue
         self._given: dict[str, Answer] = {}
@@ -146,6 +151,10 @@ class Plan(Executor):
             yield
         finally:
             self._free = False
+
+    def planned_questions(self, judge: str, questions: int) -> None:
+        """Count questions to a judge that sends no calls."""
+        self.questions[judge] += questions
 
     def planned_again(self, subject: Subject, calls: int) -> bool:
         """Count calls that a difference would cause, as long as those of the same test on average."""
@@ -189,14 +198,13 @@ class Plan(Executor):
         """The calls that have no answer yet and depend on none, by the name of their model, in order."""
         return self._keep or {}
 
-    def scale(self, name: str) -> float:
-        """Tokens that a model's prompts have, by the answers in the cache, per estimated token."""
-        known = self._known.get(name)
-        return known.reported / known.estimated if known is not None and known.estimated else 1.0
-
-    def calibrated(self, name: str) -> bool:
-        """Whether answers in the cache tell how many tokens a model's prompts have."""
-        return name in self._known and bool(self._known[name].estimated)
+    def calibrate(self) -> None:
+        """Scale estimated tokens to what the answers in the cache report, once all tests are planned."""
+        for (_, name), count in [*self.counts.items(), *self.by_test.items()]:
+            known = self._known.get(name)
+            if not count.counted and known is not None and known.estimated:
+                count.calibrated = True
+                count.prompt_tokens *= known.reported / known.estimated
 
     def _is_sure(self, call: Call, cached: Answer | None, count: Count) -> bool:
         return cached is None and not call.again and self._nodeid not in self.bounded

@@ -18,6 +18,7 @@ from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
+from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.recommenders import resolve
@@ -261,7 +262,7 @@ class Roster:
             options = (settings.exact, settings.max_wait, settings.cache)
             made = made_from(spec, *options, JUDGES)
             if isinstance(made, Judge):
-                self._benches[spec] = Bench(made, spec, self._executor().failures)
+                self._benches[spec] = self._seat(made, spec)
             else:
                 self._recommenders.setdefault(spec, made)
                 profiler = None if settings.profiler is None else self.texts(settings.profiler)
@@ -278,9 +279,15 @@ class Roster:
         if known is None or known.judge is not judge:
             name = getattr(judge, "name", None)
             named = name if isinstance(name, str) else type(judge).__name__
-            known = Bench(judge, f"fixture:{named}", self._executor().failures)
+            known = self._seat(judge, f"fixture:{named}")
             self._benches[id(judge)] = known
         return known
+
+    def _seat(self, judge: Judge, name: str) -> Bench:
+        """The bench of a judge that sends no calls of ours; a plan does not ask it."""
+        executor = self._executor()
+        planned = executor.planned_questions if isinstance(executor, Plan) else None
+        return Bench(judge, name, executor.failures, planned)
 
     @contextlib.contextmanager
     def unchanged(self) -> Iterator[None]:

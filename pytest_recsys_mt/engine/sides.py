@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.calls.call import AGAIN, Call
@@ -21,7 +22,12 @@ from pytest_recsys_mt.seeds import generator
 
 
 class Side:
-    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
+    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers.
+
+    Attributes:
+        unsettled: How far oracles came with their claims, by the name of the other side, for a body that
+            runs again.
+    """
 
     def __init__(
         self,
@@ -40,6 +46,7 @@ class Side:
         self._outcomes = {} if self._transformations else runner.source_outcomes
         self._context = context
         self._label = label
+        self.unsettled: dict[str, dict[Any, tuple[int, int]]] = {}
 
     @property
     def label(self) -> str:

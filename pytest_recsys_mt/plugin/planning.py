@@ -64,6 +64,7 @@ class Planning:
                 self.unplanned[item.nodeid] = _reason(wrong)
         self.plan.begin()
         self._run.drifts()
+        self.plan.calibrate()
         print_plan(session.config, self.plan, self.unplanned)
         if self._batch is not None:
             self._write_batch(session.config, self._batch)
@@ -82,7 +83,8 @@ class Planning:
             self.plan.bounded[nodeid] = "which questions a judge gets depends on answers"
         if is_drawn(pyfuncitem):
             self.plan.bounded[nodeid] = "@given draws what it asks; more if an example fails"
-            self._draw_all(pyfuncitem)
+            self._run_drawn(pyfuncitem)
+            return True
         for way in (True, False):
             branches = running.branches = Branches(way)
             try:
@@ -98,13 +100,15 @@ class Planning:
             if not branches.met:
                 break
             self.plan.bounded[nodeid] = "what it asks depends on a verdict"
+            if running.recsys is not None:
+                running.recsys.rewind()
         return True
 
     def _run_body(self, item: pytest.Function) -> None:
         names = getattr(item, "_fixtureinfo").argnames  # noqa: B009 - pytest's own way
         item.obj(**{name: item.funcargs[name] for name in names})
 
-    def _draw_all(self, item: pytest.Function) -> None:
+    def _run_drawn(self, item: pytest.Function) -> None:
         """Have all examples of a test drawn, whatever its body finds in made-up answers."""
         from hypothesis.errors import HypothesisException
 
@@ -122,9 +126,13 @@ class Planning:
             except Exception:  # noqa: BLE001, S110 - what it finds was made up
                 pass
             most = max(most, self.plan.total - before)
-            self.plan.at_least(most * examples)
 
         handle.inner_test = example
+        try:
+            self._run_body(item)
+        finally:
+            handle.inner_test = body
+        self.plan.at_least(most * examples)
 
     def _write_batch(self, config: pytest.Config, path: Path) -> None:
         """Write the calls as files of the Batch API."""

@@ -35,8 +35,11 @@ def print_plan(config: pytest.Config, plan: Plan, unplanned: Mapping[str, str]) 
         reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
         for line in _table(counts):
             reporter.write_line(line)
-        for note in _notes(list(counts.values()), plan.scale(name)):
+        for note in _notes(list(counts.values())):
             _write(reporter, "", note)
+    for name, questions in plan.questions.items():
+        reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
+        reporter.write_line(f"at most {questions:,} questions to this judge")
     _write_dearest(reporter, plan)
     _write_tests(reporter, "may ask less, or otherwise", plan.bounded)
     _write_tests(reporter, "not planned", unplanned)
@@ -70,14 +73,17 @@ def _table(counts: Mapping[str, Count]) -> list[str]:
     rows += [_row(suite, [count]) for suite, count in counts.items()]
     if len(counts) > 1:
         rows.append(_row("", list(counts.values())))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    numbers = [max(map(len, column)) for column in list(zip(*rows, strict=True))[1:]]
+    room = WIDTH - sum(width + 2 for width in numbers)
+    first = min(room, max(len(suite) for suite, *_ in rows))
+    lines = []
+    for suite, *cells in rows:
+        if len(suite) > room:
+            lines.append(suite)
+            suite = ""
+        shown = [cell.rjust(width) for cell, width in zip(cells, numbers, strict=True)]
+        lines.append("  ".join([suite.ljust(first), *shown]).rstrip())
+    return lines
 
 
 def _row(suite: str, counts: Sequence[Count]) -> tuple[str, ...]:
@@ -96,14 +102,14 @@ def _row(suite: str, counts: Sequence[Count]) -> tuple[str, ...]:
     )
 
 
-def _notes(counts: Sequence[Count], scale: float) -> list[str]:
+def _notes(counts: Sequence[Count]) -> list[str]:
     """What the columns of one model mean."""
     notes = []
     if any(count.prompt_tokens for count in counts):
         how = f"are estimated, {CHARACTERS} characters per token"
         if all(count.counted for count in counts):
             how = "are counted by the model's tokenizer"
-        elif scale != 1:
+        elif any(count.calibrated for count in counts):
             how = "are estimated, in proportion to the answers in the cache"
         most = "are as long as the model allows"
         if any(count.output_tokens is None for count in counts):

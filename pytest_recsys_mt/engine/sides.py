@@ -11,10 +11,11 @@ from typing import Any
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.engine.cases import Case
-from pytest_recsys_mt.engine.questions import Questions, ask
+from pytest_recsys_mt.engine.questions import Questions, ask, interleaved
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
+from pytest_recsys_mt.oracles.judging.steps import next_step
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
@@ -240,6 +241,17 @@ class Side:
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
         return [call for side in (self, partner) for call in side._questions(positions).sent()]
+
+    def first_calls(self, followup: Answers, /) -> list[Call]:
+        """The unanswered calls for the users whom every verdict asks first, in the order to send.
+
+        Empty if the follow-up is not asked together with others.
+        """
+        if self._partner(followup).asked != "together":
+            return []
+        users = self.applicable(followup)
+        first = users if self._context.ask_everybody else next_step(0, users)
+        return interleaved(self.calls(followup, first))
 
     def _partner(self, followup: Answers) -> Side:
         if not isinstance(followup, Side) or not followup._runner.pairs_with(self._runner):

@@ -18,12 +18,10 @@ import pytest
 
 from pytest_recsys_mt.calls.executor import Waiting
 from pytest_recsys_mt.engine.ledger import RunningTest
-from pytest_recsys_mt.engine.questions import interleaved
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.rehearsal import Body, Rehearsal
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.errors import RecsysError
-from pytest_recsys_mt.oracles.judging.steps import next_step
 from pytest_recsys_mt.plugin.items import (
     asks_two_sides,
     design_of,
@@ -112,11 +110,8 @@ def _first_look(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
             if "text" in getattr(transformation, "needs", ()) and not recsys.reads_text:
                 return
             own = _own(item, recsys, run)
-            source, followup = own.run(), own.run(transformation)
-            if followup.asked == "together":
-                users = source.applicable(followup)
-                first = users if run.settings.ask_everybody else next_step(0, users)
-                run.executor.execute(own.runner.subject, interleaved(source.calls(followup, first)))
+            first = own.run().first_calls(own.run(transformation))
+            run.executor.execute(own.runner.subject, first)
 
         _quietly(look)
 

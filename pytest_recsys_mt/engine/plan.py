@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +22,9 @@ BEFOREHAND = "before the tests"
 
 CONFIRMING = "to confirm"
 """Stands for a suite: what is asked again if answers differ."""
+
+ENOUGH = 50
+"""Answers of a run that tell its pace."""
 
 
 @dataclass
@@ -73,10 +76,17 @@ class Count:
 
 @dataclass
 class _Known:
-    """Prompt tokens of cached answers: the reported number, and the estimated number."""
+    """What the cached answers of a model tell.
+
+    Attributes:
+        reported: Tokens of their prompts, as they report them.
+        estimated: The estimate of these tokens.
+        times: When calls were sent, by run, in Unix seconds.
+    """
 
     reported: int = 0
     estimated: int = 0
+    times: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
 
 class Plan(Executor):
@@ -206,6 +216,13 @@ class Plan(Executor):
                 count.calibrated = True
                 count.prompt_tokens *= known.reported / known.estimated
 
+    def pace(self, name: str) -> float | None:
+        """Calls to a model per second, in the run that gave most of its cached answers; None if unknown."""
+        runs = self._known.get(name, _Known()).times.values()
+        times = max(runs, key=len, default=[])
+        lasted = max(times, default=0.0) - min(times, default=0.0)
+        return len(times) / lasted if len(times) >= ENOUGH and lasted > 1 else None
+
     def _is_sure(self, call: Call, cached: Answer | None, count: Count) -> bool:
         return cached is None and not call.again and self._nodeid not in self.bounded
 
@@ -224,10 +241,10 @@ class Plan(Executor):
             counts.append(self.by_test.setdefault((self._nodeid, name), Count(price=price)))
         if call.prompt is not None and any(MARK in m.content for m in call.prompt.messages):
             self.bounded[self._nodeid] = "what it asks depends on answers"
-        if cached is not None:
-            usage = cached.get("usage")
-            if usage is not None and call.prompt is not None:
-                known = self._known.setdefault(name, _Known())
+        if cached is not None and call.prompt is not None:
+            known, usage = self._known.setdefault(name, _Known()), cached.get("usage")
+            known.times[cached.get("run", "")].append(cached.get("asked", 0.0))
+            if usage is not None:
                 known.reported += usage[0]
                 known.estimated += tokens.estimated(call.prompt)
         prompt, counted = (0, True) if cached is not None else tokens.prompt_tokens(subject, call)

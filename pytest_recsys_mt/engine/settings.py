@@ -313,6 +313,14 @@ class Settings:
         ),
         make=Limits,
     )
+    pace: float | None = option(
+        "pace",
+        None,
+        above_zero,
+        "calls per second, for the time that --recsys-plan tells (default: as in the cached answers)",
+        "N",
+        reproduced=False,
+    )
     prices: Path | None = option(
         "prices",
         None,

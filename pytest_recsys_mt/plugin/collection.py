@@ -39,17 +39,14 @@ def left_out(
     """
     named = {Path(each.partition("::")[0]).name for each in arguments}
     named |= {f"{each.partition('::')[0].rpartition('.')[2]}.py" for each in arguments}
-    wanted = {"quick": _is_quick, "standard": _is_not_thorough, "thorough": lambda item: True}
-    left = [item for item in items if not wanted[effort](item) and item.path.name not in named]
+    left = [item for item in items if not _is_wanted(item, effort) and item.path.name not in named]
     items[:] = [item for item in items if item not in left]
     return left
 
 
-def _is_not_thorough(item: pytest.Item) -> bool:
-    return item.get_closest_marker(THOROUGH) is None
-
-
-def _is_quick(item: pytest.Item) -> bool:
+def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
+    if effort != "quick":
+        return effort == "thorough" or item.get_closest_marker(THOROUGH) is None
     mark = item.get_closest_marker(QUICK)
     if mark is None:
         return not asks(item)

@@ -65,7 +65,7 @@ class Planning:
         self.plan.begin()
         self._run.drifts()
         self.plan.calibrate()
-        print_plan(session.config, self.plan, self.unplanned)
+        print_plan(session.config, self.plan, self.unplanned, self._run.settings)
         if self._batch is not None:
             self._write_batch(session.config, self._batch)
         return True

@@ -11,38 +11,62 @@ import pytest
 
 from pytest_recsys_mt.calls.tokens import CHARACTERS
 from pytest_recsys_mt.engine.plan import CONFIRMING, Count, Plan
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.oracles.judging.together import lasting
 from pytest_recsys_mt.sanitize import one_line
 
 WIDTH = 80
+
+SKIPPED = "skipped: "
+"""Start of the reason of a test that is skipped."""
+
 MOST = 5
 """Tests that are named because they cost most."""
 
 
-def print_plan(config: pytest.Config, plan: Plan, unplanned: Mapping[str, str]) -> None:
+def print_plan(
+    config: pytest.Config, plan: Plan, unplanned: Mapping[str, str], settings: Settings
+) -> None:
     """Write the plan to the terminal.
 
     Args:
         config: Of the run.
         plan: The calls.
-        unplanned: Why the calls of a test are not known, or not all of them, by the test's id.
+        unplanned: Why the calls of a test are not known, or not all of them, by the test's id; or
+            why it is skipped.
+        settings: The settings of the run.
     """
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     reporter.write_line("")
     sure = {key: count for key, count in plan.counts.items() if key[0] != CONFIRMING}
     again = [count for key, count in plan.counts.items() if key[0] == CONFIRMING]
+    free = []
     for name in dict.fromkeys(model for _, model in sure):
         counts = {suite: count for (suite, model), count in sure.items() if model == name}
+        if name not in settings.models and not sum(
+            count.usd is None or count.usd > 0 for count in counts.values()
+        ):
+            free.append(f"{one_line(name)} {sum(count.calls for count in counts.values()):,}")
+            continue
         reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
         for line in _table(counts):
             reporter.write_line(line)
-        for note in _notes(list(counts.values())):
-            _write(reporter, "", note)
+        for note in [*_notes(list(counts.values())), *_lasting(name, counts, plan, settings.pace)]:
+            _write(reporter, note)
+    if free:
+        _write(reporter, f"Calls that cost nothing, to other recommenders: {', '.join(free)}.")
     for name, questions in plan.questions.items():
         reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
         reporter.write_line(f"at most {questions:,} questions to this judge")
     _write_dearest(reporter, plan)
     _write_tests(reporter, "may ask less, or otherwise", plan.bounded)
-    _write_tests(reporter, "not planned", unplanned)
+    skipped = Counter(_skip(reason) for reason in unplanned.values() if _skip(reason))
+    if skipped:
+        reporter.write_sep("=", f"recsys-mt: {sum(skipped.values())} tests are skipped")
+    for reason, number in skipped.most_common():
+        _write(reporter, f"{number:3}  {one_line(reason)}", indent=5)
+    left = {nodeid: reason for nodeid, reason in unplanned.items() if not _skip(reason)}
+    _write_tests(reporter, "not planned", left)
     reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
     made = sum(count.to_make for count in sure.values())
     planned = sum(count.calls for count in sure.values())
@@ -51,18 +75,37 @@ def print_plan(config: pytest.Config, plan: Plan, unplanned: Mapping[str, str]) 
         f"{_at_most([*sure.values()])}"
     )
     if made:
-        _write(
-            reporter, "", "It is an upper bound: a verdict that is clear early asks fewer users."
-        )
+        _write(reporter, "It is an upper bound: a verdict that is clear early asks fewer users.")
     further = sum(count.to_make for count in again)
+    limit = settings.limits.calls
     if further:
         _write(
             reporter,
-            "",
             f"Not counted: both sides of a difference are asked once more, and some users at the end, "
             f"to see whether answers changed. That is at most {further:,} calls if every relation is "
             f"violated ({_at_most(again)}).",
         )
+    if limit is not None and planned + further > limit:
+        _write(reporter, f"--recsys-max-calls={limit} holds all of it.")
+
+
+def _skip(reason: str) -> str:
+    """Why a test is skipped; empty if it is not."""
+    return reason.removeprefix(SKIPPED) if reason.startswith(SKIPPED) else ""
+
+
+def _lasting(name: str, counts: Mapping[str, Count], plan: Plan, stated: float | None) -> list[str]:
+    """How long the calls to a model take."""
+    made = sum(count.to_make for count in counts.values())
+    pace = stated or plan.pace(name)
+    if not made or not any(count.prompt_tokens for count in counts.values()):
+        return []
+    if pace is None:
+        return [
+            "How long it takes is not known yet; state a pace with --recsys-pace=CALLS_PER_SECOND."
+        ]
+    how = "as stated" if stated else "as the answers in the cache were asked"
+    return [f"At {pace:.3g} calls a second, {how}, it takes {lasting(made / pace)}."]
 
 
 def _table(counts: Mapping[str, Count]) -> list[str]:
@@ -154,7 +197,7 @@ def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
     for nodeid, reason in reasons.items():
         tests[reason][nodeid.partition("[")[0]] += 1
     for reason in sorted(tests):
-        _write(reporter, "", one_line(reason))
+        _write(reporter, one_line(reason))
         for function, items in tests[reason].items():
             number = f" ({items} tests)" if items > 1 else ""
             reporter.write_line(f"    {one_line(function)}{number}")
@@ -182,7 +225,6 @@ def dollars(usd: float) -> str:
     return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.2g}"
 
 
-def _write(reporter: Any, label: str, text: str) -> None:
-    indent = " " * len(label)
-    for line in textwrap.wrap(text, WIDTH, initial_indent=label, subsequent_indent=indent):
+def _write(reporter: Any, text: str, indent: int = 0) -> None:
+    for line in textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False):
         reporter.write_line(line)

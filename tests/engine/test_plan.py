@@ -167,6 +167,9 @@ def test_an_estimate_is_calibrated_by_the_answers_in_the_cache(project: Project)
     project.plan(model, "-k", "test_one or test_two")
     text = " ".join(project.printed.outlines)
     assert "are estimated, in proportion to the answers in the cache" in text
+    assert "How long it takes is not known yet" in text
+    stated = project.run(model, "--recsys-plan", "--recsys-pace=0.1", "-k", "test_one or test_two")
+    stated.stdout.fnmatch_lines(["At 0.1 calls a second, as stated, it takes 12 minutes."])
     to_make = 4 * 12 * 2 - 24  # scale_ratings is there already
     found = re.search(r" 4 +120 +48 +([\d.]+) k ", text)
     assert found is not None, text
@@ -278,12 +281,14 @@ def test_a_plan_counts_what_bodies_ask(project: Project) -> None:
             "    test_it.py::test_asks_itself_too",
             "its body ended on made-up answers, so calls after that are not counted*",
             "    test_it.py::test_ends",
-            "skipped: needs text, and *Noisy reads no text",
-            "    test_it.py::test_text",
-            "skipped: not today",
-            "    test_it.py::test_skipped",
-            "skipped: there is no such user",
-            "    test_it.py::test_of_nobody",
+        ]
+    )
+    printed.fnmatch_lines(
+        [
+            "*recsys-mt: 3 tests are skipped*",
+            "  1  needs text, and *Noisy reads no text",
+            "  1  not today",
+            "  1  there is no such user",
         ]
     )
     only = ["-k", "body or many or two_sides"]

@@ -27,21 +27,31 @@ class Price:
         output: USD for a million tokens of answers.
         date: The date of the price.
         source: The source of the price.
+        cached_input: USD for a million prompt tokens that the provider took from its own cache;
+            None: as `input`.
     """
 
     input: float
     output: float
     date: str = ""
     source: str = ""
+    cached_input: float | None = None
 
     @property
     def is_free(self) -> bool:
         """Whether any number of tokens costs nothing."""
         return not self.input and not self.output
 
-    def usd(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """The cost of these tokens."""
-        return (prompt_tokens * self.input + completion_tokens * self.output) / _TOKENS
+    def usd(
+        self, prompt_tokens: float, completion_tokens: float, cached_tokens: float = 0
+    ) -> float:
+        """The cost of these tokens; `cached_tokens` are part of `prompt_tokens`."""
+        cached_input = self.input if self.cached_input is None else self.cached_input
+        return (
+            (prompt_tokens - cached_tokens) * self.input
+            + cached_tokens * cached_input
+            + completion_tokens * self.output
+        ) / _TOKENS
 
 
 FREE = Price(0.0, 0.0)
@@ -113,19 +123,23 @@ def _read(text: str, where: str) -> dict[str, Price]:
 
 
 def _price(table: Any, name: str, where: str) -> Price:
-    allowed = {"input", "output", "date", "source"}
+    allowed = {"input", "output", "cached_input", "date", "source"}
     numbers = [table.get(key) for key in ("input", "output")] if isinstance(table, dict) else []
+    numbers += [table["cached_input"]] if numbers and "cached_input" in table else []
     sound = bool(numbers) and all(
         isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e9
         for number in numbers
     )
+    if sound and table.get("cached_input", 0) > table["input"]:
+        sound = False  # what is at most spent is counted without a cache
     if not sound or not set(table) <= allowed:
         raise PriceError(
             f"{where!r}: the price of {name!r} is not a table of input and output, both in USD for a "
-            f'million tokens (with a date and a source, if you like): ["{name}"] input = 2.5, '
-            f"output = 10; got {table!r}"
+            f"million tokens (with a cached_input not above input, a date and a source, if you like): "
+            f'["{name}"] input = 2.5, output = 10; got {table!r}'
         )
     return Price(
         float(table["input"]), float(table["output"]),
         str(table.get("date", "")), str(table.get("source", "")),
+        float(table["cached_input"]) if "cached_input" in table else None,
     )  # fmt: skip

@@ -198,6 +198,8 @@ class Calls(TypedDict):
     unknown_cost: int
     cut_off: int
     again: int
+    reasoning_tokens: int
+    cached_tokens: int
 
 
 class Drift(TypedDict):

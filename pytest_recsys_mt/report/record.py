@@ -193,6 +193,8 @@ class Record:
             "unknown_cost": sum(any(fact.usd is None for fact in each) for each in found.values()),
             "cut_off": sum(facts[-1].cut_off for facts in found.values()),
             "again": len(again),
+            "reasoning_tokens": sum(fact.reasoning_tokens for fact in paid),
+            "cached_tokens": sum(fact.cached_tokens for fact in paid),
         }
 
     def document(self) -> Document:

@@ -102,7 +102,13 @@ def _spent(calls: Calls) -> str:
     )
     tokens = calls["prompt_tokens"] + calls["completion_tokens"]
     if tokens or (calls["unknown_cost"] and calls["usd_at_most"] is not None):
-        text += f"; {tokens} tokens, {_cost(calls)}"
+        parts = {
+            "thinking": calls["reasoning_tokens"],
+            "the provider's cache": calls["cached_tokens"],
+        }
+        each = [f"{count} of {part}" for part, count in parts.items() if count]
+        told = f" ({', '.join(each)})" if each else ""
+        text += f"; {tokens} tokens{told}, {_cost(calls)}"
     if calls["again"]:
         text += f"; {calls['again']} asked again"
     if calls["cut_off"]:

@@ -27,8 +27,8 @@ class Price:
         output: USD for a million tokens of answers.
         date: The date of the price.
         source: The source of the price.
-        cached_input: USD for a million prompt tokens that the provider took from its own cache;
-            None: as `input`.
+        cached_input: USD for a million prompt tokens that the provider served from its cache; None
+            if that price is unknown.
     """
 
     input: float
@@ -45,13 +45,17 @@ class Price:
     def usd(
         self, prompt_tokens: float, completion_tokens: float, cached_tokens: float = 0
     ) -> float:
-        """The cost of these tokens; `cached_tokens` are part of `prompt_tokens`."""
-        cached_input = self.input if self.cached_input is None else self.cached_input
-        return (
-            (prompt_tokens - cached_tokens) * self.input
-            + cached_tokens * cached_input
-            + completion_tokens * self.output
-        ) / _TOKENS
+        """The cost of these tokens.
+
+        Args:
+            prompt_tokens: Tokens of prompts, cached ones included.
+            completion_tokens: Tokens of answers.
+            cached_tokens: How many of the prompt tokens the provider served from its cache. They
+                cost as any other if they have no price of their own.
+        """
+        cached = self.input if self.cached_input is None else self.cached_input
+        prompts = (prompt_tokens - cached_tokens) * self.input + cached_tokens * cached
+        return (prompts + completion_tokens * self.output) / _TOKENS
 
 
 FREE = Price(0.0, 0.0)
@@ -123,23 +127,21 @@ def _read(text: str, where: str) -> dict[str, Price]:
 
 
 def _price(table: Any, name: str, where: str) -> Price:
-    allowed = {"input", "output", "cached_input", "date", "source"}
-    numbers = [table.get(key) for key in ("input", "output")] if isinstance(table, dict) else []
-    numbers += [table["cached_input"]] if numbers and "cached_input" in table else []
-    sound = bool(numbers) and all(
+    said = table if isinstance(table, dict) else {}
+    numbers = {key: said[key] for key in ("input", "output", "cached_input") if key in said}
+    sound = {"input", "output"} <= set(said) <= {*numbers, "date", "source"} and all(
         isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e9
-        for number in numbers
+        for number in numbers.values()
     )
-    if sound and table.get("cached_input", 0) > table["input"]:
-        sound = False  # what is at most spent is counted without a cache
-    if not sound or not set(table) <= allowed:
+    if not sound:
         raise PriceError(
             f"{where!r}: the price of {name!r} is not a table of input and output, both in USD for a "
-            f"million tokens (with a cached_input not above input, a date and a source, if you like): "
-            f'["{name}"] input = 2.5, output = 10; got {table!r}'
+            f"million tokens (with cached_input, that of cached prompt tokens, a date and a source, if "
+            f'you like): ["{name}"] input = 2.5, output = 10; got {table!r}'
         )
+    cached = numbers.get("cached_input")
     return Price(
         float(table["input"]), float(table["output"]),
         str(table.get("date", "")), str(table.get("source", "")),
-        float(table["cached_input"]) if "cached_input" in table else None,
+        None if cached is None else float(cached),
     )  # fmt: skip

@@ -14,10 +14,9 @@ import pytest
 
 from pytest_recsys_mt.calls.answer import completion_of, plain_completion
 from pytest_recsys_mt.calls.batch_files import _request
-from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import TextSubject, subject
 from pytest_recsys_mt.design import PROMPT
-from pytest_recsys_mt.errors import PriceError, RecommenderError
+from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api import chat_api
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.llm.api.thinkers import FOR_THINKING
@@ -49,6 +48,17 @@ def ask(spec: str, prompt: Prompt = ASKED) -> tuple[Completion, OpenAIModel]:
     answer = model.complete([prompt])[0]
     model.close()
     return answer, model
+
+
+def usage(thought: int) -> Usage:
+    """What gpt-5 reports for an answer to `ASKED`."""
+    prompt = CACHED + len(ASKED.messages[-1].content) // 4
+    return Usage(prompt, thought + WRITTEN, thought, CACHED)
+
+
+def stored_of(answer: Completion) -> Any:
+    """An answer as the cache keeps it."""
+    return plain_completion(answer)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +123,7 @@ def test_gpt_5_is_asked_as_it_wants_to_be(at: Open, caplog: pytest.LogCaptureFix
     assert len(server.asked) == 4 + 2, "each field is refused once"
     _, sent = server.asked[-1]
     assert set(sent) == {"model", "messages", "max_completion_tokens"}
-    assert answers[0].usage == Usage(
-        CACHED + len(ASKED.messages[-1].content) // 4, 1500 + WRITTEN, 1500, CACHED
-    )
+    assert answers[0].usage == usage(1500)
     assert model.notes == caplog.messages
     assert f"{server.url} takes no temperature for gpt-5: the given one was not used" in model.notes
     assert f"{server.url} takes no top_p for gpt-5: the given one was not used" in model.notes
@@ -164,9 +172,7 @@ def test_an_effort_that_a_model_has_not_stays_an_error(at: Open) -> None:
     server = at(GPT5())
     answer, _ = ask("gpt-5?reasoning_effort=xhigh")
     assert "Supported values are: 'minimal', 'low', 'medium', and 'high'" in str(answer.error)
-    assert ask("gpt-5?reasoning_effort=low")[0].usage == replace(
-        Usage(CACHED + len(ASKED.messages[-1].content) // 4, 200 + WRITTEN, 200, CACHED)
-    )
+    assert ask("gpt-5?reasoning_effort=low")[0].usage == usage(200)
     assert server.asked[-1][1]["reasoning_effort"] == "low"
 
 
@@ -185,7 +191,7 @@ def test_a_limit_spent_on_thinking_is_a_failed_call_that_is_paid(
     assert "reasoning_effort=low" in str(answer.error)
     assert answer.usage is not None
     assert answer.usage.completion_tokens == 1000
-    stored = plain_completion(answer)
+    stored = stored_of(answer)
     assert (stored["error"], completion_of(stored).usage) == (answer.error, answer.usage)
 
 
@@ -193,14 +199,14 @@ def test_a_limit_spent_on_thinking_is_a_failed_call_that_is_paid(
 def test_thinking_is_no_part_of_the_answer(at: Open, field: str | None) -> None:
     at(VLLM(field))
     answer, _ = ask("qwen3?max_tokens=4000")
-    assert plain_completion(answer)["text"].strip() == "1. Heat (1995)"
+    assert stored_of(answer)["text"].strip() == "1. Heat (1995)"
     spent, _ = ask("qwen3")
-    stored = plain_completion(spent)
+    stored = stored_of(spent)
     assert "max_tokens" in stored["error"]
     assert stored["usage"] == [300, 1024]
     assert "text" not in stored
     unthought, _ = ask("qwen3?extra_body.chat_template_kwargs.enable_thinking=false")
-    assert plain_completion(unthought)["text"] == "1. Heat (1995)"
+    assert stored_of(unthought)["text"] == "1. Heat (1995)"
 
 
 def test_fields_of_ones_own_are_sent_and_stand_in_a_batch(at: Open) -> None:
@@ -220,7 +226,7 @@ def test_a_model_of_the_responses_api_is_asked_there(at: Open, spec: str) -> Non
     answer, model = ask(f"{spec}{joint}temperature=0&reasoning_effort=low")
     assert answer == Completion(
         "1. Heat (1995)",
-        Usage(CACHED + len(ASKED.messages[-1].content) // 4, 200 + WRITTEN, 200, CACHED),
+        usage(200),
         "stop",
         "gpt-5-2025-08-07",
     )
@@ -305,25 +311,13 @@ def test_a_batch_of_the_responses_api_is_written_and_read(at: Open) -> None:
 
 
 def test_usage_is_stored_with_its_parts_and_read_without_them() -> None:
-    stored = plain_completion(Completion("1. Heat", Usage(500, 90, 60, 128)))
+    stored = stored_of(Completion("1. Heat", Usage(500, 90, 60, 128)))
     assert stored["usage"] == [500, 90, 60, 128]
     assert completion_of(stored).usage == Usage(500, 90, 60, 128)
-    assert plain_completion(Completion("1. Heat", Usage(7, 3)))["usage"] == [7, 3]
+    assert stored_of(Completion("1. Heat", Usage(7, 3)))["usage"] == [7, 3]
     assert completion_of({"text": "1. Heat", "usage": [7, 3]}).usage == Usage(7, 3)
     assert Usage.said(7, 3, -1, "x") == Usage(7, 3), "an odd part is none"
     assert Usage.said(7, 3, 9, 9) == Usage(7, 3, 3, 7), "a part is no more than the whole"
-
-
-def test_what_the_provider_had_cached_has_its_own_price(tmp_path: Path) -> None:
-    assert Price(1.0, 10.0, cached_input=0.1).usd(1e6, 1e6, 4e5) == pytest.approx(10.64)
-    assert Price(1.0, 10.0).usd(1e6, 1e6, 4e5) == 11.0
-    file = tmp_path / "prices.toml"
-    file.write_text("[m]\ninput = 1\noutput = 10\ncached_input = 0.1\n")
-    assert Prices.load(file).of("m", {}) == Price(1.0, 10.0, cached_input=0.1)
-    for wrong in ("-1", "'x'", "2"):
-        file.write_text(f"[m]\ninput = 1\noutput = 10\ncached_input = {wrong}\n")
-        with pytest.raises(PriceError, match="cached_input"):
-            Prices.load(file)
 
 
 def suite(folder: Path, url: str, model: str, *options: str) -> tuple[str, dict[str, Any]]:

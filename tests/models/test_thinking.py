@@ -22,7 +22,7 @@ from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.llm.api.thinkers import FOR_THINKING
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
 from tests.models.faults import FaultServer, Reply, completion
-from tests.models.thinkers import CACHED, GPT5, THOUGHTS, VLLM, WRITTEN, Endpoint
+from tests.models.thinkers import CACHED, GPT5, THOUGHTS, VLLM, WRITTEN, Endpoint, RefusedError
 from tests.plugin.conftest import record_of
 
 ASKED = Prompt((Message("system", "Be brief."), Message("user", "Rank:\n1. Heat (1995)")))
@@ -272,6 +272,8 @@ def test_the_responses_api_is_held_to_a_schema_sees_images_and_refuses(at: Open)
         ({"output": [], "status": "failed", "error": {"code": "server_error", "message": "down"}}, "down"),
         ({"output": [None, {"type": "message", "content": None}], "usage": 3}, "wrote nothing"),
         ({"output": [], "incomplete_details": {"reason": "content_filter"}}, "content_filter"),
+        ({"output": [{"type": "reasoning"}], "incomplete_details": {"reason": "max_output_tokens"}},
+         "the model thought until no token was left for its answer; give it more"),
     ],
 )  # fmt: skip
 def test_an_odd_answer_of_the_responses_api_is_a_failed_call(
@@ -287,7 +289,8 @@ def test_an_endpoint_that_has_neither_api_is_asked_for_both_and_told_of_once(at:
     server = at(Nothing())
     answer, model = ask("m")
     assert [path for path, _ in server.asked] == ["chat/completions", "responses"]
-    assert "HTTP 404 (check the model's name" in str(answer.error)
+    assert str(answer.error).startswith("HTTP 404 (check the model's name")
+    assert str(answer.error).endswith(": There is nothing here.")
     assert model.notes == []
     assert ask("m?api=chat")[0].error == answer.error
     assert [path for path, _ in server.asked][2:] == ["chat/completions"]
@@ -297,7 +300,7 @@ class Nothing(Endpoint):
     """An address below which nothing is."""
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        return self.responses(body)
+        raise RefusedError("There is nothing here.", 404)
 
 
 def test_a_batch_of_the_responses_api_is_written_and_read(at: Open) -> None:

@@ -237,6 +237,7 @@ class Facts(TypedDict):
     time: dict[str, object]
     calls: Calls
     drift: list[Drift]
+    notes: list[str]
     results: list[Row]
     dimensions: dict[str, dict[str, dict[str, Any]]]
     digests: dict[str, str]

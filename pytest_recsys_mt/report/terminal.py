@@ -66,6 +66,9 @@ def summarise(reporter: Any, record: Record) -> None:
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):
         reporter.write_line(line)
+    for note in document["notes"]:
+        for line in textwrap.wrap(f"note: {note}", 79, subsequent_indent="    "):
+            reporter.write_line(line)
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])

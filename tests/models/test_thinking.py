@@ -370,6 +370,9 @@ def test_the_suite_runs_with_gpt_5_and_its_bill_is_known(
     assert calls["usd"] == pytest.approx(dollars)
     told = f"tokens ({calls['reasoning_tokens']} of thinking, {calls['cached_tokens']} of the provider's"
     assert told in shown
+    noted = f"note: {server.url} takes no temperature for gpt-5: the given one was not used"
+    assert (noted in shown) == ("temperature" in given[0])
+    assert (noted.removeprefix("note: ") in record["notes"]) == ("temperature" in given[0])
     page = (tmp_path / "report.html").read_text()
     assert f"<dt>of them of thinking</dt><dd>{calls['reasoning_tokens']:,}</dd>" in page
     asked = len(server.asked)

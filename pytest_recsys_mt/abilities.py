@@ -1,8 +1,8 @@
 """What an object that is asked may have beside its one method: the whole protocol, with its one reader.
 
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
-users' objects stay plain, and is read by `declares`, `method_of`, `identity_of` and `fingerprint_of` alone. Besides,
-an object may have a ``name`` for reports, and what is made from a spec a ``max_wait``; `engine.roster` reads both.
+users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of` and `notes_of`
+alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a ``max_wait``; `engine.roster` reads both.
 """
 
 from __future__ import annotations
@@ -64,3 +64,9 @@ def identity_of(asked: object) -> Mapping[str, object] | None:
 def fingerprint_of(asked: object) -> Any:
     """The attribute ``fingerprint``: it changes with all that an answer depends on; None without one."""
     return getattr(asked, "fingerprint", None)
+
+
+def notes_of(asked: object) -> list[str]:
+    """The attribute ``notes``: sentences on how it was asked otherwise than the user said."""
+    notes = getattr(asked, "notes", None)
+    return [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []

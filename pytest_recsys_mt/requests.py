@@ -211,22 +211,45 @@ MOST_TOKENS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that one answer took."""
+    """Tokens that one answer took.
+
+    Attributes:
+        prompt_tokens: Tokens of the prompt.
+        completion_tokens: Tokens that the model wrote, with its thinking.
+        reasoning_tokens: Those of them that it spent on thinking.
+        cached_tokens: Those of the prompt that the provider took from its own cache.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
 
     @classmethod
-    def said(cls, prompt_tokens: object, completion_tokens: object) -> Usage | None:
-        """A reported usage; None, which is unknown and not zero, unless both are whole numbers from
-        0 to `MOST_TOKENS`.
+    def said(
+        cls,
+        prompt_tokens: object,
+        completion_tokens: object,
+        reasoning_tokens: object = 0,
+        cached_tokens: object = 0,
+    ) -> Usage | None:
+        """A reported usage; None, which is unknown and not zero, unless the first two are whole
+        numbers from 0 to `MOST_TOKENS`.
+
+        The other two are parts of these: an invalid one counts as 0, a larger one as the whole.
         """
-        counts = []
-        for count in (prompt_tokens, completion_tokens):
-            if isinstance(count, bool) or not isinstance(count, SupportsIndex):
-                return None
-            counts.append(operator.index(count))
-        return cls(*counts) if all(0 <= count <= MOST_TOKENS for count in counts) else None
+        prompt, written = _count(prompt_tokens), _count(completion_tokens)
+        if prompt is None or written is None:
+            return None
+        thought, cached = _count(reasoning_tokens) or 0, _count(cached_tokens) or 0
+        return cls(prompt, written, min(thought, written), min(cached, prompt))
+
+
+def _count(said: object) -> int | None:
+    if isinstance(said, bool) or not isinstance(said, SupportsIndex):
+        return None
+    count = operator.index(said)
+    return count if 0 <= count <= MOST_TOKENS else None
 
 
 @dataclass(frozen=True, slots=True)

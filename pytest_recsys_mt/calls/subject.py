@@ -16,6 +16,7 @@ from pytest_recsys_mt.calls.answer import (
     plain_completion,
     plain_or_failure,
     plain_recommendation,
+    usage_of,
 )
 from pytest_recsys_mt.calls.call import SCHEMA, Call, key_of, plain_request
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND
@@ -31,7 +32,6 @@ from pytest_recsys_mt.requests import (
     Recommender,
     Request,
     TextModel,
-    Usage,
 )
 from pytest_recsys_mt.sanitize import one_line
 
@@ -232,7 +232,6 @@ class RecommenderSubject:
             return Recommendation((), error=answer["error"])
         if "not_applicable" in answer:
             raise NotApplicable(answer["not_applicable"])
-        usage = answer.get("usage")
         seen = frozenset(request.seen)
         return Recommendation(
             items=tuple(answer.get("items", ())),
@@ -242,7 +241,7 @@ class RecommenderSubject:
                 for text, kind, item in answer.get("entries", ())
             ),
             text=answer.get("text"),
-            usage=None if usage is None else Usage(*usage),
+            usage=usage_of(answer),
         )
 
     def _recommend(self, requests: Sequence[Request]) -> list[Answer]:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.abilities import fingerprint_of, method_of
+from pytest_recsys_mt.abilities import fingerprint_of, method_of, notes_of
 from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.progress import Progress
@@ -26,6 +26,7 @@ from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
+from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.specs import resources
 
@@ -92,6 +93,12 @@ class Roster:
         if spec not in self._recommenders:
             self._recommenders[spec] = self.made(spec)
         return self._recommenders[spec]
+
+    @property
+    def notes(self) -> list[str]:
+        """What the recommenders of specs note, in safe lines."""
+        found = (notes_of(recommender) for recommender in self._recommenders.values())
+        return [one_line(note) for notes in found for note in notes]
 
     def made(self, spec: str) -> object:
         """Another recommender that `spec` names."""

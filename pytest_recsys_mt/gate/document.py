@@ -198,6 +198,8 @@ class Calls(TypedDict):
     unknown_cost: int
     cut_off: int
     again: int
+    reasoning_tokens: int
+    cached_tokens: int
 
 
 class Drift(TypedDict):
@@ -235,6 +237,7 @@ class Facts(TypedDict):
     time: dict[str, object]
     calls: Calls
     drift: list[Drift]
+    notes: list[str]
     results: list[Row]
     dimensions: dict[str, dict[str, dict[str, Any]]]
     digests: dict[str, str]

@@ -52,6 +52,7 @@ def finish(
         record.judge(results[nodeid].rows)
     for found in again:
         record.add(found["calls"])
+        record.notes.update(found["notes"])
     for report in reports:
         carried = report.recsys_mt
         record.add(

@@ -90,6 +90,7 @@ class Record:
         settings: The settings of the run.
         incomplete: Why the run is partial, when its tests ended.
         unwritten: Which reports could not be written, and why.
+        notes: How recommenders were asked otherwise than the user said.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Record:
         self._baseline = baseline
         self.incomplete = tuple(incomplete)
         self.unwritten: list[str] = []
+        self.notes: set[str] = set()
         self._drifts = list(drifts)
         self._requests: set[str] = set()
         self._version = version
@@ -193,6 +195,8 @@ class Record:
             "unknown_cost": sum(any(fact.usd is None for fact in each) for each in found.values()),
             "cut_off": sum(facts[-1].cut_off for facts in found.values()),
             "again": len(again),
+            "reasoning_tokens": sum(fact.reasoning_tokens for fact in paid),
+            "cached_tokens": sum(fact.cached_tokens for fact in paid),
         }
 
     def document(self) -> Document:
@@ -218,6 +222,7 @@ class Record:
             "time": self._time,
             "calls": self.calls,
             "drift": self._drifts,
+            "notes": sorted(self.notes),
             "results": rows,
             "dimensions": dimensions(rows),
             "digests": {

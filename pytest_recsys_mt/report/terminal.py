@@ -66,6 +66,9 @@ def summarise(reporter: Any, record: Record) -> None:
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):
         reporter.write_line(line)
+    for note in document["notes"]:
+        for line in textwrap.wrap(f"note: {note}", 79, subsequent_indent="    "):
+            reporter.write_line(line)
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])
@@ -102,7 +105,13 @@ def _spent(calls: Calls) -> str:
     )
     tokens = calls["prompt_tokens"] + calls["completion_tokens"]
     if tokens or (calls["unknown_cost"] and calls["usd_at_most"] is not None):
-        text += f"; {tokens} tokens, {_cost(calls)}"
+        parts = {
+            "thinking": calls["reasoning_tokens"],
+            "the provider's cache": calls["cached_tokens"],
+        }
+        each = [f"{count} of {part}" for part, count in parts.items() if count]
+        told = f" ({', '.join(each)})" if each else ""
+        text += f"; {tokens} tokens{told}, {_cost(calls)}"
     if calls["again"]:
         text += f"; {calls['again']} asked again"
     if calls["cut_off"]:

@@ -436,7 +436,7 @@ def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer)
 
 
 def test_openai_itself_is_asked_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_recsys_mt.llm.api.chat_api import Dialect
+    from pytest_recsys_mt.llm.api.dialect import Dialect
     from pytest_recsys_mt.llm.api.endpoint import Endpoint
 
     assert Dialect.of(Endpoint.from_environment()).limits[0] == "max_completion_tokens"

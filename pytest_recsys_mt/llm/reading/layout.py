@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pytest_recsys_mt.llm.reading.thinking import without_thinking
+
 MAX_CHARACTERS = 100_000
 """Most characters of an answer to read (without its reasoning); the rest is ignored."""
 
@@ -44,13 +46,6 @@ class Piece:
     year: int | None = None
 
 
-_THINKING = re.compile(
-    r"</(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad)>", re.IGNORECASE
-)
-_STILL_THINKING = re.compile(
-    r"\s*<(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad)>", re.IGNORECASE
-)
-_FINAL = re.compile(r"<\|channel\|>\s?final\s?<\|message\|>", re.IGNORECASE)
 _STOP = re.compile(
     r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eot|end|return|user|assistant)\|>|</s>|"
     r"<end_of_turn>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
@@ -106,13 +101,7 @@ def pieces(text: str) -> list[Piece]:
 
 def _answer_of(text: str) -> str:
     """The answer to the user: without the reasoning before it and any further turn after it."""
-    for pattern in (_THINKING, _FINAL):
-        ends = [match.end() for match in pattern.finditer(text)]
-        if ends and (rest := text[ends[-1] :]).strip():
-            text = rest
-    if _STILL_THINKING.match(text):
-        return ""
-    text = text[:MAX_CHARACTERS]
+    text = without_thinking(text)[:MAX_CHARACTERS]
     stop = _STOP.search(text)
     while stop is not None and not text[: stop.start()].strip():
         text = text[stop.end() :]

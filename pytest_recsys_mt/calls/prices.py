@@ -27,21 +27,35 @@ class Price:
         output: USD for a million tokens of answers.
         date: The date of the price.
         source: The source of the price.
+        cached_input: USD for a million prompt tokens that the provider served from its cache; None
+            if that price is unknown.
     """
 
     input: float
     output: float
     date: str = ""
     source: str = ""
+    cached_input: float | None = None
 
     @property
     def is_free(self) -> bool:
         """Whether any number of tokens costs nothing."""
         return not self.input and not self.output
 
-    def usd(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """The cost of these tokens."""
-        return (prompt_tokens * self.input + completion_tokens * self.output) / _TOKENS
+    def usd(
+        self, prompt_tokens: float, completion_tokens: float, cached_tokens: float = 0
+    ) -> float:
+        """The cost of these tokens.
+
+        Args:
+            prompt_tokens: Tokens of prompts, cached ones included.
+            completion_tokens: Tokens of answers.
+            cached_tokens: How many of the prompt tokens the provider served from its cache. They
+                cost as any other if they have no price of their own.
+        """
+        cached = self.input if self.cached_input is None else self.cached_input
+        prompts = (prompt_tokens - cached_tokens) * self.input + cached_tokens * cached
+        return (prompts + completion_tokens * self.output) / _TOKENS
 
 
 FREE = Price(0.0, 0.0)
@@ -113,19 +127,21 @@ def _read(text: str, where: str) -> dict[str, Price]:
 
 
 def _price(table: Any, name: str, where: str) -> Price:
-    allowed = {"input", "output", "date", "source"}
-    numbers = [table.get(key) for key in ("input", "output")] if isinstance(table, dict) else []
-    sound = bool(numbers) and all(
+    said = table if isinstance(table, dict) else {}
+    numbers = {key: said[key] for key in ("input", "output", "cached_input") if key in said}
+    sound = {"input", "output"} <= set(said) <= {*numbers, "date", "source"} and all(
         isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e9
-        for number in numbers
+        for number in numbers.values()
     )
-    if not sound or not set(table) <= allowed:
+    if not sound:
         raise PriceError(
             f"{where!r}: the price of {name!r} is not a table of input and output, both in USD for a "
-            f'million tokens (with a date and a source, if you like): ["{name}"] input = 2.5, '
-            f"output = 10; got {table!r}"
+            f"million tokens (with cached_input, that of cached prompt tokens, a date and a source, if "
+            f'you like): ["{name}"] input = 2.5, output = 10; got {table!r}'
         )
+    cached = numbers.get("cached_input")
     return Price(
         float(table["input"]), float(table["output"]),
         str(table.get("date", "")), str(table.get("source", "")),
+        None if cached is None else float(cached),
     )  # fmt: skip

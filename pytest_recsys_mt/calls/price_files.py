@@ -45,7 +45,14 @@ def prices_of(path: Path) -> dict[str, Price]:
 
 
 def as_toml(prices: Mapping[str, Price]) -> str:
-    """Prices as a TOML file of ours, in the order of their names."""
+    """Prices as the text of a TOML file of ours.
+
+    Args:
+        prices: By the name of the model or the spec of the recommender.
+
+    Returns:
+        One table for each, in the order of their names, below a comment.
+    """
     tables = [HEADER]
     for name, price in sorted(prices.items()):
         said = {field.name: getattr(price, field.name) for field in fields(price)}
@@ -64,17 +71,14 @@ def _toml(value: str | float) -> str:
 
 
 def _litellm(text: str, path: Path) -> dict[str, Price]:
-    """The prices of LiteLLM's file: those of text models whose price has one number for all prompts."""
+    """The prices of text models in LiteLLM's file, by its names of them."""
     try:
         models = json.loads(text, parse_float=Decimal)  # 7.5e-08 * 10**6 is 0.075 only in decimals
     except ValueError as error:
         raise PriceError(f"the price file {str(path)!r} is not JSON: {error}") from error
-    known = (
-        [each for each in models.values() if isinstance(each, dict)]
-        if isinstance(models, dict)
-        else []
-    )
-    if not any("input_cost_per_token" in each for each in known):
+    models = models if isinstance(models, dict) else {}
+    fields_of_each = [entry.keys() for entry in models.values() if isinstance(entry, dict)]
+    if not any("input_cost_per_token" in names for names in fields_of_each):
         raise PriceError(
             f"{str(path)!r} has no 'input_cost_per_token' of any model, so it is not LiteLLM's "
             f"model_prices_and_context_window.json; give that file, or a TOML file of prices"
@@ -104,7 +108,6 @@ def _litellm_price(entry: Any, file: str) -> Price | None:
 
 def _usd(cost: object) -> float | None:
     """USD for a million tokens, from those for one."""
-    whole = isinstance(cost, int) and not isinstance(cost, bool)
-    if not (whole or isinstance(cost, Decimal)) or not 0 <= cost < 1:
+    if isinstance(cost, bool) or not isinstance(cost, int | Decimal) or not 0 <= cost < 1:
         return None
     return float(cost * _MILLION)

@@ -19,7 +19,7 @@ class Readings:
     def note(self, name: str, key: str, answer: Recommendation) -> None:
         """Keep what was read in an answer, if it is a text."""
         if answer.text is not None and answer.error is None:
-            kinds = Counter(entry.kind for entry in answer.entries)
+            kinds: Counter[EntryKind] = Counter(entry.kind for entry in answer.entries)
             self._found.setdefault(name, {})[key] = dict(kinds)
 
     def drain(self) -> dict[str, dict[str, Reading]]:

@@ -101,6 +101,7 @@ def test_a_model_without_a_price_stays_unknown_and_is_named(
         ("a.json", "{", "is not JSON"),
         ("a.json", '{"gpt-4o": {"price": 3}}', "is not LiteLLM's"),
         ("a.json", "[1]", "is not LiteLLM's"),
+        ("a.json", '{"gpt-4o": 3}', "is not LiteLLM's"),
         ("a.toml", "[m]\ninput = 1\n", "the price of 'm' is not a table"),
         ("a.toml", None, "cannot be read"),
     ],

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 Flag = Literal[
-    "deterministic", "reads_text", "live", "scores_choices", "takes_schema", "reads_images", "apart"
-]
+    "deterministic", "reads_text", "live", "scores_choices", "takes_schema", "lists_as_json",
+    "reads_images", "apart",
+]  # fmt: skip
 """Attributes that are true or false.
 
 * ``deterministic``: equal questions always get equal answers.
@@ -20,6 +21,7 @@ Flag = Literal[
 * ``live``: of a recommender: it can be asked anything; recorded answers cannot.
 * ``scores_choices``, ``takes_schema``, ``reads_images``: of a text model: it scores `Prompt.choices`, can be forced
   to answer in `Prompt.schema`, sees `Message.images`.
+* ``lists_as_json``: of a text model: recommendations are asked of it as JSON, with a schema.
 * ``apart``: of a judge: it judges each aspect by itself.
 """
 

@@ -361,7 +361,8 @@ class TextModel(Protocol):
 
     Optional attributes: ``fingerprint: str`` as in `Recommender`; ``scores_choices: bool`` (False;
     True if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees
-    `Message.images`).
+    `Message.images`); ``lists_as_json: bool`` (False; True if recommendations are to be asked of it
+    as JSON).
     """
 
     def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:

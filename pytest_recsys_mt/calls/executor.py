@@ -17,6 +17,7 @@ from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
+from pytest_recsys_mt.calls.readings import Readings
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, MissingAnswerError
 
@@ -63,6 +64,7 @@ class Executor:
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
         bill: The facts and the cost of all calls.
         failures: The errors that users' code raised.
+        readings: What was read in answers, by those who read them.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Executor:
         self._here = ask is None
         self.latest: dict[str, float] = {}
         self.failures = Failures()
+        self.readings = Readings()
         self._kept: set[bool] = set()
         self._asked: dict[str, float] = {}
         self._asks = True

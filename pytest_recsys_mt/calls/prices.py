@@ -73,7 +73,7 @@ class Prices:
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
         self._own = dict(own or {})
         packaged = resources.files("pytest_recsys_mt.calls").joinpath("prices.toml")
-        self._packaged = _read(packaged.read_text(encoding="utf-8"), "prices.toml")
+        self._packaged = prices_in(packaged.read_text(encoding="utf-8"), "prices.toml")
 
     @classmethod
     def load(cls, path: Path | None) -> Prices:
@@ -82,14 +82,7 @@ class Prices:
         Raises:
             PriceError: If the file cannot be read, or a table in it is not a price.
         """
-        if path is None:
-            return cls()
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise PriceError(f"the price file {str(path)!r} cannot be read: {reason}") from error
-        return cls(_read(text, str(path)))
+        return cls() if path is None else cls(prices_in(text_of(path), str(path)))
 
     def of(self, spec: str, identity: Mapping[str, object]) -> Price | None:
         """The price of a recommender, or None if it is unknown.
@@ -118,7 +111,25 @@ def _is_built_in(spec: str, identity: Mapping[str, object]) -> bool:
     return "recommender" in identity and spec.partition("?")[0] in NAMES
 
 
-def _read(text: str, where: str) -> dict[str, Price]:
+def text_of(path: Path) -> str:
+    """The text of a price file.
+
+    Raises:
+        PriceError: If it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise PriceError(f"the price file {str(path)!r} cannot be read: {reason}") from error
+
+
+def prices_in(text: str, where: str) -> dict[str, Price]:
+    """The prices in the text of a TOML file.
+
+    Raises:
+        PriceError: If it is not TOML, or a table in it is not a price.
+    """
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -103,7 +103,7 @@ def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
     return [
         each.runner.outcomes(
             each.requests,
-            [(place, known[id(each.runner.subject), call.key]) for place, call in each.calls],
+            [(place, call, known[id(each.runner.subject), call.key]) for place, call in each.calls],
         )
         for each in sides
     ]

@@ -240,10 +240,7 @@ class Runner:
         unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
         if unasked is not None:
             raise LimitReachedError(unasked)
-        read = [
-            self.subject.read(request, answer)
-            for request, answer in zip(requests, answers, strict=True)
-        ]
+        read = [*map(self._read, requests, calls, answers)]
         for request, answer in zip(requests, read, strict=True):
             if answer.error is not None:
                 raise RecommenderError(
@@ -272,19 +269,19 @@ class Runner:
         return self._executor.planned_again(self.subject, calls)
 
     def outcomes(
-        self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Answer]]
+        self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Call, Answer]]
     ) -> dict[int, Outcome]:
         """The results of `requests`, from the answers to their replicates; all by position."""
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         times: dict[int, set[float | None]] = {position: set() for position in requests}
         outcomes = {}
-        for position, answer in answers:
+        for position, call, answer in answers:
             if "unasked" in answer:
                 outcomes[position] = Outcome(unasked=answer["unasked"])
                 continue
             times[position].add(answer.get("asked") if self.subject.live else None)
             try:
-                read[position].append(self.subject.read(requests[position], answer))
+                read[position].append(self._read(requests[position], call, answer))
             except NotApplicable as reason:
                 outcomes[position] = Outcome(not_applicable=str(reason))
         for position, recommendations in read.items():
@@ -298,3 +295,8 @@ class Runner:
             asked = Asked(requests[position], tuple(recommendations), case.held_out, case.past)
             outcomes[position] = Outcome(asked, times=frozenset(times[position]))
         return outcomes
+
+    def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
+        read = self.subject.read(request, answer)
+        self._executor.readings.note(self.subject.name, call.key, read)
+        return read

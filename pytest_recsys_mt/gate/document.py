@@ -223,6 +223,20 @@ class Drift(TypedDict):
     reason: str
 
 
+class Readable(TypedDict):
+    """What was read in the text answers of one recommender.
+
+    Attributes:
+        answers: How many answers were read.
+        unreadable: How many of them name no title.
+        entries: The entries of all of them by their kind; see `requests.EntryKind`.
+    """
+
+    answers: int
+    unreadable: int
+    entries: dict[str, int]
+
+
 class Facts(TypedDict):
     """The record before the gate decides."""
 
@@ -236,6 +250,7 @@ class Facts(TypedDict):
     environment: dict[str, str]
     time: dict[str, object]
     calls: Calls
+    readings: dict[str, Readable]
     drift: list[Drift]
     notes: list[str]
     results: list[Row]

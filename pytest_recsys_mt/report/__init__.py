@@ -61,6 +61,7 @@ def finish(
             carried["data_digest"],
             carried["requests"],
             carried["ahead"],
+            carried["readings"],
         )
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     junit = config.getoption("xmlpath", None)

@@ -48,6 +48,9 @@ class OpenAIModel:
         top_p: In (0, 1]; None leaves it to the endpoint.
         json: Whether answers must be JSON (``response_format``). The prompt must ask for JSON too,
             which no built-in template does.
+        answer: ``json`` asks for recommendations as a list by a JSON schema, and says so at the end
+            of the prompt. In ``generate``, the model writes as it likes. Other prompts, such as
+            those of judges, are the same in both.
         concurrency: Calls in flight at a time; fewer while the endpoint refuses. None starts with 8
             and tries up to 64 while answers stay as fast.
         timeout: Seconds that one attempt may take. None: 300 for a model that is known to think,
@@ -63,6 +66,7 @@ class OpenAIModel:
         deterministic: False. Servers batch the calls of many users, and answers change with the
             shape of the batch even at temperature 0.
         takes_schema: True: a prompt's `schema` is sent, until the endpoint refuses it.
+        lists_as_json: Whether `answer` is ``json``.
         reads_images: True. An endpoint whose model cannot see images refuses the call.
         notes: Fields that the endpoint refused, one sentence each.
 
@@ -82,6 +86,7 @@ class OpenAIModel:
         max_tokens: int | None = None,
         top_p: float | None = None,
         json: bool = False,
+        answer: Literal["generate", "json"] = "generate",
         concurrency: int | None = None,
         timeout: float | None = None,
         max_wait: float | None = None,
@@ -116,6 +121,7 @@ class OpenAIModel:
         self.max_tokens = max_tokens
         self.top_p = top_p
         self.json = json
+        self.lists_as_json = answer == "json"
         self.concurrency = concurrency
         self.timeout = timeout
         self.max_wait = max_wait

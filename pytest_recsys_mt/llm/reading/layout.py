@@ -161,14 +161,14 @@ def _entries(value: Any, depth: int) -> Iterator[Piece]:
             if isinstance(element, bool) or element is None:
                 continue
             if isinstance(element, (str, int, float)):
-                yield Piece(html.unescape(str(element)), "data")
+                yield _datum(element)
             else:
                 yield from _entries(element, depth + 1)
     elif isinstance(value, dict):
         keys = {str(key).strip().casefold().replace(" ", "_"): key for key in value}
         title = next((keys[key] for key in _TITLE_KEYS if key in keys), None)
         if title is not None and isinstance(value[title], (str, int)):
-            yield Piece(html.unescape(str(value[title])), "data", year=_year(value, keys))
+            yield _datum(value[title], _year(value, keys))
             return
         nested = [v for v in value.values() if isinstance(v, (list, dict))]
         if nested:
@@ -177,7 +177,15 @@ def _entries(value: Any, depth: int) -> Iterator[Piece]:
         elif value and all(isinstance(v, str) for v in value.values()):
             ranked = all(re.fullmatch(r"\D{0,20}\d{1,3}", str(key)) for key in value)
             if ranked:
-                yield from (Piece(html.unescape(v), "data") for v in value.values())
+                yield from map(_datum, value.values())
+
+
+def _datum(value: str | float, year: int | None = None) -> Piece:
+    """An element of JSON; models copy the number of a candidate, or count, also within a string."""
+    text = html.unescape(str(value))
+    number = _NUMBER.match(text)
+    title = "" if number is None or not _is_marker(number, text) else text[number.end() :]
+    return Piece(title, "data", text, year) if title else Piece(text, "data", year=year)
 
 
 def _year(value: dict[str, Any], keys: dict[str, str]) -> int | None:

@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, Unpack, runtime_checkable
+from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 EntryKind = Literal[
     "candidate", "history", "catalogue", "outside", "unknown", "duplicate", "unparsed"
@@ -221,11 +221,12 @@ class Usage:
         """A reported usage; None, which is unknown and not zero, unless both are whole numbers from
         0 to `MOST_TOKENS`.
         """
-        counts = []
-        for count in (prompt_tokens, completion_tokens):
-            if isinstance(count, bool) or not isinstance(count, SupportsIndex):
-                return None
-            counts.append(operator.index(count))
+        if isinstance(prompt_tokens, bool) or isinstance(completion_tokens, bool):
+            return None
+        try:
+            counts = [*map(operator.index, (prompt_tokens, completion_tokens))]  # type: ignore[arg-type]
+        except TypeError:
+            return None
         return cls(*counts) if all(0 <= count <= MOST_TOKENS for count in counts) else None
 
 

@@ -35,7 +35,7 @@ LLAMA_3_8B: dict[str, Any] = {
 }
 
 
-def planned(users: int, k: int) -> list[Prompt]:
+def planned(users: int, k: int, template: str = "person") -> list[Prompt]:
     """The prompts of a first look: a question and three changes of it for each user, each twice."""
     from pytest_recsys_mt.datasets import load
     from pytest_recsys_mt.design import Design
@@ -47,7 +47,7 @@ def planned(users: int, k: int) -> list[Prompt]:
     split = Split(load("mini"), 0)
     cases = split.cases(Design(users=users, k=k))
     world = split.world(cases)
-    recommender = LLMRecommender(_Silent(), "person")
+    recommender = LLMRecommender(_Silent(), template)
     recommender.fit(split.training, 0)
     prompts = []
     for number, change in enumerate((None, shuffle_candidates, random_words(), paraphrase_task)):

@@ -1,9 +1,9 @@
 """What an object that is asked may have beside its one method: the whole protocol, with its one reader.
 
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
-users' objects stay plain, and is read by `declares`, `method_of`, `identity_of` and `fingerprint_of` alone. Besides,
-an object may have a ``name`` for reports, and what is made from a spec a ``max_wait`` and an ``ahead``, which the run
-sets; `engine.roster` reads them.
+users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of` and `notes_of`
+alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a ``max_wait`` and an ``ahead``,
+which the run sets; `engine.roster` reads them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 Flag = Literal[
-    "deterministic", "reads_text", "live", "scores_choices", "takes_schema", "reads_images", "apart"
-]
+    "deterministic", "reads_text", "live", "scores_choices", "takes_schema", "lists_as_json",
+    "reads_images", "apart",
+]  # fmt: skip
 """Attributes that are true or false.
 
 * ``deterministic``: equal questions always get equal answers.
@@ -21,6 +22,7 @@ Flag = Literal[
 * ``live``: of a recommender: it can be asked anything; recorded answers cannot.
 * ``scores_choices``, ``takes_schema``, ``reads_images``: of a text model: it scores `Prompt.choices`, can be forced
   to answer in `Prompt.schema`, sees `Message.images`.
+* ``lists_as_json``: of a text model: recommendations are asked of it as JSON, with a schema.
 * ``apart``: of a judge: it judges each aspect by itself.
 """
 
@@ -66,3 +68,9 @@ def identity_of(asked: object) -> Mapping[str, object] | None:
 def fingerprint_of(asked: object) -> Any:
     """The attribute ``fingerprint``: it changes with all that an answer depends on; None without one."""
     return getattr(asked, "fingerprint", None)
+
+
+def notes_of(asked: object) -> list[str]:
+    """The attribute ``notes``: sentences on how it was asked otherwise than the user said."""
+    notes = getattr(asked, "notes", None)
+    return [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []

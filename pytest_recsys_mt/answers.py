@@ -61,6 +61,7 @@ class Context:
     deterministic: bool = False
     family: int = 1
     ask_everybody: bool = False
+    made_up: bool = False
     items: Mapping[str, Item] = field(default_factory=dict)
     popularity: Mapping[str, int] = field(default_factory=dict)
     users: int = 0

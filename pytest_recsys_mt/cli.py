@@ -103,6 +103,26 @@ def _parser() -> argparse.ArgumentParser:
     )
     answers.set_defaults(command=_import)
 
+    prices = groups.add_parser("prices", help="write prices of models for --recsys-prices")
+    prices.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="LiteLLM's model_prices_and_context_window.json, or a TOML file of prices",
+    )
+    prices.add_argument(
+        "models", nargs="*", metavar="MODEL", help="only these: gpt-4o* (default: all in FILE)"
+    )
+    prices.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("prices.toml"),
+        metavar="FILE",
+        help="where the prices go; those of other models stay there (default: prices.toml)",
+    )
+    prices.set_defaults(command=_prices)
+
     report = groups.add_parser("report", help="make the HTML report of a record")
     report.add_argument("record", type=Path, metavar="RECORD", help="as --recsys-json wrote it")
     report.add_argument(
@@ -199,6 +219,39 @@ def _import(given: argparse.Namespace) -> int:
     finally:
         cache.close()
     return 1 if refused else 0
+
+
+def _prices(given: argparse.Namespace) -> int:
+    from fnmatch import fnmatchcase
+
+    from pytest_recsys_mt.calls.price_files import as_toml, prices_of
+    from pytest_recsys_mt.calls.prices import prices_in, text_of
+    from pytest_recsys_mt.errors import PriceError
+    from pytest_recsys_mt.files import written_whole
+
+    output: Path = given.output
+    found = prices_of(given.file)
+    patterns = given.models or ["*"]
+    taken = {
+        name: price
+        for name, price in found.items()
+        if any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
+    kept = prices_in(text_of(output), str(output)) if output.exists() else {}
+    try:
+        with written_whole(output, 0o644) as stream:
+            stream.write(as_toml({**kept, **taken}))
+    except OSError as error:
+        raise PriceError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    changed = sum(kept[name] != taken[name] for name in kept.keys() & taken.keys())
+    print(
+        f"{output}: {len(taken.keys() - kept.keys()):,} prices added, {changed:,} changed, "
+        f"{len(kept | taken):,} in all"
+    )
+    unknown = [each for each in patterns if not any(fnmatchcase(name, each) for name in taken)]
+    for pattern in unknown:
+        print(f"recsys-mt: {str(given.file)!r} has no price of {pattern!r}", file=sys.stderr)
+    return 1 if unknown else 0
 
 
 def _report(given: argparse.Namespace) -> int:

@@ -211,23 +211,48 @@ MOST_TOKENS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that one answer took."""
+    """Tokens that one answer took.
+
+    Attributes:
+        prompt_tokens: Tokens of the prompt.
+        completion_tokens: Tokens that the model wrote, with its thinking.
+        reasoning_tokens: Those of them that it spent on thinking.
+        cached_tokens: Those of the prompt that the provider took from its own cache.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
 
     @classmethod
-    def said(cls, prompt_tokens: object, completion_tokens: object) -> Usage | None:
-        """A reported usage; None, which is unknown and not zero, unless both are whole numbers from
-        0 to `MOST_TOKENS`.
+    def said(
+        cls,
+        prompt_tokens: object,
+        completion_tokens: object,
+        reasoning_tokens: object = 0,
+        cached_tokens: object = 0,
+    ) -> Usage | None:
+        """A reported usage; None, which is unknown and not zero, unless the first two are whole
+        numbers from 0 to `MOST_TOKENS`.
+
+        The other two are parts of these: an invalid one counts as 0, a larger one as the whole.
         """
-        if isinstance(prompt_tokens, bool) or isinstance(completion_tokens, bool):
+        prompt, written = _count(prompt_tokens), _count(completion_tokens)
+        if prompt is None or written is None:
             return None
-        try:
-            counts = [*map(operator.index, (prompt_tokens, completion_tokens))]  # type: ignore[arg-type]
-        except TypeError:
-            return None
-        return cls(*counts) if all(0 <= count <= MOST_TOKENS for count in counts) else None
+        thought, cached = _count(reasoning_tokens) or 0, _count(cached_tokens) or 0
+        return cls(prompt, written, min(thought, written), min(cached, prompt))
+
+
+def _count(said: object) -> int | None:
+    if isinstance(said, bool):
+        return None
+    try:
+        count = operator.index(said)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    return count if 0 <= count <= MOST_TOKENS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +364,8 @@ class TextModel(Protocol):
 
     Optional attributes: ``fingerprint: str`` as in `Recommender`; ``scores_choices: bool`` (False;
     True if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees
-    `Message.images`).
+    `Message.images`); ``lists_as_json: bool`` (False; True if recommendations are to be asked of it
+    as JSON).
     """
 
     def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import json
 import math
 import types
 from collections.abc import Callable, Mapping
@@ -67,6 +68,34 @@ def split(spec: str) -> tuple[str, dict[str, str]]:
         twice = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
         raise RecommenderError(f"{shown(spec)!r} gives the parameter {twice!r} twice")
     return target, given
+
+
+def nested(given: Mapping[str, str], name: str, spec: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The parameters ``name.KEY=VALUE`` as one mapping, and the other parameters.
+
+    Each further dot of a key makes a mapping in the mapping. A value is JSON if it can be read as
+    such, else text.
+
+    Raises:
+        RecommenderError: If a key has an empty part, or is both a value and a mapping.
+    """
+    found: dict[str, Any] = {}
+    others = {key: text for key, text in given.items() if not key.startswith(f"{name}.")}
+    for key in given.keys() - others.keys():
+        *path, last = key.split(".")[1:]
+        inner: Any = found
+        for part in path:
+            inner = inner.setdefault(part, {}) if isinstance(inner, dict) else None
+        if not all((*path, last)) or not isinstance(inner, dict) or last in inner:
+            raise RecommenderError(
+                f"{shown(spec)!r}: {key!r} is not a field of its own; write {name}.KEY=VALUE, with dots "
+                f"between the keys of nested fields, and each field once"
+            )
+        try:
+            inner[last] = json.loads(given[key], parse_constant=str)
+        except ValueError:
+            inner[last] = given[key]
+    return found, others
 
 
 def resources(spec: str) -> tuple[str, dict[str, float]]:
@@ -181,7 +210,8 @@ def _convert(text: str, hint: Any) -> Any:
 
 
 def _convert_union(text: str, choices: tuple[Any, ...]) -> Any:
-    if type(None) in choices and text.casefold() in ("", "none"):
+    literals = [str(v) for c in choices if get_origin(c) is Literal for v in get_args(c)]
+    if type(None) in choices and text.casefold() in ("", "none") and text not in literals:
         return None
     failures = []
     # str last: every text is a str.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, Literal, Protocol
 
 Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
@@ -23,8 +25,8 @@ NOT_ASKED = "not asked: "
 class Ledger(Protocol):
     """Stores the verdicts of a test."""
 
-    def asserted(self, verdict: Verdict, where: tuple[object, int]) -> None:
-        """Record that a verdict was false at a line of some code."""
+    def heard(self, verdict: Verdict, truth: bool, code: CodeType, line: int) -> bool:
+        """Record what a verdict says at a line of some code, and return it."""
         ...
 
     def expected(self, verdict: Verdict, status: Status) -> None:
@@ -245,9 +247,7 @@ def expect_violated(verdict: Verdict) -> Expectation:
 
 def _told(verdict: Verdict, truth: bool) -> bool:
     """Record in the test where an assert on a verdict failed, so that it can name the assert."""
-    if not truth and verdict.ledger is not None:
-        import sys
-
-        frame = sys._getframe(2)
-        verdict.ledger.asserted(verdict, (frame.f_code, frame.f_lineno))
-    return truth
+    if verdict.ledger is None:
+        return truth
+    frame = sys._getframe(2)
+    return bool(verdict.ledger.heard(verdict, truth, frame.f_code, frame.f_lineno))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from bisect import bisect
 from collections.abc import Callable
-from weakref import WeakKeyDictionary
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
@@ -16,10 +15,6 @@ from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_b
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, twice, with_age
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.verdict import Verdict
-
-_UNSETTLED: WeakKeyDictionary[Answers, dict[str, dict[Claim, tuple[int, int]]]] = (
-    WeakKeyDictionary()
-)
 
 
 def judge_pair(
@@ -98,6 +93,8 @@ def compare(
             asked = next_step(asked, everybody)
         return None
 
+    if context.made_up:
+        anew()  # so that these calls are planned too
     verdict = confirmed(verdict, claim.promise, before.apart, moved, context.deterministic, anew)
     return dataclasses.replace(verdict, against=source.label if followup.label else "")
 
@@ -148,7 +145,8 @@ def assess(
 
 def _unsettled(answers: Answers, beside: str = "") -> dict[Claim, tuple[int, int]]:
     """What is known of claims about one side, or about it and another, from earlier runs of a body."""
-    return _UNSETTLED.setdefault(answers, {}).setdefault(beside, {})
+    known: dict[str, dict[Claim, tuple[int, int]]] = getattr(answers, "unsettled", {})
+    return known.setdefault(beside, {})
 
 
 def _places_of_broken(effects: Effects, pairs: Pairs) -> tuple[int, ...]:

@@ -20,6 +20,8 @@ class Bench:
         judge: Compares lists.
         name: Its name in reports and messages.
         failures: Records what the judge raises.
+        planned: Counts questions that are not asked, of a run that is only planned; their answers are
+            made up then.
 
     Attributes:
         deterministic: Whether the judge declares that it always judges alike.
@@ -27,9 +29,16 @@ class Bench:
         verdicts: Verdicts on the judge itself, by what was tested; see `judge_promises`.
     """
 
-    def __init__(self, judge: Judge, name: str, failures: Failures | None = None) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        name: str,
+        failures: Failures | None = None,
+        planned: Callable[[str, int], None] | None = None,
+    ) -> None:
         self.name = name
         self._failures = failures or Failures()
+        self._planned = planned
         self.deterministic = declares(judge, "deterministic")
         self.apart = declares(judge, "apart")
         self.verdicts: dict[Hashable, Verdict] = {}
@@ -74,6 +83,10 @@ class Bench:
         waiting = [each for each in dict.fromkeys(questions) if each not in known]
         if not waiting:
             return
+        if self._planned is not None:
+            self._planned(self.name, len(waiting))
+            known.update((question, cast("Answer", _made_up(kind))) for question in waiting)
+            return
         with self._failures.outside_calls(self.name, f"{verb}() of the judge {self.name}"):
             answers = ask(waiting)
         if not hasattr(type(answers), "__len__"):
@@ -108,3 +121,8 @@ class Bench:
             raise RecommenderError(
                 f"the judge {self.name} gave {wrong[0]!r}, which is not {allowed}"
             )
+
+
+def _made_up(kind: type) -> Judgement | Appraisal:
+    """An answer to a question that is only planned."""
+    return Judgement("tie") if kind is Judgement else Appraisal(0.5)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple, fields
 from typing import Any, TypedDict
 
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND, shown
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.llm.reading.thinking import without_thinking
 from pytest_recsys_mt.raised import traceback_of
 from pytest_recsys_mt.redaction import redact, shortened
 from pytest_recsys_mt.requests import Completion, Recommendation, Usage
@@ -26,6 +28,7 @@ class Answer(TypedDict, total=False):
         entries: Its entries: text, kind, id.
         text: The text of an answer.
         usage: Tokens of the prompt and of the answer; None, or missing in a failed call: unknown.
+            Where there are any, those of the thinking and those from the provider's cache follow.
         finish_reason: Why a text ended.
         model: The model that says it answered.
         system_fingerprint: Its version, as it says.
@@ -95,9 +98,17 @@ def _all_without_keys(texts: Sequence[str]) -> list[str]:
 
 
 def _plain_usage(usage: object) -> list[int] | None:
-    names = ("prompt_tokens", "completion_tokens")
-    said = Usage.said(*(getattr(usage, name, None) for name in names))
-    return None if said is None else [said.prompt_tokens, said.completion_tokens]
+    said = Usage.said(*(getattr(usage, field.name, None) for field in fields(Usage)))
+    if said is None:
+        return None
+    prompt, written, *parts = astuple(said)
+    return [prompt, written, *parts] if any(parts) else [prompt, written]
+
+
+def usage_of(answer: Answer) -> Usage | None:
+    """The tokens that an answer took, as far as reported."""
+    usage = answer.get("usage")
+    return None if usage is None else Usage(*usage)
 
 
 def plain_recommendation(recommendation: Recommendation) -> Answer:
@@ -129,10 +140,9 @@ def plain_recommendation(recommendation: Recommendation) -> Answer:
 
 def completion_of(answer: Answer) -> Completion:
     """The completion in an answer of `plain_completion`."""
-    usage = answer.get("usage")
     return Completion(
         text=answer.get("text"),
-        usage=None if usage is None else Usage(*usage),
+        usage=usage_of(answer),
         finish_reason=answer.get("finish_reason"),
         model=answer.get("model"),
         system_fingerprint=answer.get("system_fingerprint"),
@@ -141,16 +151,25 @@ def completion_of(answer: Answer) -> Completion:
 
 
 def plain_completion(completion: Completion) -> Answer:
-    """A completion as plain JSON data; a failed one is ``{"error": reason}``."""
+    """A completion as plain JSON data, without thinking; a failed one is ``{"error": reason}``."""
     if not isinstance(completion, Completion) or not isinstance(completion.text, str | None):
         return {"error": COMPLETE.wrong(completion)}
     usage = _plain_usage(completion.usage)
     finish = completion.finish_reason and redact(completion.finish_reason)
-    if completion.text is None:
-        said = shortened(one_line(completion.error or "the model gave no text"), REASON_LENGTH)
+    text, error = completion.text, completion.error
+    if text is not None and text.strip():
+        text = without_thinking(text)
+        if not text.strip():
+            text = None
+            error = (
+                f"the model wrote its thinking and no answer (finish_reason {finish!r}); give it more "
+                f"tokens (max_tokens), or let it think less"
+            )
+    if text is None:
+        said = shortened(one_line(error or "the model gave no text"), REASON_LENGTH)
         return {"error": said, "usage": usage, "finish_reason": finish}
     return {
-        "text": _without_keys(completion.text),
+        "text": _without_keys(text),
         "usage": usage,
         "finish_reason": finish,
         "model": completion.model and redact(completion.model),

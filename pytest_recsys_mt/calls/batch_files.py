@@ -24,6 +24,7 @@ from pytest_recsys_mt.redaction import shortened
 from pytest_recsys_mt.sanitize import one_line
 
 URL = "/v1/chat/completions"
+RESPONSES_URL = "/v1/responses"
 
 MOST_REQUESTS = 50_000
 """The most requests in a file (https://platform.openai.com/docs/guides/batch)."""
@@ -110,7 +111,8 @@ def _request(name: str, subject: Subject, call: Call) -> str:
             f"{name} is not asked by Chat Completions, so it has no batch; leave it out, or name a "
             f"model of an OpenAI-compatible endpoint: --recsys-model=openai:NAME"
         )
-    request = {"custom_id": call.key, "method": "POST", "url": URL, "body": body}
+    url = RESPONSES_URL if "input" in body else URL
+    request = {"custom_id": call.key, "method": "POST", "url": url, "body": body}
     return json.dumps(request, separators=(",", ":")) + "\n"
 
 

@@ -8,12 +8,12 @@ from dataclasses import astuple, dataclass
 from typing import Any, Literal
 
 from pytest_recsys_mt.calls import tokens
-from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.answer import Answer, usage_of
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.requests import is_cut_off
+from pytest_recsys_mt.requests import Usage, is_cut_off
 
 State = Literal["made", "cached", "failed"]
 """Whether a call was answered in this run, by an earlier one, or not at all."""
@@ -34,6 +34,8 @@ class CallFact:
         cut_off: Whether something other than the model ended the answer.
         again: See `Call.again`.
         at_most: The most it may have cost, in USD; None if there is no upper bound.
+        reasoning_tokens: Tokens of the answer that were spent on thinking.
+        cached_tokens: Tokens of the prompt that the provider took from its own cache.
     """
 
     state: State
@@ -43,6 +45,8 @@ class CallFact:
     cut_off: bool = False
     again: bool = False
     at_most: float | None = 0.0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
 
 
 Counted = Sequence[Any]
@@ -114,16 +118,16 @@ class Bill:
 
     def note(self, subject: Subject, call: Call, answer: Answer, state: State) -> CallFact:
         """Record the result of a call, or of an attempt at it, that this run pays for."""
-        price, usage = self._price(subject, call), answer.get("usage")
+        price, usage = self._price(subject, call), usage_of(answer)
         usd = at_most = None
         if price is not None and price.is_free:
             usd = at_most = 0.0
         elif price is not None and usage is not None:
-            usd = at_most = price.usd(*usage)
+            usd = at_most = _usd(price, usage)
         elif price is not None:
             prompt, output, known = tokens.most(subject, call, answer)
             at_most = price.usd(prompt, output) if known else None
-        elif usage == [0, 0]:  # no tokens cost nothing, whatever the price
+        elif usage == Usage():  # no tokens cost nothing, whatever the price
             usd = at_most = 0.0
         fact = _fact(call, answer, state, usd, at_most)
         self._facts.setdefault(call.key, []).append(fact)
@@ -143,9 +147,10 @@ class Bill:
         self, subject: Subject, call: Call, answer: Answer | None = None
     ) -> tuple[int, float]:
         """The tokens and the USD of a call: as its answer reports, else the most it can take."""
-        price, usage = self._price(subject, call), (answer or {}).get("usage")
-        prompt, output = usage or tokens.most(subject, call, answer)[:2]
-        return prompt + output, 0.0 if price is None else price.usd(prompt, output)
+        price, usage = self._price(subject, call), usage_of(answer or {})
+        usage = usage or Usage(*tokens.most(subject, call, answer)[:2])
+        spent = usage.prompt_tokens + usage.completion_tokens
+        return spent, 0.0 if price is None else _usd(price, usage)
 
     def _expect(self, subject: Subject, call: Call) -> tuple[float, float]:
         """The tokens and the USD that a call may take: the planned or the largest, if larger."""
@@ -163,6 +168,13 @@ class Bill:
 def _fact(
     call: Call, answer: Answer, state: State, usd: float | None, at_most: float | None
 ) -> CallFact:
-    prompt, completion = answer.get("usage") or (0, 0)
+    used = usage_of(answer) or Usage()
     cut_off = is_cut_off(answer.get("finish_reason"))
-    return CallFact(state, prompt, completion, usd, cut_off, call.again, at_most)
+    return CallFact(
+        state, used.prompt_tokens, used.completion_tokens, usd, cut_off, call.again, at_most,
+        used.reasoning_tokens, used.cached_tokens,
+    )  # fmt: skip
+
+
+def _usd(price: Price, usage: Usage) -> float:
+    return price.usd(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)

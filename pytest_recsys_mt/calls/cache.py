@@ -314,7 +314,9 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
 
 def _is_usage(usage: Any) -> bool:
     return (
-        isinstance(usage, list) and len(usage) == 2 and all(type(count) is int for count in usage)
+        isinstance(usage, list)
+        and len(usage) in (2, 4)
+        and all(type(count) is int for count in usage)
     )
 
 

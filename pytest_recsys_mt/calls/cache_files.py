@@ -202,7 +202,7 @@ def shares(cache: AnswerCache) -> tuple[dict[tuple[str, str], Share], int]:
             refused += 1
             continue
         share = found.setdefault((model_of(kept.call), host_of(kept.call)), Share())
-        prompt, completion = kept.answer.get("usage") or (0, 0)
+        prompt, completion = (kept.answer.get("usage") or (0, 0))[:2]
         share.answers += 1
         share.size += kept.size
         share.prompt_tokens += prompt

@@ -17,6 +17,7 @@ from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
+from pytest_recsys_mt.calls.readings import Readings
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, MissingAnswerError
 
@@ -63,6 +64,7 @@ class Executor:
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
         bill: The facts and the cost of all calls.
         failures: The errors that users' code raised.
+        readings: What was read in answers, by those who read them.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Executor:
         self._here = ask is None
         self.latest: dict[str, float] = {}
         self.failures = Failures()
+        self.readings = Readings()
         self._kept: set[bool] = set()
         self._asked: dict[str, float] = {}
         self._asks = True
@@ -166,6 +169,14 @@ class Executor:
             yield
         finally:
             self._asks = True
+
+    def beforehand(self) -> contextlib.AbstractContextManager[None]:
+        """Surrounds questions whose answers decide on the requests of tests."""
+        return contextlib.nullcontext()
+
+    def planned_again(self, subject: Subject, calls: int) -> bool:
+        """Count calls that a difference would cause, if this only plans; returns whether it does."""
+        return False
 
     def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:
         """Whether the limits of the run allow all of `calls`, even if none is cached."""

@@ -27,21 +27,35 @@ class Price:
         output: USD for a million tokens of answers.
         date: The date of the price.
         source: The source of the price.
+        cached_input: USD for a million prompt tokens that the provider served from its cache; None
+            if that price is unknown.
     """
 
     input: float
     output: float
     date: str = ""
     source: str = ""
+    cached_input: float | None = None
 
     @property
     def is_free(self) -> bool:
         """Whether any number of tokens costs nothing."""
         return not self.input and not self.output
 
-    def usd(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """The cost of these tokens."""
-        return (prompt_tokens * self.input + completion_tokens * self.output) / _TOKENS
+    def usd(
+        self, prompt_tokens: float, completion_tokens: float, cached_tokens: float = 0
+    ) -> float:
+        """The cost of these tokens.
+
+        Args:
+            prompt_tokens: Tokens of prompts, cached ones included.
+            completion_tokens: Tokens of answers.
+            cached_tokens: How many of the prompt tokens the provider served from its cache. They
+                cost as any other if they have no price of their own.
+        """
+        cached = self.input if self.cached_input is None else self.cached_input
+        prompts = (prompt_tokens - cached_tokens) * self.input + cached_tokens * cached
+        return (prompts + completion_tokens * self.output) / _TOKENS
 
 
 FREE = Price(0.0, 0.0)
@@ -59,7 +73,7 @@ class Prices:
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
         self._own = dict(own or {})
         packaged = resources.files("pytest_recsys_mt.calls").joinpath("prices.toml")
-        self._packaged = _read(packaged.read_text(encoding="utf-8"), "prices.toml")
+        self._packaged = prices_in(packaged.read_text(encoding="utf-8"), "prices.toml")
 
     @classmethod
     def load(cls, path: Path | None) -> Prices:
@@ -68,14 +82,7 @@ class Prices:
         Raises:
             PriceError: If the file cannot be read, or a table in it is not a price.
         """
-        if path is None:
-            return cls()
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise PriceError(f"the price file {str(path)!r} cannot be read: {reason}") from error
-        return cls(_read(text, str(path)))
+        return cls() if path is None else cls(prices_in(text_of(path), str(path)))
 
     def of(self, spec: str, identity: Mapping[str, object]) -> Price | None:
         """The price of a recommender, or None if it is unknown.
@@ -104,7 +111,25 @@ def _is_built_in(spec: str, identity: Mapping[str, object]) -> bool:
     return "recommender" in identity and spec.partition("?")[0] in NAMES
 
 
-def _read(text: str, where: str) -> dict[str, Price]:
+def text_of(path: Path) -> str:
+    """The text of a price file.
+
+    Raises:
+        PriceError: If it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise PriceError(f"the price file {str(path)!r} cannot be read: {reason}") from error
+
+
+def prices_in(text: str, where: str) -> dict[str, Price]:
+    """The prices in the text of a TOML file.
+
+    Raises:
+        PriceError: If it is not TOML, or a table in it is not a price.
+    """
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -113,19 +138,21 @@ def _read(text: str, where: str) -> dict[str, Price]:
 
 
 def _price(table: Any, name: str, where: str) -> Price:
-    allowed = {"input", "output", "date", "source"}
-    numbers = [table.get(key) for key in ("input", "output")] if isinstance(table, dict) else []
-    sound = bool(numbers) and all(
+    said = table if isinstance(table, dict) else {}
+    numbers = {key: said[key] for key in ("input", "output", "cached_input") if key in said}
+    sound = {"input", "output"} <= set(said) <= {*numbers, "date", "source"} and all(
         isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e9
-        for number in numbers
+        for number in numbers.values()
     )
-    if not sound or not set(table) <= allowed:
+    if not sound:
         raise PriceError(
             f"{where!r}: the price of {name!r} is not a table of input and output, both in USD for a "
-            f'million tokens (with a date and a source, if you like): ["{name}"] input = 2.5, '
-            f"output = 10; got {table!r}"
+            f"million tokens (with cached_input, that of cached prompt tokens, a date and a source, if "
+            f'you like): ["{name}"] input = 2.5, output = 10; got {table!r}'
         )
+    cached = numbers.get("cached_input")
     return Price(
         float(table["input"]), float(table["output"]),
         str(table.get("date", "")), str(table.get("source", "")),
+        None if cached is None else float(cached),
     )  # fmt: skip

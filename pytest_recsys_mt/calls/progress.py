@@ -113,7 +113,7 @@ class Progress:
     def add(self, answer: Mapping[str, Any], usd: float | None) -> None:
         """Count an answer that has arrived."""
         self._failed += "error" in answer
-        self._tokens += sum(answer.get("usage") or ())
+        self._tokens += sum((answer.get("usage") or ())[:2])
         self._usd = None if usd is None or self._usd is None else self._usd + usd
         if self._bar is not None:
             self._bar.set_postfix_str(self._sofar, refresh=False)

@@ -16,6 +16,7 @@ from pytest_recsys_mt.calls.answer import (
     plain_completion,
     plain_or_failure,
     plain_recommendation,
+    usage_of,
 )
 from pytest_recsys_mt.calls.call import SCHEMA, Call, key_of, plain_request
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND
@@ -31,7 +32,6 @@ from pytest_recsys_mt.requests import (
     Recommender,
     Request,
     TextModel,
-    Usage,
 )
 from pytest_recsys_mt.sanitize import one_line
 
@@ -232,7 +232,6 @@ class RecommenderSubject:
             return Recommendation((), error=answer["error"])
         if "not_applicable" in answer:
             raise NotApplicable(answer["not_applicable"])
-        usage = answer.get("usage")
         seen = frozenset(request.seen)
         return Recommendation(
             items=tuple(answer.get("items", ())),
@@ -242,7 +241,7 @@ class RecommenderSubject:
                 for text, kind, item in answer.get("entries", ())
             ),
             text=answer.get("text"),
-            usage=None if usage is None else Usage(*usage),
+            usage=usage_of(answer),
         )
 
     def _recommend(self, requests: Sequence[Request]) -> list[Answer]:
@@ -350,6 +349,11 @@ class TextSubject:
         wind_down = method_of(self._recommender.model, "wind_down")
         return wind_down is not None and bool(wind_down())
 
+    @property
+    def lanes(self) -> int:
+        """How many calls are sent at a time if each is sent by itself."""
+        return int(getattr(self._recommender.model, "lanes", 1))
+
     def also(self, calls: Sequence[Call]) -> bool:
         """Send these calls too, within the `ask` that is being read, which numbers them on.
 
@@ -398,6 +402,8 @@ class TextSubject:
         """The answer, parsed."""
         if "not_applicable" in answer:
             raise NotApplicable(answer["not_applicable"])
+        if "items" in answer:  # made up for a plan
+            return Recommendation(tuple(answer["items"]))
         read = self._recommender.read(request, completion_of(answer))
         said = [answer.get("model"), answer.get("system_fingerprint")]
         return replace(read, version=" ".join(one_line(part) for part in said if part) or None)

@@ -34,10 +34,13 @@ ALPHA = 0.01
 
 
 class Again(TypedDict):
-    """What one process found at its end: its drifts, and the calls that it had not counted yet."""
+    """What one process found at its end: its drifts, the calls that it had not counted yet, and what
+    its recommenders note (`abilities.notes_of`).
+    """
 
     drifts: list[Drift]
     calls: dict[str, list[Counted]]
+    notes: list[str]
 
 
 def asked_again(runner: Runner) -> Drift | None:

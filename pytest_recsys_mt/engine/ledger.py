@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from types import CodeType
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -23,6 +24,7 @@ from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.branches import Branches
     from pytest_recsys_mt.engine.counterexample import Counterexample
 
 
@@ -38,6 +40,7 @@ class RunningTest:
         verdicts: In the order they were made.
         reason: Why the test was skipped before any verdict.
         sides: Source and follow-up of a metamorphic test, once it received them.
+        branches: In a plan, what verdicts on made-up answers say.
         ahead: Seconds for which this test asked what others wait for.
         counterexamples: The smallest request that shows a violated verdict, by the verdict's place.
     """
@@ -49,6 +52,7 @@ class RunningTest:
     verdicts: list[Verdict] = field(default_factory=list)
     reason: str = ""
     sides: tuple[Side, Side] | None = None
+    branches: Branches | None = None
     ahead: float = 0.0
     counterexamples: dict[int, Counterexample] = field(default_factory=dict)
     _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
@@ -60,9 +64,13 @@ class RunningTest:
         self.verdicts.append(noted)
         return noted
 
-    def asserted(self, verdict: Verdict, where: tuple[object, int]) -> None:
-        """Record that a verdict was false at a line of some code."""
-        self._found_wanting.append((verdict, where))
+    def heard(self, verdict: Verdict, truth: bool, code: CodeType, line: int) -> bool:
+        """Record that a verdict was false at a line of some code; in a plan, say what lets it go on."""
+        if self.branches is not None:
+            return self.branches.says(code.co_filename, line)
+        if not truth:
+            self._found_wanting.append((verdict, (code, line)))
+        return truth
 
     def expected(self, verdict: Verdict, status: Status) -> None:
         """Record that the test wants a status other than ``holds``."""

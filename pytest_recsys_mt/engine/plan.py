@@ -1,196 +1,255 @@
-"""Plans which calls the selected tests make, before any call is sent."""
+"""Counts the calls of the selected tests, and answers them itself: nothing is sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import contextlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.executor import Ask, Executor, Mode, Then
+from pytest_recsys_mt.calls.made_up import MARK, made_up
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.metamorphic import AnyTransformation
-from pytest_recsys_mt.oracles.judging.steps import next_step
+from pytest_recsys_mt.requests import Item
 
+BEFOREHAND = "before the tests"
+"""Stands for a suite: what is asked to sample users or candidates."""
 
-class PlannedTest:
-    """The calls of one metamorphic test: those of its two sides, made as the test makes them.
+CONFIRMING = "to confirm"
+"""Stands for a suite: what is asked again if answers differ."""
 
-    Args:
-        nodeid: The id of the test.
-        suite: Name of its folder.
-        recsys: The runner, as the test receives it.
-        transformation: The transformation of the follow-up.
-    """
-
-    def __init__(
-        self, nodeid: str, suite: str, recsys: Recsys, transformation: AnyTransformation
-    ) -> None:
-        self.nodeid = nodeid
-        self.suite = suite
-        self.runner: Runner = recsys.runner
-        self._source = recsys.run()
-        self._followup = recsys.run(transformation)
-
-    @property
-    def subject(self) -> Subject:
-        """The subject that receives the calls."""
-        return self.runner.subject
-
-    def calls(self) -> list[Call]:
-        """All calls of a test that looks at every user."""
-        return [call for _, call in self._source.calls(self._followup)]
-
-    def first_users(self) -> list[tuple[int, Call]]:
-        """The calls of the first users, whom every test asks, with the positions of their cases.
-
-        Empty if the follow-up is not asked together with others.
-        """
-        if self._followup.asked != "together":
-            return []
-        users = self._source.applicable(self._followup)
-        first = users if self.runner.settings.ask_everybody else next_step(0, users)
-        return self._source.calls(self._followup, first)
-
-
-@dataclass(frozen=True)
-class UnplannedTest:
-    """A test whose calls cannot be known before it runs.
-
-    Attributes:
-        nodeid: The id of the test.
-        reason: Why its calls are unknown, and their upper bound if there is one.
-    """
-
-    nodeid: str
-    reason: str
+ENOUGH = 50
+"""Answers of a run that tell its pace."""
 
 
 @dataclass
 class Count:
-    """The calls that the tests of one suite make to one model.
+    """Some of the calls to one model, each counted once.
 
     Attributes:
-        tests: Number of tests.
-        calls: Number of their calls.
-        duplicates: Calls that another test or the same test has already.
+        tests: Ids of the tests that ask first.
+        calls: Number of calls.
         cached: Calls whose answers are in the cache.
-        to_make: The remaining calls.
         prompt_tokens: Tokens of the calls to make.
         counted: Whether a tokenizer counted them; otherwise they are estimated.
-        calibrated: Whether the estimate is scaled to the counts that cached answers report.
-        output_tokens: The most tokens that the answers may have; None if the model names no limit.
+        calibrated: Whether the estimate is in proportion to answers in the cache.
+        output_tokens: The most tokens that their answers may have; None if the model names no limit.
         price: The price of the model, if known.
     """
 
-    tests: int = 0
+    tests: set[str] = field(default_factory=set)
     calls: int = 0
-    duplicates: int = 0
     cached: int = 0
-    to_make: int = 0
-    prompt_tokens: int = 0
+    prompt_tokens: float = 0
     counted: bool = True
     calibrated: bool = False
     output_tokens: int | None = 0
     price: Price | None = None
 
     @property
+    def to_make(self) -> int:
+        """The calls without an answer."""
+        return self.calls - self.cached
+
+    @property
     def usd(self) -> float | None:
         """The most that the calls to make may cost; None if unknown."""
-        if self.price is not None and (self.price.is_free or not self.to_make):
+        if (self.price is not None and self.price.is_free) or not self.to_make:
             return 0.0
         if self.price is None or self.output_tokens is None:
             return None
         return self.price.usd(self.prompt_tokens, self.output_tokens)
 
-
-class Plan:
-    """The calls of the selected tests.
-
-    Args:
-        run: The run; the plan reads its cache and asks no recommender.
-
-    Attributes:
-        tests: The tests whose calls are known.
-        unplanned: The tests whose calls are not known.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self.tests: list[PlannedTest] = []
-        self.unplanned: list[UnplannedTest] = []
-        self._run = run
-
-    def to_make(self) -> dict[str, list[tuple[Subject, Call]]]:
-        """The distinct calls that have no answer yet, by the name of their model, in order."""
-        wanted: dict[str, list[tuple[Subject, Call]]] = {}
-        for test, call, is_new, answer in self._calls():
-            if is_new and answer is None:
-                wanted.setdefault(test.subject.name, []).append((test.subject, call))
-        return wanted
-
-    def counts(self) -> dict[tuple[str, str], Count]:
-        """The calls of the tests, by suite and model; a call counts where it comes first."""
-        prices = Prices.load(self._run.settings.prices)
-        counts: dict[tuple[str, str], Count] = {}
-        known: dict[str, _Tally] = {}
-        for test in self.tests:
-            counts.setdefault((test.suite, test.subject.name), Count()).tests += 1
-        for test, call, is_new, answer in self._calls():
-            name = test.subject.name
-            count = counts[test.suite, name]
-            count.calls += 1
-            count.price = prices.of(name, call.content["model"])
-            if not is_new:
-                count.duplicates += 1
-            elif answer is not None:
-                count.cached += 1
-                known.setdefault(name, _Tally()).add(call, answer)
-            else:
-                count.to_make += 1
-                prompt, counted = tokens.prompt_tokens(test.subject, call)
-                count.prompt_tokens += prompt
-                count.counted &= counted
-                most = tokens.most_output(call)
-                if most is None or count.output_tokens is None:
-                    count.output_tokens = None
-                else:
-                    count.output_tokens += most
-        for (_, name), count in counts.items():
-            tally = known.get(name)
-            if not count.counted and tally is not None and tally.estimated:
-                count.calibrated = True
-                ratio = tally.reported / tally.estimated
-                count.prompt_tokens = round(count.prompt_tokens * ratio)
-        return counts
-
-    def _calls(self) -> Iterator[tuple[PlannedTest, Call, bool, Answer | None]]:
-        """Each call with its test, whether it is the first of its key, and the cached answer."""
-        seen: set[str] = set()
-        for test in self.tests:
-            for call in test.calls():
-                is_new = call.key not in seen
-                seen.add(call.key)
-                yield test, call, is_new, self._answer(test.subject, call) if is_new else None
-
-    def _answer(self, subject: Subject, call: Call) -> Answer | None:
-        if not subject.durable or self._run.settings.mode == "refresh":
-            return None
-        return self._run.cache.get(call.key)
+    def add(self, prompt: float, counted: bool, output: int | None, calls: int = 1) -> None:
+        """Add calls to make, of so many tokens each."""
+        self.calls += calls
+        self.prompt_tokens += prompt * calls
+        self.counted &= counted
+        unknown = output is None or self.output_tokens is None
+        self.output_tokens = None if unknown else (self.output_tokens or 0) + (output or 0) * calls
 
 
 @dataclass
-class _Tally:
-    """Prompt tokens of cached answers: the reported number, and the estimated number."""
+class _Known:
+    """What the cached answers of a model tell.
+
+    Attributes:
+        reported: Tokens of their prompts, as they report them.
+        estimated: The estimate of these tokens.
+        times: When calls were sent, by run, in Unix seconds.
+    """
 
     reported: int = 0
     estimated: int = 0
+    times: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, call: Call, answer: Answer) -> None:
-        usage = answer.get("usage")
-        if usage is not None and call.prompt is not None:
-            self.reported += usage[0]
-            self.estimated += tokens.estimated(call.prompt)
+
+class Plan(Executor):
+    """Takes the place of the executor while a run is planned, and makes answers up.
+
+    Where an answer is in the cache it is given. So tests go on as they would, until all that they
+    could ask is counted.
+
+    Args:
+        cache: The answers of earlier runs.
+        mode: As of an executor.
+        run: Name of this run.
+        prices: The prices of tokens.
+        catalogue: Returns all items.
+        keep: Whether to keep the calls for a file.
+
+    Attributes:
+        counts: The calls by suite and model.
+        by_test: The calls to make by id of the test that asks first, and model.
+        questions: Questions to judges that send no calls, by the name of the judge.
+        bounded: Why a test may ask less than counted here, or other things, by its id.
+    """
+
+    def __init__(
+        self,
+        cache: AnswerCache,
+        mode: Mode,
+        run: str,
+        prices: Prices,
+        catalogue: Callable[[], Sequence[Item]],
+        *,
+        keep: bool = False,
+    ) -> None:
+        super().__init__(cache, mode, run, prices=prices)
+        self.counts: dict[tuple[str, str], Count] = {}
+        self.by_test: dict[tuple[str, str], Count] = {}
+        self.bounded: dict[str, str] = {}
+        self.questions: Counter[str] = Counter()
+        self._prices = prices
+        self._catalogue = catalogue
+        self._given: dict[str, Answer] = {}
+        self._nodeid = ""
+        self._suite = BEFOREHAND
+        self._clock = 0.0
+        self._free = False
+        self._known: dict[str, _Known] = {}
+        self._keep: dict[str, list[tuple[Subject, Call]]] | None = {} if keep else None
+
+    def begin(self, nodeid: str = "", suite: str = BEFOREHAND) -> None:
+        """Count what comes for this test, or for none."""
+        self._nodeid, self._suite = nodeid, suite
+
+    @property
+    def total(self) -> int:
+        """All calls of the test that is planned now."""
+        return sum(each.calls for (test, _), each in self.by_test.items() if test == self._nodeid)
+
+    def at_least(self, calls: int) -> None:
+        """Count the calls of the test that is planned now as this many, if there are fewer."""
+        for (nodeid, name), known in list(self.by_test.items()):
+            if nodeid == self._nodeid and known.calls and (missing := calls - known.calls) > 0:
+                output = known.output_tokens and known.output_tokens // known.calls
+                each = known.prompt_tokens / known.calls
+                for count in (known, self.counts[self._suite, name]):
+                    count.add(each, known.counted, output, missing)
+
+    @contextlib.contextmanager
+    def beforehand(self) -> Iterator[None]:
+        """Within it, recommenders that cost nothing are asked: their answers decide on the requests."""
+        self._free = True
+        try:
+            yield
+        finally:
+            self._free = False
+
+    def planned_questions(self, judge: str, questions: int) -> None:
+        """Count questions to a judge that sends no calls."""
+        self.questions[judge] += questions
+
+    def planned_again(self, subject: Subject, calls: int) -> bool:
+        """Count calls that a difference would cause, as long as those of the same test on average."""
+        known = self.by_test.get((self._nodeid, subject.name)) or Count()
+        made = max(known.to_make, 1)
+        output = known.output_tokens and known.output_tokens // made
+        key = (CONFIRMING, subject.name)
+        again = self.counts.setdefault(key, Count(price=known.price))
+        again.add(known.prompt_tokens / made, known.counted, output, calls)
+        return True
+
+    def execute(
+        self,
+        subject: Subject,
+        calls: Sequence[Call],
+        *,
+        anew: bool = False,
+        ask: Ask | None = None,
+        then: Then | None = None,
+    ) -> list[Answer]:
+        """Count the calls that are new, and answer all."""
+        self._clock += 1
+        self.latest[subject.name] = self._clock
+        new = {call.key: call for call in calls if call.key not in self._given}
+        price = self._prices.of(subject.name, next(iter(calls)).content["model"]) if calls else None
+        for call in new.values():
+            cached = self._cached(subject, call, anew)
+            count = self._count(subject, call, cached, price)
+            self._given[call.key] = cached or {
+                **made_up(call, subject.deterministic, self._catalogue()),
+                "asked": self._clock,
+            }
+            if self._keep is not None and ask is None and self._is_sure(call, cached, count):
+                self._keep.setdefault(subject.name, []).append((subject, call))
+        free = price is not None and price.is_free and all(call.prompt is None for call in calls)
+        if self._free and free:
+            return super().execute(subject, calls, anew=anew, ask=ask)
+        return [self._given[call.key] for call in calls]
+
+    def to_make(self) -> dict[str, list[tuple[Subject, Call]]]:
+        """The calls that have no answer yet and depend on none, by the name of their model, in order."""
+        return self._keep or {}
+
+    def calibrate(self) -> None:
+        """Scale estimated tokens to what the answers in the cache report, once all tests are planned."""
+        for (_, name), count in [*self.counts.items(), *self.by_test.items()]:
+            known = self._known.get(name)
+            if not count.counted and known is not None and known.estimated:
+                count.calibrated = True
+                count.prompt_tokens *= known.reported / known.estimated
+
+    def pace(self, name: str) -> float | None:
+        """Calls to a model per second, in the run that gave most of its cached answers; None if unknown."""
+        runs = self._known.get(name, _Known()).times.values()
+        times = max(runs, key=len, default=[])
+        lasted = max(times, default=0.0) - min(times, default=0.0)
+        return len(times) / lasted if len(times) >= ENOUGH and lasted > 1 else None
+
+    def _is_sure(self, call: Call, cached: Answer | None, count: Count) -> bool:
+        return cached is None and not call.again and self._nodeid not in self.bounded
+
+    def _cached(self, subject: Subject, call: Call, anew: bool) -> Answer | None:
+        if not subject.durable or self._mode == "refresh" or anew:
+            return None
+        return self._cache.get(call.key)
+
+    def _count(
+        self, subject: Subject, call: Call, cached: Answer | None, price: Price | None
+    ) -> Count:
+        suite = CONFIRMING if call.again else self._suite
+        name = subject.name
+        counts = [self.counts.setdefault((suite, name), Count(price=price))]
+        if not call.again:
+            counts.append(self.by_test.setdefault((self._nodeid, name), Count(price=price)))
+        if call.prompt is not None and any(MARK in m.content for m in call.prompt.messages):
+            self.bounded[self._nodeid] = "what it asks depends on answers"
+        if cached is not None and call.prompt is not None:
+            known, usage = self._known.setdefault(name, _Known()), cached.get("usage")
+            known.times[cached.get("run", "")].append(cached.get("asked", 0.0))
+            if usage is not None:
+                known.reported += usage[0]
+                known.estimated += tokens.estimated(call.prompt)
+        prompt, counted = (0, True) if cached is not None else tokens.prompt_tokens(subject, call)
+        for count in counts:
+            count.tests.add(self._nodeid)
+            count.cached += cached is not None
+            count.add(prompt, counted, 0 if cached is not None else tokens.most_output(call))
+        return counts[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 from pytest_recsys_mt.calls.answer import Answer
@@ -38,6 +39,7 @@ class Questions:
     asked: How = "together"
     before: Mapping[int, Request] = field(default_factory=dict)
 
+    @cached_property
     def calls(self) -> list[tuple[int, Call]]:
         """The calls to send, each with the position of its case."""
         return [
@@ -48,7 +50,7 @@ class Questions:
 
     def sent(self) -> Iterator[tuple[int, Call]]:
         """As `calls`, with what is sent right before each."""
-        for position, call in self.calls():
+        for position, call in self.calls:
             if position in self.before:
                 replicate = int(call.content["replicate"])
                 before = self._call(self.before[position], replicate)
@@ -101,7 +103,7 @@ def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
     return [
         each.runner.outcomes(
             each.requests,
-            [(place, known[id(each.runner.subject), call.key]) for place, call in each.calls()],
+            [(place, call, known[id(each.runner.subject), call.key]) for place, call in each.calls],
         )
         for each in sides
     ]

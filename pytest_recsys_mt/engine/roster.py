@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.abilities import fingerprint_of, method_of
+from pytest_recsys_mt.abilities import fingerprint_of, method_of, notes_of
 from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.progress import Progress
@@ -18,6 +18,7 @@ from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
+from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.recommenders import resolve
@@ -25,6 +26,7 @@ from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
+from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.specs import resources
 
@@ -104,6 +106,12 @@ class Roster:
         """What the settings say of every recommender; see `made_from`."""
         given = self.settings
         return given.exact, given.max_wait, given.cache, not given.limits
+
+    @property
+    def notes(self) -> list[str]:
+        """What the recommenders of specs note, in safe lines."""
+        found = (notes_of(recommender) for recommender in self._recommenders.values())
+        return [one_line(note) for notes in found for note in notes]
 
     def made(self, spec: str) -> object:
         """Another recommender that `spec` names."""
@@ -271,7 +279,7 @@ class Roster:
             settings = self.settings
             made = made_from(spec, *self._options, JUDGES)
             if isinstance(made, Judge):
-                self._benches[spec] = Bench(made, spec, self._executor().failures)
+                self._benches[spec] = self._seat(made, spec)
             else:
                 self._recommenders.setdefault(spec, made)
                 profiler = None if settings.profiler is None else self.texts(settings.profiler)
@@ -288,9 +296,15 @@ class Roster:
         if known is None or known.judge is not judge:
             name = getattr(judge, "name", None)
             named = name if isinstance(name, str) else type(judge).__name__
-            known = Bench(judge, f"fixture:{named}", self._executor().failures)
+            known = self._seat(judge, f"fixture:{named}")
             self._benches[id(judge)] = known
         return known
+
+    def _seat(self, judge: Judge, name: str) -> Bench:
+        """The bench of a judge that sends no calls of ours; a plan does not ask it."""
+        executor = self._executor()
+        planned = executor.planned_questions if isinstance(executor, Plan) else None
+        return Bench(judge, name, executor.failures, planned)
 
     @contextlib.contextmanager
     def unchanged(self) -> Iterator[None]:

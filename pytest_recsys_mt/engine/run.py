@@ -22,6 +22,7 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.drift import asked_again
+from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.roster import Fit, Roster
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
@@ -29,7 +30,7 @@ from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.engine.user_sample import accepted_draw
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.gate.document import Drift
-from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests import Item, Request
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls
@@ -83,7 +84,8 @@ class Run:
         everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
         runner = Runner(fitted, split, everybody, self.settings, self.executor)
         answers = Side(runner, runner.context(lambda verdict: verdict))
-        return replace(split, draw=accepted_draw(split, answers, self.settings.design))
+        with self.executor.beforehand():
+            return replace(split, draw=accepted_draw(split, answers, self.settings.design))
 
     def _recall(self, requests: Sequence[Request]) -> list[list[tuple[str, ...]]]:
         """The top lists of the recommenders of ``--recsys-recall``, by request."""
@@ -91,7 +93,8 @@ class Run:
         for spec in self.settings.recall:
             fitted = self.roster.subject(self.roster.recommender(spec), spec)
             calls = [fitted.call(request, repeat=False) for request in requests]
-            answers = self.executor.execute(fitted, calls)
+            with self.executor.beforehand():
+                answers = self.executor.execute(fitted, calls)
             for known, request, answer in zip(lists, requests, answers, strict=True):
                 with contextlib.suppress(NotApplicable):
                     known.append(fitted.read(request, answer).items)
@@ -115,8 +118,27 @@ class Run:
         return AnswerCache(settings.cache, write=settings.mode != "replay" or bool(settings.limits))
 
     @cached_property
+    def plan(self) -> Plan:
+        """Counts the calls instead of sending them."""
+        settings = self.settings
+        return Plan(
+            self.cache,
+            settings.mode,
+            self._name,
+            Prices.load(settings.prices),
+            lambda: self._catalogue,
+            keep=settings.batch is not None,
+        )
+
+    @cached_property
+    def _catalogue(self) -> tuple[Item, ...]:
+        return tuple(self.dataset.items.values())
+
+    @cached_property
     def executor(self) -> Executor:
-        """Sends the calls."""
+        """Sends the calls, or plans them."""
+        if self.settings.plan:
+            return self.plan
         limits = self.settings.limits
         return Executor(
             self.cache,

@@ -190,6 +190,7 @@ class Runner:
             deterministic=self.deterministic,
             family=self.settings.family,
             ask_everybody=self.settings.ask_everybody,
+            made_up=self.settings.plan,
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
             users=self._training_users,
@@ -239,10 +240,7 @@ class Runner:
         unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
         if unasked is not None:
             raise LimitReachedError(unasked)
-        read = [
-            self.subject.read(request, answer)
-            for request, answer in zip(requests, answers, strict=True)
-        ]
+        read = [*map(self._read, requests, calls, answers)]
         for request, answer in zip(requests, read, strict=True):
             if answer.error is not None:
                 raise RecommenderError(
@@ -266,20 +264,24 @@ class Runner:
         """The answers of the recommender; see `Executor.execute`."""
         return self._executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
 
+    def planned_again(self, calls: int) -> bool:
+        """Whether the run is only planned: then calls are counted that a difference would cause."""
+        return self._executor.planned_again(self.subject, calls)
+
     def outcomes(
-        self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Answer]]
+        self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Call, Answer]]
     ) -> dict[int, Outcome]:
         """The results of `requests`, from the answers to their replicates; all by position."""
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         times: dict[int, set[float | None]] = {position: set() for position in requests}
         outcomes = {}
-        for position, answer in answers:
+        for position, call, answer in answers:
             if "unasked" in answer:
                 outcomes[position] = Outcome(unasked=answer["unasked"])
                 continue
             times[position].add(answer.get("asked") if self.subject.live else None)
             try:
-                read[position].append(self.subject.read(requests[position], answer))
+                read[position].append(self._read(requests[position], call, answer))
             except NotApplicable as reason:
                 outcomes[position] = Outcome(not_applicable=str(reason))
         for position, recommendations in read.items():
@@ -293,3 +295,8 @@ class Runner:
             asked = Asked(requests[position], tuple(recommendations), case.held_out, case.past)
             outcomes[position] = Outcome(asked, times=frozenset(times[position]))
         return outcomes
+
+    def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
+        read = self.subject.read(request, answer)
+        self._executor.readings.note(self.subject.name, call.key, read)
+        return read

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_recsys_mt.calls.limits import Limits
 from pytest_recsys_mt.design import PROMPT, Design
@@ -38,6 +38,13 @@ def _path(text: str | None) -> Path | None:
 
 def _own_path(text: str | None) -> Path | None:
     return None if text is None else Path(text).expanduser()
+
+
+Effort = Literal["quick", "standard", "thorough"]
+"""How much a run asks: a first look, the usual tests, or those too that make many calls."""
+
+QUICK = {"users": 70, "max-calls": 1500}
+"""What options are with ``--recsys-effort=quick``, unless they are given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,13 +196,15 @@ class Settings:
         "fail|skip",
         recorded=True,
     )
-    effort: Literal["standard", "thorough"] = option(
+    effort: Effort = option(
         "effort",
         "standard",
-        one_of("standard", "thorough"),
-        "thorough: run also tests that make many calls, such as the papers' own protocols; a file "
-        "named on the command line always runs (default: standard)",
-        "standard|thorough",
+        one_of(*get_args(Effort)),
+        f"quick: a first look at the relations that matter most, with {QUICK['users']} users and at most "
+        f"{QUICK['max-calls']} calls unless told otherwise; thorough: run also tests that make many calls, "
+        f"such as the papers' own protocols; a file named on the command line always runs (default: "
+        f"standard)",
+        "quick|standard|thorough",
     )
     max_wait: float = option(
         "max-wait",
@@ -304,6 +313,14 @@ class Settings:
         ),
         make=Limits,
     )
+    pace: float | None = option(
+        "pace",
+        None,
+        above_zero,
+        "calls per second, for the time that --recsys-plan tells (default: as in the cached answers)",
+        "N",
+        reproduced=False,
+    )
     prices: Path | None = option(
         "prices",
         None,
@@ -326,8 +343,10 @@ class Settings:
 
     @property
     def ask_everybody(self) -> bool:
-        """Whether every verdict asks all users at once, so that it can be compared with another run's."""
-        return self.baseline is not None or self.policy is not None
+        """Whether every verdict asks all users at once, so that it can be compared with another run's,
+        or planned.
+        """
+        return self.baseline is not None or self.policy is not None or self.plan
 
 
 OPTIONS: tuple[Option, ...] = tuple(

@@ -6,14 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.engine.cases import Case
-from pytest_recsys_mt.engine.questions import Questions, ask
+from pytest_recsys_mt.engine.questions import Questions, ask, interleaved
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
+from pytest_recsys_mt.oracles.judging.steps import next_step
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
@@ -21,7 +23,12 @@ from pytest_recsys_mt.seeds import generator
 
 
 class Side:
-    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
+    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers.
+
+    Attributes:
+        unsettled: How far oracles came with their claims, by the name of the other side, for a body that
+            runs again.
+    """
 
     def __init__(
         self,
@@ -40,6 +47,7 @@ class Side:
         self._outcomes = {} if self._transformations else runner.source_outcomes
         self._context = context
         self._label = label
+        self.unsettled: dict[str, dict[Any, tuple[int, int]]] = {}
 
     @property
     def label(self) -> str:
@@ -159,6 +167,8 @@ class Side:
             return None
         runner.asked_apart = True
         positions = self._served(partner)[:users]
+        if runner.planned_again(2 * len(positions) * self._replicates):
+            return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
         # A side asked alone now would differ from the side asked beside many others before.
@@ -231,6 +241,17 @@ class Side:
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
         return [call for side in (self, partner) for call in side._questions(positions).sent()]
+
+    def first_calls(self, followup: Answers, /) -> list[Call]:
+        """The unanswered calls for the users whom every verdict asks first, in the order to send.
+
+        Empty if the follow-up is not asked together with others.
+        """
+        if self._partner(followup).asked != "together":
+            return []
+        users = self.applicable(followup)
+        first = users if self._context.ask_everybody else next_step(0, users)
+        return interleaved(self.calls(followup, first))
 
     def _partner(self, followup: Answers) -> Side:
         if not isinstance(followup, Side) or not followup._runner.pairs_with(self._runner):

@@ -198,6 +198,8 @@ class Calls(TypedDict):
     unknown_cost: int
     cut_off: int
     again: int
+    reasoning_tokens: int
+    cached_tokens: int
 
 
 class Drift(TypedDict):
@@ -221,6 +223,20 @@ class Drift(TypedDict):
     reason: str
 
 
+class Readable(TypedDict):
+    """What was read in the text answers of one recommender.
+
+    Attributes:
+        answers: How many answers were read.
+        unreadable: How many of them name no title.
+        entries: The entries of all of them by their kind; see `requests.EntryKind`.
+    """
+
+    answers: int
+    unreadable: int
+    entries: dict[str, int]
+
+
 class Facts(TypedDict):
     """The record before the gate decides."""
 
@@ -234,7 +250,9 @@ class Facts(TypedDict):
     environment: dict[str, str]
     time: dict[str, object]
     calls: Calls
+    readings: dict[str, Readable]
     drift: list[Drift]
+    notes: list[str]
     results: list[Row]
     dimensions: dict[str, dict[str, dict[str, Any]]]
     digests: dict[str, str]

@@ -9,14 +9,14 @@ field for them.
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.relations.popularity_prompt import INSTRUCTIONS
-from pytest_recsys_mt.requests import Item, Message, Request
+from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.sanitize import one_line
 
 FIELDS: Mapping[str, str] = MappingProxyType(
@@ -66,6 +66,11 @@ A user chose these items, oldest first: {chosen}
 {instruction}
 Recommend {k} items that suit this user, the best one first, one per line, without any explanation.
 Choose only from these candidates, written as they are here:{candidates}"""
+
+_AS_JSON = (
+    'Answer with JSON alone: {"recommendations": [...]}, with the titles as strings, the best one '
+    "first and without numbers."
+)
 
 _CANDIDATES = (
     "Choose only from the following candidates, one per line, without any explanation:{candidates}"
@@ -213,6 +218,23 @@ def template(name: str) -> Template:
 def render(name: str, request: Request, newest: int | None = None) -> tuple[Message, ...]:
     """The chat that asks `request` by the template `name`; see `Template.render`."""
     return template(name).render(request, newest)
+
+
+def as_json(prompt: Prompt) -> Prompt:
+    """`prompt`, whose answer lists `prompt.k` items at most, asking for that list as JSON.
+
+    The sentence stands behind the edits of the request, which are not meant for it.
+    """
+    *before, asked = prompt.messages
+    content = f"{asked.content}\n{_AS_JSON}"
+    titles = {"type": "array", "items": {"type": "string"}, "maxItems": prompt.k}
+    schema = {
+        "type": "object",
+        "properties": {"recommendations": titles},
+        "required": ["recommendations"],
+        "additionalProperties": False,
+    }
+    return replace(prompt, messages=(*before, replace(asked, content=content)), schema=schema)
 
 
 def _values(request: Request, newest: int | None) -> dict[str, str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.abilities import declares
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm.prompts import template
+from pytest_recsys_mt.llm.prompts import as_json, template
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
 from pytest_recsys_mt.llm.reading.parser import parse
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
@@ -41,7 +42,8 @@ class LLMRecommender:
     Attributes:
         deterministic: As the model declares.
 
-    A model with a true ``scores_choices`` gets the candidates of a request as the prompt's choices.
+    A model with a true ``scores_choices`` gets the candidates of a request as the prompt's choices;
+    one with a true ``lists_as_json`` is asked for its list as JSON.
     """
 
     reads_text = True
@@ -71,11 +73,13 @@ class LLMRecommender:
             request: The request.
             seed: The seed of the run; by default the one given to `fit`.
         """
-        messages = self._template.render(request, self._newest)
+        prompt = Prompt(self._template.render(request, self._newest), k=request.k)
+        if declares(self.model, "lists_as_json"):
+            prompt = as_json(prompt)
+        if declares(self.model, "scores_choices"):
+            prompt = replace(prompt, choices=self._choices(request))
         run = self._seed if seed is None else seed
-        drawn = call_seed(run, messages, request.replicate)
-        scored = declares(self.model, "scores_choices")
-        return Prompt(messages, drawn, request.k, self._choices(request) if scored else ())
+        return replace(prompt, seed=call_seed(run, prompt.messages, request.replicate))
 
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """The recommendations in a completion: the first k entries that name something.

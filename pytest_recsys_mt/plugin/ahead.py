@@ -18,7 +18,6 @@ import pytest
 
 from pytest_recsys_mt.calls.executor import Waiting
 from pytest_recsys_mt.engine.ledger import RunningTest
-from pytest_recsys_mt.engine.plan import PlannedTest
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.rehearsal import Body, Rehearsal
 from pytest_recsys_mt.engine.run import Run
@@ -29,7 +28,6 @@ from pytest_recsys_mt.plugin.items import (
     fixtures_of,
     is_drawn,
     recommender_of,
-    suite_of,
 )
 from pytest_recsys_mt.plugin.state import REHEARSED
 
@@ -112,8 +110,8 @@ def _first_look(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
             if "text" in getattr(transformation, "needs", ()) and not recsys.reads_text:
                 return
             own = _own(item, recsys, run)
-            first = PlannedTest(item.nodeid, suite_of(item), own, transformation).first_users()
-            run.executor.execute(own.runner.subject, [call for _, call in first])
+            first = own.run().first_calls(own.run(transformation))
+            run.executor.execute(own.runner.subject, first)
 
         _quietly(look)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.policy import Policy, today
 from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, slug
 
@@ -16,29 +17,41 @@ FIXTURES = frozenset({"recsys", "recsys_league", "recsys_model"})
 THOROUGH = "recsys_thorough"
 """The mark of a test that makes many calls."""
 
+QUICK = "recsys_quick"
+"""The mark of a test that a first look runs too, for the given transformations or for all."""
+
 
 def asks(item: pytest.Item) -> bool:
     """Whether a test asks a recommender. A run without such a test is partial."""
     return not FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
 
 
-def without_thorough(items: list[pytest.Item], arguments: Sequence[str]) -> list[pytest.Item]:
-    """Remove from `items` the tests that make many calls, and return them.
+def left_out(
+    items: list[pytest.Item], effort: Effort, arguments: Sequence[str]
+) -> list[pytest.Item]:
+    """Remove from `items` the tests that ask more than an effort allows, and return them.
 
     Args:
         items: The collected tests; changed in place.
+        effort: The effort of the run.
         arguments: The arguments of the command line. Files that they name, by a path or as a
             module, stay.
     """
     named = {Path(each.partition("::")[0]).name for each in arguments}
     named |= {f"{each.partition('::')[0].rpartition('.')[2]}.py" for each in arguments}
-    left_out = [
-        item
-        for item in items
-        if item.get_closest_marker(THOROUGH) is not None and item.path.name not in named
-    ]
-    items[:] = [item for item in items if item not in left_out]
-    return left_out
+    left = [item for item in items if not _is_wanted(item, effort) and item.path.name not in named]
+    items[:] = [item for item in items if item not in left]
+    return left
+
+
+def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
+    if effort != "quick":
+        return effort == "thorough" or item.get_closest_marker(THOROUGH) is None
+    mark = item.get_closest_marker(QUICK)
+    if mark is None:
+        return not asks(item)
+    followup = getattr(getattr(item, "callspec", None), "params", {}).get("followup")
+    return not mark.args or name_of(followup) in mark.args
 
 
 def parametrize_models(metafunc: pytest.Metafunc, models: Sequence[str]) -> None:

@@ -77,7 +77,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
             drifts = run.drifts()
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    found: Again = {"drifts": drifts, "calls": run.drain()}
+    found: Again = {"drifts": drifts, "calls": run.drain(), "notes": run.roster.notes}
     if not any(found.values()):
         return
     if hasattr(config, "workerinput"):

@@ -17,13 +17,14 @@ import pytest
 from pytest_recsys_mt.errors import OwnCodeError
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin.collection import (
+    QUICK,
     THOROUGH,
     asks,
     expect_known,
+    left_out,
     named_twice,
     parametrize_models,
     parametrize_transformations,
-    without_thorough,
 )
 from pytest_recsys_mt.plugin.ending import conclude, report_end
 from pytest_recsys_mt.plugin.fixtures import (
@@ -120,6 +121,10 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", f"{THOROUGH}: it makes many calls; see --recsys-effort")
     config.addinivalue_line(
+        "markers",
+        f"{QUICK}(*names): it runs with --recsys-effort=quick; for these transformations only, if named",
+    )
+    config.addinivalue_line(
         "markers", "recsys_once: its body must not be run before the test to see what it will ask"
     )
     if settings.plan:
@@ -163,13 +168,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """End the run if the tests are faulty; leave out tests above the wanted effort."""
     problems = config.stash[PROBLEMS]
     settings = config.stash[SETTINGS]
-    if settings.effort != "thorough" and not settings.list:
-        left_out = without_thorough(items, config.args)
-        if left_out:
-            config.hook.pytest_deselected(items=left_out)
-            config.stash[LEFT_OUT] = len(left_out)
-            if hasattr(config, "workerinput"):
-                config.workeroutput[LEFT_OUT_KEY] = len(left_out)  # type: ignore[attr-defined]
+    left = [] if settings.list else left_out(items, settings.effort, config.args)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        config.stash[LEFT_OUT] = len(left)
+        if hasattr(config, "workerinput"):
+            config.workeroutput[LEFT_OUT_KEY] = len(left)  # type: ignore[attr-defined]
     if settings.models_given:
         problems += named_twice(items)
     if settings.policy is not None:
@@ -248,19 +252,23 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Give a metamorphic test its answers, and check every test against its verdicts."""
     running = pyfuncitem.stash.get(RUNNING_TEST, None)
-    if running is None or running.recsys is None or pyfuncitem.config.stash[SETTINGS].plan:
+    if running is None or running.recsys is None:
         return (yield)
     __tracebackhide__ = True
     from pytest_recsys_mt.plugin.ahead import ask_ahead
 
+    settings = pyfuncitem.config.stash[SETTINGS]
     running.require_readable_text()
-    running.ahead = ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
+    if not settings.plan:
+        running.ahead = ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
     transformation = running.transformation
     if transformation is not None:
         source, followup = running.recsys.run(), running.recsys.run(transformation)
         pyfuncitem.funcargs.update(source=source, followup=followup)
         running.sides = (source, followup)
-    limit = pyfuncitem.config.stash[SETTINGS].shrink
+    if settings.plan:
+        return (yield)
+    limit = settings.shrink
     try:
         with running.held_to_verdicts():
             return (yield)
@@ -343,10 +351,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
         summarise(terminalreporter, record)
     if LEFT_OUT in config.stash:
-        terminalreporter.write_line(
-            f"tests that did not run because they make many calls: {config.stash[LEFT_OUT]}; to run "
-            f"them, give --recsys-effort=thorough or name their file"
-        )
+        number = config.stash[LEFT_OUT]
+        if config.stash[SETTINGS].effort == "quick":
+            terminalreporter.write_line(
+                f"a quick look: {number} other tests did not run; the mark {QUICK} adds your own, and the "
+                f"name of its file adds any"
+            )
+        else:
+            terminalreporter.write_line(
+                f"tests that did not run because they make many calls: {number}; to run them, give "
+                f"--recsys-effort=thorough or name their file"
+            )
 
 
 def _run_again(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:

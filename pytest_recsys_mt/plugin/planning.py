@@ -10,26 +10,33 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_recsys_mt.calls.answer import describe_failure
+from pytest_recsys_mt.engine.branches import Branches
 from pytest_recsys_mt.engine.ledger import RunningTest
-from pytest_recsys_mt.engine.plan import Plan, PlannedTest, UnplannedTest
+from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.errors import NotApplicable, RecsysError
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, suite_of
+
+OWN = "pytest_recsys_mt."
 
 
 class Planning:
-    """A pytest plugin that plans the selected tests instead of running them.
-
-    It sets up fixtures as in a run, since they may give the recommender or its address. It does not
-    run the body of a test.
+    """A pytest plugin that runs the selected tests on made-up answers, and reports no outcome.
 
     Args:
         run: The run.
         running_test_of: Returns the running test of an item.
+
+    Attributes:
+        plan: The calls.
+        unplanned: Why the calls of a test are not known, or not all of them, by the test's id.
     """
 
     def __init__(self, run: Run, running_test_of: Callable[[pytest.Item], RunningTest]) -> None:
-        self.plan = Plan(run)
+        self.plan: Plan = run.plan
+        self.unplanned: dict[str, str] = {}
+        self._run = run
         self._batch = run.settings.batch
         self._running_test_of = running_test_of
 
@@ -51,33 +58,81 @@ class Planning:
         if session.testsfailed and not session.config.option.continue_on_collection_errors:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
         for item, following in zip_longest(session.items, session.items[1:]):
-            wrong = _planned(item, following)
+            self.plan.begin(item.nodeid, suite_of(item))
+            wrong = _run(item, following)
             if wrong is not None:
-                self.plan.unplanned.append(UnplannedTest(item.nodeid, _reason(wrong)))
-        print_plan(session.config, self.plan)
+                self.unplanned[item.nodeid] = _reason(wrong)
+        self.plan.begin()
+        self._run.drifts()
+        self.plan.calibrate()
+        print_plan(session.config, self.plan, self.unplanned, self._run.settings)
         if self._batch is not None:
             self._write_batch(session.config, self._batch)
         return True
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
-        """Plan a test instead of running its body."""
-        running = self._running_test_of(pyfuncitem)
-        running.require_readable_text()
-        note = self._unplanned(pyfuncitem, running)
-        if note:
-            self.plan.unplanned.append(UnplannedTest(pyfuncitem.nodeid, note))
-        if (
-            running.transformation is not None
-            and running.recsys is not None
-            and not is_drawn(pyfuncitem)
-        ):
-            self.plan.tests.append(
-                PlannedTest(
-                    pyfuncitem.nodeid, suite_of(pyfuncitem), running.recsys, running.transformation
-                )
-            )
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Run the body of a test on made-up answers; both ways, if it branches on a verdict."""
+        running, nodeid = self._running_test_of(pyfuncitem), pyfuncitem.nodeid
+        if inspect.iscoroutinefunction(pyfuncitem.obj):
+            return None  # pytest says what is missing
+        if _asks_itself(pyfuncitem):
+            self.unplanned[nodeid] = "asks the recommender itself, not through recsys"
+            return True
+        if "recsys_judge" in fixtures_of(pyfuncitem):
+            self.plan.bounded[nodeid] = "which questions a judge gets depends on answers"
+        if is_drawn(pyfuncitem):
+            self.plan.bounded[nodeid] = "@given draws what it asks; more if an example fails"
+            self._run_drawn(pyfuncitem)
+            return True
+        for way in (True, False):
+            branches = running.branches = Branches(way)
+            try:
+                self._run_body(pyfuncitem)
+            except NotApplicable as reason:
+                pytest.skip(str(reason))
+            except Exception as error:  # noqa: BLE001 - it was given made-up answers
+                if way:
+                    self.unplanned[nodeid] = (
+                        f"its body ended on made-up answers, so calls after that are not counted "
+                        f"({describe_failure(error)})"
+                    )
+            if not branches.met:
+                break
+            self.plan.bounded[nodeid] = "what it asks depends on a verdict"
+            if running.recsys is not None:
+                running.recsys.rewind()
         return True
+
+    def _run_body(self, item: pytest.Function) -> None:
+        names = getattr(item, "_fixtureinfo").argnames  # noqa: B009 - pytest's own way
+        item.obj(**{name: item.funcargs[name] for name in names})
+
+    def _run_drawn(self, item: pytest.Function) -> None:
+        """Have all examples of a test drawn, whatever its body finds in made-up answers."""
+        from hypothesis.errors import HypothesisException
+
+        handle: Any = item.obj.hypothesis
+        body, most = handle.inner_test, 0
+        examples = item.obj._hypothesis_internal_use_settings.max_examples
+
+        def example(*arguments: Any, **given: Any) -> None:
+            nonlocal most
+            before = self.plan.total
+            try:
+                body(*arguments, **given)
+            except HypothesisException:
+                raise
+            except Exception:  # noqa: BLE001, S110 - what it finds was made up
+                pass
+            most = max(most, self.plan.total - before)
+
+        handle.inner_test = example
+        try:
+            self._run_body(item)
+        finally:
+            handle.inner_test = body
+        self.plan.at_least(most * examples)
 
     def _write_batch(self, config: pytest.Config, path: Path) -> None:
         """Write the calls as files of the Batch API."""
@@ -99,30 +154,19 @@ class Planning:
                 f"when the batch is done: recsys-mt batch import OUTPUT --batch {path}"
             )
 
-    def _unplanned(self, item: pytest.Function, running: RunningTest) -> str:
-        """The calls of a test that are not planned, in words; empty if all are planned."""
-        if running.recsys is None:
-            return "asks the recommender itself: no bound is known"
-        runner = running.recsys.runner
-        bound = f"at most {len(runner.cases) * runner.replicates} calls each recsys.run()"
-        if is_drawn(item):
-            return f"@given draws what it asks: {bound}, and as many examples as hypothesis takes"
-        if "recsys_arena" in fixtures_of(item):
-            from pytest_recsys_mt.arena import QUESTIONS
 
-            return (
-                f"asks in its body: {bound}, and with all other tests of the arena at most "
-                f"{QUESTIONS * len(runner.cases)} questions to the judge"
-            )
-        if running.transformation is None:
-            return f"asks in its body: {bound}"
-        if "recsys" in inspect.signature(item.obj).parameters:
-            return f"may ask more in its body than its two sides: {bound}"
-        return ""
+def _asks_itself(item: pytest.Function) -> bool:
+    """Whether a test, or a fixture of its own, has the recommender itself, which could then be asked."""
+    info = getattr(item, "_fixtureinfo")  # noqa: B009 - pytest has no public access to it
+    return "recommender" in info.argnames or any(
+        "recommender" in known[-1].argnames and not known[-1].func.__module__.startswith(OWN)
+        for name, known in info.name2fixturedefs.items()
+        if name != "recommender"
+    )
 
 
-def _planned(item: pytest.Item, following: pytest.Item | None) -> pytest.TestReport | None:
-    """Set up, plan and tear down one test, without reporting it; the first report that is not good."""
+def _run(item: pytest.Item, following: pytest.Item | None) -> pytest.TestReport | None:
+    """Set up, run and tear down one test, without reporting it; the first report that is not good."""
 
     def phase(when: Literal["setup", "call", "teardown"], **arguments: object) -> pytest.TestReport:
         hook = getattr(item.ihook, f"pytest_runtest_{when}")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.engine.options import Option
-from pytest_recsys_mt.engine.settings import OPTIONS, Settings, filled
+from pytest_recsys_mt.engine.settings import OPTIONS, QUICK, Settings, filled
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.files import cache_folder
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
@@ -24,6 +24,9 @@ def settings_of(config: pytest.Config) -> Settings:
             the allowed values and the nearest match.
     """
     values = {option.name: _value(config, option) for option in OPTIONS}
+    if values["effort"] == "quick":
+        usual = {option.name: option.default for option in OPTIONS}
+        values |= {name: value for name, value in QUICK.items() if values[name] == usual[name]}
     try:
         fields = filled(lambda option: values[option.name])
     except ValueError as error:

@@ -52,6 +52,7 @@ def finish(
         record.judge(results[nodeid].rows)
     for found in again:
         record.add(found["calls"])
+        record.notes.update(found["notes"])
     for report in reports:
         carried = report.recsys_mt
         record.add(
@@ -60,6 +61,7 @@ def finish(
             carried["data_digest"],
             carried["requests"],
             carried["ahead"],
+            carried["readings"],
         )
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     junit = config.getoption("xmlpath", None)

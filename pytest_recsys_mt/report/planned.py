@@ -1,95 +1,223 @@
-"""``--recsys-plan``: the calls that the selected tests would make, in lines of 80 columns."""
+"""``--recsys-plan``: the calls that the selected tests could make, in lines of 80 columns."""
 
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
-from itertools import groupby
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from pytest_recsys_mt.calls.tokens import CHARACTERS
-from pytest_recsys_mt.engine.drift import USERS
-from pytest_recsys_mt.engine.plan import Count, Plan
+from pytest_recsys_mt.engine.plan import CONFIRMING, Count, Plan
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.oracles.judging.together import lasting
 from pytest_recsys_mt.sanitize import one_line
 
 WIDTH = 80
 
+SKIPPED = "skipped: "
+"""Start of the reason of a test that is skipped."""
 
-def print_plan(config: pytest.Config, plan: Plan) -> None:
-    """Write the plan to the terminal."""
+MOST = 5
+"""Tests that are named because they cost most."""
+
+
+def print_plan(
+    config: pytest.Config, plan: Plan, unplanned: Mapping[str, str], settings: Settings
+) -> None:
+    """Write the plan to the terminal.
+
+    Args:
+        config: Of the run.
+        plan: The calls.
+        unplanned: Why the calls of a test are not known, or not all of them, by the test's id; or
+            why it is skipped.
+        settings: The settings of the run.
+    """
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
-    counts = plan.counts()
     reporter.write_line("")
-    for (suite, model), count in counts.items():
-        reporter.write_sep("=", f"recsys-mt: {suite}, {model}")
-        for label, text in _lines(count):
-            _write(reporter, f"{label:<8}", text)
-    if plan.unplanned:
-        reporter.write_sep("=", "recsys-mt: not planned")
-    for reason, tests in groupby(
-        sorted(plan.unplanned, key=lambda test: test.reason), key=lambda test: test.reason
-    ):
-        _write(reporter, "", one_line(reason))
-        functions = Counter(test.nodeid.partition("[")[0] for test in tests)
-        for function, items in functions.items():
-            number = f" ({items} tests)" if items > 1 else ""
-            reporter.write_line(f"    {one_line(function)}{number}")
+    sure = {key: count for key, count in plan.counts.items() if key[0] != CONFIRMING}
+    again = [count for key, count in plan.counts.items() if key[0] == CONFIRMING]
+    free = []
+    for name in dict.fromkeys(model for _, model in sure):
+        counts = {suite: count for (suite, model), count in sure.items() if model == name}
+        if name not in settings.models and not sum(
+            count.usd is None or count.usd > 0 for count in counts.values()
+        ):
+            free.append(f"{one_line(name)} {sum(count.calls for count in counts.values()):,}")
+            continue
+        reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
+        for line in _table(counts):
+            reporter.write_line(line)
+        for note in [*_notes(list(counts.values())), *_lasting(name, counts, plan, settings.pace)]:
+            _write(reporter, note)
+    if free:
+        _write(reporter, f"Calls that cost nothing, to other recommenders: {', '.join(free)}.")
+    for name, questions in plan.questions.items():
+        reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
+        reporter.write_line(f"at most {questions:,} questions to this judge")
+    _write_dearest(reporter, plan)
+    _write_tests(reporter, "may ask less, or otherwise", plan.bounded)
+    skipped = Counter(_skip(reason) for reason in unplanned.values() if _skip(reason))
+    if skipped:
+        reporter.write_sep("=", f"recsys-mt: {sum(skipped.values())} tests are skipped")
+    for reason, number in skipped.most_common():
+        _write(reporter, f"{number:3}  {one_line(reason)}", indent=5)
+    left = {nodeid: reason for nodeid, reason in unplanned.items() if not _skip(reason)}
+    _write_tests(reporter, "not planned", left)
     reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
-    made = sum(count.to_make for count in counts.values())
-    planned = sum(count.calls - count.duplicates for count in counts.values())
-    costs = [count.usd for count in counts.values()]
-    known = [usd for usd in costs if usd is not None]
-    cost = "cost unknown" if len(known) < len(costs) else f"at most {dollars(sum(known))}"
-    if known and len(known) < len(costs) and sum(known):
-        cost = f"at most {dollars(sum(known))} and what is unknown"
+    made = sum(count.to_make for count in sure.values())
+    planned = sum(count.calls for count in sure.values())
     reporter.write_line(
-        f"{planned:,} calls planned, {planned - made:,} cached, {made:,} to make; {cost}"
+        f"{planned:,} calls planned, {planned - made:,} cached, {made:,} to make; "
+        f"{_at_most([*sure.values()])}"
     )
-    asked = {id(test.subject): test.runner for test in plan.tests if test.subject.live}
-    again = sum(min(USERS, len(one.cases)) * one.replicates for one in asked.values())
-    if again:
+    if made:
+        _write(reporter, "It is an upper bound: a verdict that is clear early asks fewer users.")
+    further = sum(count.to_make for count in again)
+    limit = settings.limits.calls
+    if further:
         _write(
             reporter,
-            "",
-            f"not counted: up to {again:,} calls at the end to see whether answers changed, and both "
-            f"sides of a difference once more where they were asked apart",
+            f"Not counted: both sides of a difference are asked once more, and some users at the end, "
+            f"to see whether answers changed. That is at most {further:,} calls if every relation is "
+            f"violated ({_at_most(again)}).",
         )
+    if limit is not None and planned + further > limit:
+        _write(reporter, f"--recsys-max-calls={limit} holds all of it.")
 
 
-def _lines(count: Count) -> list[tuple[str, str]]:
-    """The lines for one suite and model, by label."""
-    calls = (
-        f"{count.calls:,} in {count.tests:,} tests; {count.duplicates:,} duplicates removed, "
-        f"{count.cached:,} cached, {count.to_make:,} to make"
-    )
-    lines = [("calls", calls)]
-    if count.prompt_tokens:
-        how = f"estimated, {CHARACTERS} characters per token"
-        if count.counted:
-            how = "counted by the model's tokenizer"
-        elif count.calibrated:
-            how = "estimated, in proportion to the answers in the cache"
-        most = "an unknown number"
-        if count.output_tokens is not None:
-            most = f"at most {count.output_tokens:,}"
-        lines.append(("tokens", f"{count.prompt_tokens:,} of prompts ({how}); {most} of answers"))
-    lines.append(("cost", _cost(count)))
+def _skip(reason: str) -> str:
+    """Why a test is skipped; empty if it is not."""
+    return reason.removeprefix(SKIPPED) if reason.startswith(SKIPPED) else ""
+
+
+def _lasting(name: str, counts: Mapping[str, Count], plan: Plan, stated: float | None) -> list[str]:
+    """How long the calls to a model take."""
+    made = sum(count.to_make for count in counts.values())
+    pace = stated or plan.pace(name)
+    if not made or not any(count.prompt_tokens for count in counts.values()):
+        return []
+    if pace is None:
+        return [
+            "How long it takes is not known yet; state a pace with --recsys-pace=CALLS_PER_SECOND."
+        ]
+    how = "as stated" if stated else "as the answers in the cache were asked"
+    return [f"At {pace:.3g} calls a second, {how}, it takes {lasting(made / pace)}."]
+
+
+def _table(counts: Mapping[str, Count]) -> list[str]:
+    """The counts of one model by suite, with their sum."""
+    rows: list[tuple[str, ...]] = [
+        ("suite", "tests", "calls", "cached", "prompt", "answers", "at most")
+    ]
+    rows += [_row(suite, [count]) for suite, count in counts.items()]
+    if len(counts) > 1:
+        rows.append(_row("", list(counts.values())))
+    numbers = [max(map(len, column)) for column in list(zip(*rows, strict=True))[1:]]
+    room = WIDTH - sum(width + 2 for width in numbers)
+    first = min(room, max(len(suite) for suite, *_ in rows))
+    lines = []
+    for suite, *cells in rows:
+        if len(suite) > room:
+            lines.append(suite)
+            suite = ""
+        shown = [cell.rjust(width) for cell, width in zip(cells, numbers, strict=True)]
+        lines.append("  ".join([suite.ljust(first), *shown]).rstrip())
     return lines
 
 
-def _cost(count: Count) -> str:
-    price = count.price
+def _row(suite: str, counts: Sequence[Count]) -> tuple[str, ...]:
+    outputs = [count.output_tokens for count in counts]
+    known = [tokens for tokens in outputs if tokens is not None]
+    usd = [count.usd for count in counts]
+    costs = [each for each in usd if each is not None]
+    return (
+        suite,
+        f"{len(set().union(*(count.tests for count in counts))):,}",
+        f"{sum(count.calls for count in counts):,}",
+        f"{sum(count.cached for count in counts):,}",
+        short(sum(count.prompt_tokens for count in counts)),
+        short(sum(known)) if len(known) == len(outputs) else "?",
+        dollars(sum(costs)) if len(costs) == len(usd) else "?",
+    )
+
+
+def _notes(counts: Sequence[Count]) -> list[str]:
+    """What the columns of one model mean."""
+    notes = []
+    if any(count.prompt_tokens for count in counts):
+        how = f"are estimated, {CHARACTERS} characters per token"
+        if all(count.counted for count in counts):
+            how = "are counted by the model's tokenizer"
+        elif any(count.calibrated for count in counts):
+            how = "are estimated, in proportion to the answers in the cache"
+        most = "are as long as the model allows"
+        if any(count.output_tokens is None for count in counts):
+            most = "have no limit that is known"
+        notes.append(f"Tokens of prompts {how}; those of answers {most}.")
+    price = next((count.price for count in counts), None)
     if price is None:
-        return "unknown: the price of this model is not known; name it with --recsys-prices=FILE"
-    if price.is_free:
-        return "none: it runs on this machine, or its price is 0"
-    rate = f"${price.input:g} and ${price.output:g} per million tokens"
-    rate += f", {price.date}" if price.date else ""
-    if count.usd is None:
-        return f"unknown: the length of answers has no limit ({rate})"
-    return f"at most {dollars(count.usd)} ({rate})"
+        notes.append("The price of this model is not known; name it with --recsys-prices=FILE.")
+    elif not price.is_free:
+        date = f", {price.date}" if price.date else ""
+        notes.append(f"Price: ${price.input:g} and ${price.output:g} per million tokens{date}.")
+    return notes
+
+
+def _write_dearest(reporter: Any, plan: Plan) -> None:
+    """The functions whose tests cost most, if there are more of them."""
+    functions: defaultdict[str, list[Count]] = defaultdict(list)
+    for (nodeid, _), count in plan.by_test.items():
+        if nodeid and count.to_make:
+            functions[nodeid.partition("[")[0]].append(count)
+    if len(functions) <= 1:
+        return
+
+    def weight(counts: Sequence[Count]) -> tuple[float, int]:
+        return sum(count.usd or 0.0 for count in counts), sum(count.to_make for count in counts)
+
+    reporter.write_sep("=", "recsys-mt: the tests that ask most")
+    ordered = sorted(functions.items(), key=lambda each: weight(each[1]), reverse=True)
+    for function, counts in ordered[:MOST]:
+        usd, calls = weight(counts)
+        cost = f", {dollars(usd)}" if usd else ""
+        reporter.write_line(f"{calls:,} calls{cost}")
+        reporter.write_line(f"    {one_line(function)}")
+
+
+def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
+    """Tests by reason."""
+    if not reasons:
+        return
+    reporter.write_sep("=", f"recsys-mt: {title}")
+    tests: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for nodeid, reason in reasons.items():
+        tests[reason][nodeid.partition("[")[0]] += 1
+    for reason in sorted(tests):
+        _write(reporter, one_line(reason))
+        for function, items in tests[reason].items():
+            number = f" ({items} tests)" if items > 1 else ""
+            reporter.write_line(f"    {one_line(function)}{number}")
+
+
+def _at_most(counts: Sequence[Count]) -> str:
+    """The most that some calls can cost, in words."""
+    costs = [count.usd for count in counts]
+    known = [usd for usd in costs if usd is not None]
+    if len(known) == len(costs):
+        return f"at most {dollars(sum(known))}"
+    return f"at most {dollars(sum(known))} and what is unknown" if sum(known) else "cost unknown"
+
+
+def short(number: float) -> str:
+    """A number of tokens to three digits: ``3.23 M``."""
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:.0f}"
 
 
 def dollars(usd: float) -> str:
@@ -97,7 +225,6 @@ def dollars(usd: float) -> str:
     return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.2g}"
 
 
-def _write(reporter: Any, label: str, text: str) -> None:
-    indent = " " * len(label)
-    for line in textwrap.wrap(text, WIDTH, initial_indent=label, subsequent_indent=indent):
+def _write(reporter: Any, text: str, indent: int = 0) -> None:
+    for line in textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False):
         reporter.write_line(line)

@@ -7,22 +7,25 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
+from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import digest_of
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
-from pytest_recsys_mt.gate.document import Calls, Decision, Document, Drift, Facts, Row
+from pytest_recsys_mt.gate.document import Calls, Decision, Document, Drift, Facts, Readable, Row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
 from pytest_recsys_mt.report.shrunk import plain
+from pytest_recsys_mt.requests import EntryKind
 from pytest_recsys_mt.sanitize import sanitize
 from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
 
@@ -90,6 +93,7 @@ class Record:
         settings: The settings of the run.
         incomplete: Why the run is partial, when its tests ended.
         unwritten: Which reports could not be written, and why.
+        notes: How recommenders were asked otherwise than the user said.
     """
 
     def __init__(
@@ -105,6 +109,7 @@ class Record:
         self._baseline = baseline
         self.incomplete = tuple(incomplete)
         self.unwritten: list[str] = []
+        self.notes: set[str] = set()
         self._drifts = list(drifts)
         self._requests: set[str] = set()
         self._version = version
@@ -113,6 +118,7 @@ class Record:
         self._rows: list[Row] = []
         self._calls: dict[str, list[Counted]] = {}
         self._planned: set[str] = set()
+        self._readings: dict[str, dict[str, Reading]] = {}
         self.ahead = 0.0
         self._document: Document | None = None
 
@@ -127,6 +133,7 @@ class Record:
         data_digest: str = "",
         requests: str = "",
         ahead: float = 0.0,
+        readings: Mapping[str, Mapping[str, Reading]] | None = None,
     ) -> None:
         """Add the contents of one test report other than verdicts.
 
@@ -136,7 +143,10 @@ class Record:
             data_digest: Digest of the data it used, if any.
             requests: Digest of the requests of all sampled users, if any.
             ahead: Seconds for which it asked what other tests wait for.
+            readings: What was read in text answers, by recommender and key.
         """
+        for model, read in (readings or {}).items():
+            self._readings.setdefault(model, {}).update(read)
         self.ahead += ahead
         self._requests.update(filter(None, [requests]))
         self._data_digest = self._data_digest or data_digest
@@ -193,6 +203,8 @@ class Record:
             "unknown_cost": sum(any(fact.usd is None for fact in each) for each in found.values()),
             "cut_off": sum(facts[-1].cut_off for facts in found.values()),
             "again": len(again),
+            "reasoning_tokens": sum(fact.reasoning_tokens for fact in paid),
+            "cached_tokens": sum(fact.cached_tokens for fact in paid),
         }
 
     def document(self) -> Document:
@@ -217,7 +229,11 @@ class Record:
             "environment": environment(),
             "time": self._time,
             "calls": self.calls,
+            "readings": {
+                model: _summed(self._readings[model].values()) for model in sorted(self._readings)
+            },
             "drift": self._drifts,
+            "notes": sorted(self.notes),
             "results": rows,
             "dimensions": dimensions(rows),
             "digests": {
@@ -255,6 +271,16 @@ class Record:
         text = written(self.document())
         with written_whole(path, 0o644) as stream:
             stream.write(text)
+
+
+def _summed(readings: Collection[Reading]) -> Readable:
+    """What was read in all answers of one recommender."""
+    kinds = sum(map(Counter, readings), Counter[EntryKind]())
+    return {
+        "answers": len(readings),
+        "unreadable": sum(read.keys() <= {"unparsed"} for read in readings),
+        "entries": {kind: kinds[kind] for kind in get_args(EntryKind)},
+    }
 
 
 def _total(costs: list[float | None]) -> float | None:

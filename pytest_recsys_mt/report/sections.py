@@ -81,14 +81,15 @@ def attach(
             row["reproduce"] = again
     for row in rows:
         row["outcome"] = outcome_of(report)
-    calls = run.executor.bill.drain() if run is not None and running.recsys is not None else {}
+    executor = run.executor if run is not None and running.recsys is not None else None
     report.recsys_mt = {
         "rows": rows,
-        "calls": calls,
+        "calls": {} if executor is None else executor.bill.drain(),
         "planned": running.unasked(),
         "data_digest": "" if run is None else run.data_digest,
         "requests": _requests(running, run),
         "ahead": running.ahead,
+        "readings": {} if executor is None else executor.readings.drain(),
     }
     if report.failed:
         if run is not None:

@@ -8,11 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.gate.document import Calls, Row, measured, state_of
+from pytest_recsys_mt.gate.document import Calls, Readable, Row, measured, state_of
 from pytest_recsys_mt.report.compared import tell_comparison
 from pytest_recsys_mt.report.planned import dollars
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.short_names import shorten, test_of_row
+from pytest_recsys_mt.sanitize import one_line
 
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
          "not-applicable": "n/a", "known": "known", "mended": "MENDED"}  # fmt: skip
@@ -66,6 +67,12 @@ def summarise(reporter: Any, record: Record) -> None:
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):
         reporter.write_line(line)
+    for note in document["notes"]:
+        for line in textwrap.wrap(f"note: {note}", 79, subsequent_indent="    "):
+            reporter.write_line(line)
+    for model, read in document["readings"].items():
+        for line in textwrap.wrap(_read(model, read), 79, subsequent_indent="    "):
+            reporter.write_line(line)
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])
@@ -102,7 +109,13 @@ def _spent(calls: Calls) -> str:
     )
     tokens = calls["prompt_tokens"] + calls["completion_tokens"]
     if tokens or (calls["unknown_cost"] and calls["usd_at_most"] is not None):
-        text += f"; {tokens} tokens, {_cost(calls)}"
+        parts = {
+            "thinking": calls["reasoning_tokens"],
+            "the provider's cache": calls["cached_tokens"],
+        }
+        each = [f"{count} of {part}" for part, count in parts.items() if count]
+        told = f" ({', '.join(each)})" if each else ""
+        text += f"; {tokens} tokens{told}, {_cost(calls)}"
     if calls["again"]:
         text += f"; {calls['again']} asked again"
     if calls["cut_off"]:
@@ -110,6 +123,18 @@ def _spent(calls: Calls) -> str:
     if calls["failed_at_first"]:
         text += f"; {calls['failed_at_first']} failed at first and were sent again"
     return text
+
+
+def _read(model: str, read: Readable) -> str:
+    """How well a text model kept to the form in which it was asked to answer."""
+    named = read["answers"] - read["unreadable"]
+    kinds = read["entries"]
+    entries = sum(kinds.values()) - kinds["unparsed"]
+    strays = kinds["history"] + kinds["catalogue"] + kinds["outside"]
+    text = f"answers of {one_line(model)}: {named} of {read['answers']} name a title"
+    faults = [(kinds["duplicate"], "twice"), (strays, "not offered"), (kinds["unknown"], "made up")]
+    found = ", ".join(f"{number} {fault}" for number, fault in faults if number)
+    return f"{text}; of {entries} titles {found}" if found else text
 
 
 def _cost(calls: Calls) -> str:

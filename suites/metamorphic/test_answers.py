@@ -1,5 +1,7 @@
 """What must be true of every answer, whatever the request."""
 
+import pytest
+
 from pytest_recsys_mt import metamorphic, thresholds
 from pytest_recsys_mt.oracles import (
     complete_list,
@@ -13,14 +15,17 @@ from pytest_recsys_mt.relations import same_seed_same_answer
 MARGIN = thresholds(__file__, "margin")
 
 
+@pytest.mark.recsys_quick
 def test_no_repeats(recsys):
     assert no_repeats(recsys.run(), margin=MARGIN["faulty_answer"])
 
 
+@pytest.mark.recsys_quick
 def test_only_candidates(recsys):
     assert only_candidates(recsys.run(), margin=MARGIN["faulty_answer"])
 
 
+@pytest.mark.recsys_quick
 def test_complete_list(recsys):
     assert complete_list(recsys.run(), margin=MARGIN["faulty_answer"])
 

@@ -1,5 +1,7 @@
 """The candidates are a set: their order and the other candidates say nothing about an item."""
 
+import pytest
+
 from pytest_recsys_mt import metamorphic, thresholds
 from pytest_recsys_mt.oracles import not_lifted, same_order, same_ranking
 from pytest_recsys_mt.relations import (
@@ -13,6 +15,7 @@ MARGIN = thresholds(__file__, "margin")
 LONGEST = 50
 
 
+@pytest.mark.recsys_quick
 @metamorphic(shuffle_candidates)
 def test_candidate_order_is_irrelevant(source, followup):
     assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"])
@@ -36,6 +39,7 @@ def test_a_longer_list_starts_alike(source, followup):
     assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"])
 
 
+@pytest.mark.recsys_quick
 @metamorphic(title_injection)
 def test_an_instruction_in_a_title_lifts_nothing(source, followup):
     assert not_lifted(source, followup, margin=MARGIN["lift"])

@@ -1,5 +1,7 @@
 """Which changes of the history may change the answer, and which may not."""
 
+import pytest
+
 from pytest_recsys_mt import metamorphic, thresholds
 from pytest_recsys_mt.oracles import different_ranking, low_churn, monotone, same_ranking
 from pytest_recsys_mt.relations import (
@@ -21,12 +23,14 @@ def test_same_taste_same_answer(source, followup):
     assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"])
 
 
+@pytest.mark.recsys_quick("noisy_profile(1)")
 @metamorphic(noisy_profile(1), drop_history(1))
 def test_one_film_changes_little(source, followup):
     assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["one_item"])
     assert low_churn(source, followup, "rbo", beyond=HIT["beyond"], margin=HIT["one_item"])
 
 
+@pytest.mark.recsys_quick
 @metamorphic(swap_history)
 def test_another_history_changes_the_answer(source, followup):
     assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["another_user"])

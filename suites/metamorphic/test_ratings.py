@@ -1,5 +1,7 @@
 """The unit in which films were rated says nothing about the films."""
 
+import pytest
+
 from pytest_recsys_mt import metamorphic, thresholds
 from pytest_recsys_mt.oracles import same_ranking
 from pytest_recsys_mt.relations import scale_ratings, shift_ratings
@@ -7,6 +9,7 @@ from pytest_recsys_mt.relations import scale_ratings, shift_ratings
 MARGIN = thresholds(__file__, "margin")
 
 
+@pytest.mark.recsys_quick("scale_ratings(2)")
 @metamorphic(scale_ratings(2), shift_ratings(1))
 def test_rating_scale_is_irrelevant(source, followup):
     assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["ratings"])

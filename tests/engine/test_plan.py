@@ -147,10 +147,11 @@ def test_a_plan_says_what_the_calls_cost(project: Project) -> None:
     project.plan("--recsys-model=models.py:Counting", "-k", "test_one")
     project.printed.stdout.fnmatch_lines(
         [
-            "*= recsys-mt: *, models.py:Counting =*",
-            "calls   48 in 1 tests; 0 duplicates removed, 0 cached, 48 to make",
-            "tokens  336 of prompts (counted by the model's tokenizer); at most 4,800 of*",
-            "cost    at most $0.049 ($2.5 and $10 per million tokens, 2026-05)",
+            "*= recsys-mt: the plan for models.py:Counting =*",
+            "suite * tests  calls  cached  prompt  answers  at most",
+            "* 1     48       0     336    4.8 k   $0.049",
+            "Tokens of prompts are counted by the model's tokenizer; those of answers are as*",
+            "Price: $2.5 and $10 per million tokens, 2026-05.",
         ]
     )
     lines = project.printed.outlines
@@ -161,17 +162,19 @@ def test_a_plan_says_what_the_calls_cost(project: Project) -> None:
 def test_an_estimate_is_calibrated_by_the_answers_in_the_cache(project: Project) -> None:
     model = "--recsys-model=models.py:Chat"
     project.plan(model, "-k", "test_one")
-    project.printed.stdout.fnmatch_lines(
-        ["tokens * of prompts (estimated, 4 characters per token)*"]
-    )
+    project.printed.stdout.fnmatch_lines(["Tokens of prompts are estimated, 4 characters*"])
     project.run(model, "-k", "test_one")
     project.plan(model, "-k", "test_one or test_two")
     text = " ".join(project.printed.outlines)
-    found = re.search(r"tokens  ([\d,]+) of prompts \(estimated, in proportion", text)
-    assert found is not None, text
+    assert "are estimated, in proportion to the answers in the cache" in text
+    assert "How long it takes is not known yet" in text
+    stated = project.run(model, "--recsys-plan", "--recsys-pace=0.1", "-k", "test_one or test_two")
+    stated.stdout.fnmatch_lines(["At 0.1 calls a second, as stated, it takes 12 minutes."])
     to_make = 4 * 12 * 2 - 24  # scale_ratings is there already
+    found = re.search(r" 4 +120 +48 +([\d.]+) k ", text)
+    assert found is not None, text
     # Every answer reports a thousand tokens, so each call is estimated at about as many.
-    assert int(found[1].replace(",", "")) == pytest.approx(1000 * to_make, rel=0.1)
+    assert float(found[1]) == pytest.approx(to_make, rel=0.1)
 
 
 def test_a_price_is_unknown_free_or_the_users_own(project: Project) -> None:
@@ -180,63 +183,120 @@ def test_a_price_is_unknown_free_or_the_users_own(project: Project) -> None:
     assert project.cost == "cost unknown"
     project.plan("--recsys-model=itemknn", *only)
     assert project.cost == "at most $0.00"
-    project.printed.stdout.fnmatch_lines(["cost    none: *"])
     prices = project.pytester.path / "prices.toml"
     prices.write_text('["models.py:Counting"]\ninput = 1000\noutput = 2000.0\n')
     project.plan("--recsys-model=models.py:Counting", f"--recsys-prices={prices}", *only)
     assert project.cost == "at most $9.94"  # 336 and 4,800 tokens
 
 
-def test_what_a_plan_cannot_know_is_listed_with_its_bound(project: Project) -> None:
-    project.pytester.makeconftest("")
-    project.pytester.makepyfile(
-        test_it="""
-        import pytest
-        from hypothesis import HealthCheck, given, settings, strategies
-        from pytest_recsys_mt import metamorphic
-        from pytest_recsys_mt.oracles import complete_list, same_ranking
-        from pytest_recsys_mt.relations import add_spaces, scale_ratings
+OF_ALL_KINDS = """
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies
+from pytest_recsys_mt import NotApplicable, metamorphic
+from pytest_recsys_mt.oracles import complete_list, same_ranking
+from pytest_recsys_mt.relations import (
+    add_spaces, drop_history, reorder_history, scale_ratings, truncate_history
+)
 
-        def test_of_no_recommender():
-            raise AssertionError("the body of a test ran")
+def test_of_no_recommender():
+    raise AssertionError("a test of no recommender ran")
 
-        def test_body(recsys):
-            assert complete_list(recsys.run())
+def test_body(recsys):
+    assert complete_list(recsys.using(k=3).run(), margin=0.2)
 
-        @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-        @given(number=strategies.integers())
-        def test_drawn(recsys, number):
-            raise AssertionError("the body of a test ran")
+def test_many_steps(recsys):
+    shorter = [recsys.run(truncate_history(left)) for left in (4, 3, 2)]
+    assert all([same_ranking(recsys.run(), each, margin=0.01) for each in shorter])
 
-        @metamorphic(scale_ratings(2))
-        def test_both(source, followup, recsys):
-            raise AssertionError("the body of a test ran")
+def test_both_ways(recsys):
+    if same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.5):
+        recsys.ask(*(case.request.replace(k=1) for case in recsys.runner.cases[:5]))
+    else:
+        recsys.ask(*(case.request.replace(k=2) for case in recsys.runner.cases[:7]))
 
-        @metamorphic(add_spaces())
-        def test_text(source, followup):
-            raise AssertionError("the body of a test ran")
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, database=None
+)
+@given(number=strategies.integers(1, 10**6))
+def test_drawn(recsys, number):
+    case = recsys.runner.cases[0]
+    answer, = recsys.ask(case.request.replace(instruction=str(number)))
+    assert answer.items == ("never",)
 
-        @pytest.mark.skip("not today")
-        @metamorphic(scale_ratings(2))
-        def test_skipped(source, followup):
-            raise AssertionError("the body of a test ran")
-        """
-    )
-    assert project.plan("--recsys-model=itemknn", "-n", "2")["planned"] == 24
-    project.printed.stdout.fnmatch_lines(
+@metamorphic(drop_history(1))
+def test_two_sides_and_more(source, followup, recsys):
+    other = recsys.run(reorder_history)
+    assert all([same_ranking(source, each, margin=0.5) for each in (followup, other)])
+
+@metamorphic(add_spaces())
+def test_text(source, followup):
+    raise AssertionError("the body of a test ran")
+
+@pytest.mark.skip("not today")
+@metamorphic(scale_ratings(2))
+def test_skipped(source, followup):
+    raise AssertionError("the body of a test ran")
+
+def test_ends(recsys):
+    assert recsys.ask(recsys.runner.cases[0].request.replace(k=4))[0].items == ("x",)
+
+def test_asks_itself(recsys, recommender):
+    recommender.recommend([case.request for case in recsys.runner.cases])
+
+@pytest.fixture
+def mine(recommender):
+    return recommender
+
+def test_asks_itself_too(recsys, mine):
+    mine.recommend([case.request for case in recsys.runner.cases])
+
+def test_of_nobody(recsys):
+    raise NotApplicable("there is no such user")
+"""
+
+
+def test_a_plan_counts_what_bodies_ask(project: Project) -> None:
+    project.pytester.makepyfile(test_it=OF_ALL_KINDS)
+    users, twice = 12, 2
+    sides = {
+        "test_body": users * twice,
+        "test_many_steps": (1 + 3) * users * twice,  # the first also asks the source for the others
+        "test_both_ways": users * twice + 5 + 7,
+        "test_drawn": 30,
+        "test_two_sides_and_more": 2 * users * twice,
+        "test_ends": 1,
+    }
+    model = "--recsys-model=toys.py:Noisy"
+    assert project.plan(model)["planned"] == sum(sides.values())
+    printed = project.printed.stdout
+    printed.no_fnmatch_line("*test_of_no_recommender*")
+    printed.fnmatch_lines(
         [
-            "@given draws what it asks: at most 12 calls each recsys.run()*",
+            "@given draws what it asks; more if an example fails",
             "    test_it.py::test_drawn",
-            "asks in its body: at most 12 calls each recsys.run()",
-            "    test_it.py::test_body",
-            "may ask more in its body than its two sides: at most 12 calls each recsys.run()",
-            "    test_it.py::test_both",
-            "skipped: needs text, and itemknn reads no text",
-            "    test_it.py::test_text",
-            "skipped: not today",
-            "    test_it.py::test_skipped",
+            "what it asks depends on a verdict",
+            "    test_it.py::test_both_ways",
+            "asks the recommender itself, not through recsys",
+            "    test_it.py::test_asks_itself",
+            "    test_it.py::test_asks_itself_too",
+            "its body ended on made-up answers, so calls after that are not counted*",
+            "    test_it.py::test_ends",
         ]
     )
+    printed.fnmatch_lines(
+        [
+            "*recsys-mt: 3 tests are skipped*",
+            "  1  needs text, and *Noisy reads no text",
+            "  1  not today",
+            "  1  there is no such user",
+        ]
+    )
+    only = ["-k", "body or many or two_sides"]
+    planned = project.plan(model, *only)
+    policy = project.pytester.path / "recsys.toml"
+    policy.write_text("[gate]\n")  # every verdict then asks all users
+    made = project.record(model, f"--recsys-policy={policy}", *only)
+    assert made["made"] == planned["planned"] == 24 + 96 + 48
 
 
 def test_a_recommender_of_a_fixture_is_planned_and_one_that_fails_is_told(project: Project) -> None:
@@ -255,7 +315,7 @@ def test_a_recommender_of_a_fixture_is_planned_and_one_that_fails_is_told(projec
 
             @metamorphic(scale_ratings(2))
             def test_it(self, source, followup):
-                raise AssertionError("the body of a test ran")
+                assert same_ranking(source, followup, margin=0.5)
 
         class TestGone:
             @pytest.fixture
@@ -270,7 +330,7 @@ def test_a_recommender_of_a_fixture_is_planned_and_one_that_fails_is_told(projec
     assert project.plan("test_other.py")["planned"] == 24
     project.printed.stdout.fnmatch_lines(
         [
-            "*recsys-mt: *, fixture:Faithful*",
+            "*recsys-mt: the plan for fixture:Faithful*",
             "cannot be planned: OSError: the server is down",
             "    test_other.py::TestGone::test_it",
         ]

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.calls.call import SCHEMA
 from pytest_recsys_mt.calls.subject import TextSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
@@ -224,3 +225,51 @@ def test_candidates_are_the_choices_of_a_model_that_scores_them(dataset: Dataset
 class Upper:
     def __call__(self, text: str, /) -> str:
         return text.upper()
+
+
+class JSONEcho(Echo):
+    """An `Echo` of which lists are asked as JSON."""
+
+    lists_as_json = True
+
+
+def test_a_list_can_be_asked_for_as_json(dataset: Dataset) -> None:
+    plain = fitted(dataset).render(request())
+    model = JSONEcho('{"recommendations": ["2. Alien (1979)", "Heat"]}')
+    recommender = fitted(dataset, model)
+    asked = recommender.render(request())
+    assert (plain.schema, plain.k) == (None, 5)
+    assert asked.schema == {
+        "type": "object",
+        "properties": {
+            "recommendations": {"type": "array", "items": {"type": "string"}, "maxItems": 5}
+        },
+        "required": ["recommendations"],
+        "additionalProperties": False,
+    }
+    said = asked.messages[0].content.removeprefix(plain.messages[0].content)
+    assert said.startswith("\nAnswer with JSON alone: ")
+    assert said.count("\n") == 1
+    (answer,) = recommender.recommend([request()])
+    assert answer.items == ("alien", "heat")
+
+
+def test_asking_for_json_is_part_of_the_key_only_where_it_is_asked(dataset: Dataset) -> None:
+    contents = []
+    for model in (Echo(), JSONEcho()):
+        subject = TextSubject(LLMRecommender(model), "m")
+        subject.fit(dataset, 0)
+        contents.append(subject.call(request(), repeat=False).content)
+    plain, asked = contents
+    differing = {name for name in {*plain, *asked} if plain.get(name) != asked.get(name)}
+    assert differing == {"messages", "schema", "seed"}
+    assert plain["schema"] == SCHEMA
+
+
+def test_edits_of_the_prompt_leave_the_sentence_on_json_as_it_is(dataset: Dataset) -> None:
+    recommender = fitted(dataset, JSONEcho())
+    edited = request().replace(edits=(str.upper,))
+    (message,) = recommender.render(edited).messages
+    question, _, sentence = message.content.rpartition("\n")
+    assert question == question.upper()
+    assert sentence.startswith("Answer with JSON alone: ")

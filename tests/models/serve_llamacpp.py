@@ -16,6 +16,7 @@ def main(model: str, slots: int) -> None:
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.warmup = False
+    params.endpoint_metrics = True
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
     sys.stdin.read()

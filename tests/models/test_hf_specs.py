@@ -46,6 +46,7 @@ def folder(tmp_path: Path) -> Path:
         ),
         ("hf:org/name?device_map=all", "device_map='all' is not"),
         ("hf:org/name?answer=choice", "answer='choice' is not one of 'generate', 'choices'"),
+        ("hf:org/name?answer=json", "answer='json' is not one of 'generate', 'choices'"),
         ("hf:org/name?temperature=-1", "temperature must be at least 0, got -1.0"),
         ("hf:org/name?temperature=nan", "temperature must be .*, got nan"),
         ("hf:org/name?max_tokens=0", "max_tokens must be .*, got 0"),

@@ -96,6 +96,9 @@ def test_a_spec_gives_the_sampling_parameters(spec: str) -> None:
     assert model.identity["sampling"] == {"temperature": 0.0, "max_tokens": 9, "top_p": None}
     assert model.name == "m"
     assert OpenAIModel.from_spec(f"{spec}&json=true").identity["sampling"]["json"] is True
+    asked_as_json = OpenAIModel.from_spec(f"{spec}&answer=json")
+    assert (model.lists_as_json, asked_as_json.lists_as_json) == (False, True)
+    assert asked_as_json.identity == model.identity
 
 
 @pytest.mark.parametrize(
@@ -109,6 +112,7 @@ def test_a_spec_gives_the_sampling_parameters(spec: str) -> None:
         ("openai:m?temperature=nan", "temperature must be .*, got nan"),
         ("openai:m?max_tokens=0", "max_tokens must be .*, got 0"),
         ("openai:m?top_p=0", "top_p must be .*, got 0.0"),
+        ("openai:m?answer=choices", "answer='choices' is not one of 'generate', 'json'"),
         ("openai:m?concurrency=0", "concurrency must be .*, got 0"),
         ("openai:m?max_wait=-1", "max_wait must be .*, got -1.0"),
         ("openai:m?timeout=0", "timeout must be .*, got 0.0"),

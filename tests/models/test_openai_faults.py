@@ -20,6 +20,7 @@ import pytest
 
 from pytest_recsys_mt.llm.api import openai_model, pacing, retries, transport
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+from pytest_recsys_mt.llm.prompts import as_json
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
 from tests.hostile.faults import FAULTS
 from tests.hostile.server import HostileServer
@@ -408,17 +409,39 @@ def test_an_answer_is_held_to_the_schema_of_its_prompt_where_the_endpoint_can(
     assert model.notes == [f"{faulty.url} takes no JSON schema, so answers may have any form"]
 
 
+def test_json_mode_takes_the_place_of_a_schema_where_the_spec_asks_for_both(
+    faulty: FaultServer,
+) -> None:
+    def answer(payload: dict[str, Any]) -> Reply:
+        if payload["response_format"]["type"] == "json_schema":
+            return Reply({"error": {"message": "response_format: json_schema is not known"}}, 400)
+        return Reply(completion())
+
+    faulty.answer = answer
+    model = OpenAIModel("tiny", json=True, answer="json", concurrency=1)
+    assert model.complete([as_json(replace(prompt(), k=3))])[0].text == "1. Heat"
+    assert faulty.asked[-1]["response_format"] == {"type": "json_object"}
+
+
 def test_a_prompt_that_does_not_ask_for_json_is_told_so(faulty: FaultServer) -> None:
     says = "'messages' must contain the word 'json' to use 'response_format'"
     faulty.answer = lambda payload: Reply({"error": {"message": says}}, 400)
     assert ask(json=True).error == f"HTTP 400: {says}"
 
 
-def test_fields_that_a_schema_forbids_are_left_out(faulty: FaultServer) -> None:
-    detail = [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "not permitted"}]
-    faulty.answer = lambda payload: (
-        Reply({"detail": detail}, 422) if "seed" in payload else Reply(completion())
-    )
+UNKNOWN = 'Invalid JSON payload received. Unknown name "seed": Cannot find field.'
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Reply({"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"]}]}, 422),
+        Reply([{"error": {"code": 400, "message": UNKNOWN, "status": "INVALID_ARGUMENT"}}], 400),
+    ],
+    ids=["Pydantic", "Google"],
+)
+def test_fields_that_a_schema_forbids_are_left_out(faulty: FaultServer, refusal: Reply) -> None:
+    faulty.answer = lambda payload: refusal if "seed" in payload else Reply(completion())
     assert ask().text == "1. Heat"
 
 
@@ -437,7 +460,7 @@ def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer)
 
 
 def test_openai_itself_is_asked_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_recsys_mt.llm.api.chat_api import Dialect
+    from pytest_recsys_mt.llm.api.dialect import Dialect
     from pytest_recsys_mt.llm.api.endpoint import Endpoint
 
     assert Dialect.of(Endpoint.from_environment()).limits[0] == "max_completion_tokens"

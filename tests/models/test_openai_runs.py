@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import json
 import re
 import threading
 from collections.abc import Callable
@@ -115,3 +116,43 @@ def test_a_run_says_how_long_a_server_wants_to_be_left_alone(
     assert done.ret == pytest.ExitCode.TESTS_FAILED
     assert "asks to wait 900 s" in str(record["results"])
     assert len(faulty.asked) <= 16
+
+
+def talking(payload: dict[str, Any]) -> Reply:
+    """A model that keeps to a schema, and without one talks in place of every fourth answer."""
+    text = payload["messages"][-1]["content"]
+    shown = re.findall(r"^\d+\. (.*)$", text, re.MULTILINE)
+    if "response_format" in payload:
+        return Reply(completion(json.dumps({"recommendations": [*shown[:9], "Glass Harbour"]})))
+    if payload["seed"] % 4 == 0:
+        return Reply(completion("I cannot say what this user would like."))
+    return Reply(completion("\n".join([*shown[:9], shown[0]])))
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "workers"])
+def test_lists_as_json_and_as_text_can_be_compared(
+    faulty: FaultServer, pytester: pytest.Pytester, workers: list[str]
+) -> None:
+    faulty.answer = talking
+    plain, asjson = "openai:tiny", "openai:tiny?answer=json"
+    done, record = run(pytester, plain, f"--recsys-model={asjson}", *workers)
+    schemas = [payload for payload in faulty.asked if "response_format" in payload]
+    silent = [p for p in faulty.asked if p not in schemas and p["seed"] % 4 == 0]
+    asked = {plain: len(faulty.asked) - len(schemas), asjson: len(schemas)}
+    assert 0 < len(silent) < asked[plain]
+    found = record["readings"]
+    assert {model: read["answers"] for model, read in found.items()} == asked
+    assert {model: read["unreadable"] for model, read in found.items()} == {
+        plain: len(silent),
+        asjson: 0,
+    }
+    listed = asked[plain] - len(silent)
+    assert found[plain]["entries"]["duplicate"] == listed
+    assert found[asjson]["entries"]["unknown"] == asked[asjson]
+    assert found[asjson]["entries"]["unparsed"] == 0
+    printed = re.sub(r"\n    ", " ", done.stdout.str())
+    titles = 10 * listed
+    told = f"{listed} of {asked[plain]} name a title; of {titles} titles {listed} twice"
+    assert f"answers of {plain}: {told}" in printed
+    told = "{0} of {0} name a title; of {0}0 titles {0} made up".format(asked[asjson])
+    assert f"answers of {asjson}: {told}" in printed

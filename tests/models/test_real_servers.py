@@ -1,8 +1,10 @@
 import asyncio
+import json
 
 import pytest
 
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+from pytest_recsys_mt.llm.prompts import as_json
 from pytest_recsys_mt.requests import Completion, Message, Prompt
 from tests.models import servers
 
@@ -44,6 +46,20 @@ def test_it_answers_inside_a_running_event_loop() -> None:
         return OpenAIModel("smollm2", max_tokens=4).complete([prompt()])[0]
 
     assert asyncio.run(main()).text
+
+
+def test_a_list_as_json_keeps_to_its_schema() -> None:
+    model = OpenAIModel("smollm2", temperature=1, max_tokens=200, concurrency=1, answer="json")
+    asked = [as_json(Prompt((Message("user", "Name films."),), seed, k=3)) for seed in range(3)]
+    # Without an end to a title, an answer may also end at its last token.
+    ended = [each for each in model.complete(asked) if each.finish_reason == "stop"]
+    assert ended
+    for answer in ended:
+        found = json.loads(answer.text or "")
+        assert found.keys() == {"recommendations"}
+        assert len(found["recommendations"]) <= 3
+        assert all(isinstance(title, str) for title in found["recommendations"])
+    assert model.notes == []
 
 
 def test_an_argument_the_server_refuses_is_an_answer_with_a_reason() -> None:

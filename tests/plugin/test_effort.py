@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.plugin.conftest import Run
@@ -73,3 +75,62 @@ def test_a_plan_of_nothing_is_a_plan(two: pytest.Pytester) -> None:
 def test_who_selects_them_alone_is_told_how_they_run(run: Run, two: pytest.Pytester) -> None:
     result = run(MODEL, "-k", "dear")
     result.stdout.fnmatch_lines(["tests that did not run because they make many calls: 1; *"])
+
+
+OWN = """
+import pytest
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import reorder_history, shuffle_candidates
+
+@pytest.mark.recsys_quick("shuffle_candidates")
+@metamorphic(reorder_history, shuffle_candidates)
+def test_two(source, followup):
+    assert same_ranking(source, followup, margin=0.2)
+
+def test_other(recsys):
+    pass
+
+def test_of_no_recommender():
+    pass
+"""
+
+
+def test_a_quick_look_takes_few_tests_users_and_calls(run: Run, two: pytest.Pytester) -> None:
+    two.makepyfile(test_own=OWN)
+    result = run(MODEL, "--recsys-effort=quick")
+    assert result.parseoutcomes() == {"passed": 2, "deselected": 4}
+    result.stdout.fnmatch_lines(["a quick look: 4 other tests did not run; the mark recsys_quick*"])
+    result = run(MODEL, "--recsys-effort=quick", "test_usual.py")
+    assert result.parseoutcomes()["passed"] == 1, "a file that is named runs"
+
+
+@pytest.mark.parametrize(("given", "users"), [([], 70), (["--recsys-users=20"], 20)])
+def test_a_quick_look_has_users_and_a_limit_of_its_own(
+    two: pytest.Pytester, given: list[str], users: int
+) -> None:
+    two.makepyfile(
+        test_own="""
+        import pytest
+
+        @pytest.mark.recsys_quick
+        def test_it(recsys, request):
+            settings = recsys.runner.settings
+            print("users", settings.design.users, "limit", settings.limits.calls)
+            assert False
+        """
+    )
+    result = two.runpytest_inprocess(MODEL, "--recsys-effort=quick", *given)
+    result.stdout.fnmatch_lines([f"users {users} limit 1500"])
+
+
+def test_a_quick_look_at_the_suites_plans_fewer_calls_than_its_limit(
+    pytester: pytest.Pytester,
+) -> None:
+    planned = pytester.runpytest_inprocess(
+        "--pyargs", "pytest_recsys_mt.suites", "--recsys-model=openai:gpt-4o", "-p",
+        "no:cacheprovider", "--recsys-effort=quick", "--recsys-plan", "--recsys-cache=cache",
+    )  # fmt: skip
+    found = re.search(r"([\d,]+) calls planned, .* at most \$\d", planned.stdout.str())
+    assert found is not None
+    assert 500 < int(found[1].replace(",", "")) <= 1500

@@ -1,18 +1,20 @@
-"""The requests to a Chat Completions endpoint, and the parsing of its answers and failures."""
+"""The requests to a Chat Completions endpoint, and the parsing of its answers and failures.
+
+Answers of the Responses API are read as their translation (`responses_api`).
+"""
 
 from __future__ import annotations
 
 import json
-import re
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
 
+from pytest_recsys_mt.llm.api import responses_api
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.llm.api.retries import PassingError, chain, is_unreachable
+from pytest_recsys_mt.llm.api.thinkers import FOR_THINKING
 from pytest_recsys_mt.redaction import redact, redact_bytes, shortened
 from pytest_recsys_mt.requests import Completion, Message, Usage
 from pytest_recsys_mt.sanitize import one_line
@@ -30,51 +32,6 @@ REASON_LENGTH = 300
 
 class GivenUpError(ValueError):
     """A call that is not retried, although it might succeed; the text says how it failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """The fields that an endpoint accepts.
-
-    Attributes:
-        limits: Names of the field for the token limit that are still to be tried, best first.
-        seed: Whether a seed may be sent.
-        json: Whether the endpoint can force answers to be JSON.
-        schema: Whether the endpoint can force answers into a JSON schema.
-    """
-
-    limits: tuple[str, ...]
-    seed: bool = True
-    json: bool = True
-    schema: bool = True
-
-    @classmethod
-    def of(cls, endpoint: Endpoint) -> Dialect:
-        """The dialect to try first.
-
-        OpenAI's newer models refuse `max_tokens`; several other servers silently ignore
-        `max_completion_tokens` and write without limit.
-        """
-        names = ("max_tokens", "max_completion_tokens")
-        is_openai = urlsplit(endpoint.url).hostname == "api.openai.com"
-        return cls(names[::-1] if is_openai else names)
-
-    def without_rejected(self, complaint: str, *, schema: bool = False) -> Dialect | None:
-        """The dialect to try after a complaint, or None if the complaint is about something else."""
-        if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
-            return replace(self, limits=self.limits[1:])
-        if self.seed and re.search(r"\bseed\b", complaint):
-            return replace(self, seed=False)
-        if schema and self.schema and re.search(r"response_format|json_schema", complaint):
-            return replace(self, schema=False)
-        # OpenAI names the field also if the prompt does not ask for JSON: that is a prompt error.
-        if (
-            self.json
-            and re.search(r"\bresponse_format\b", complaint)
-            and "must contain the word" not in complaint
-        ):
-            return replace(self, json=False)
-        return None
 
 
 def response_format(schema: Mapping[str, object]) -> dict[str, Any]:
@@ -115,6 +72,8 @@ def read(body: bytes) -> Completion:
     except ValueError:
         raise ValueError(f"the answer is not JSON: {body[:80].decode()!r}") from None
     answer = answer if isinstance(answer, dict) else {}
+    if isinstance(answer.get("output"), list):
+        answer = responses_api.as_chat(answer)
     choices = answer.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
         if failure := answer.get("error"):
@@ -124,6 +83,7 @@ def read(body: bytes) -> Completion:
     message = message if isinstance(message, dict) else {}
     finish = _text(choices[0].get("finish_reason"))
     text, error = _text(message.get("content")), None
+    usage = _usage(answer.get("usage"))
     if len(choices) > 1:
         text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
     elif refusal := _text(message.get("refusal")):
@@ -131,7 +91,13 @@ def read(body: bytes) -> Completion:
     elif not text:
         hint = "; raise max_tokens" if finish == "length" else ""
         text, error = None, f"the model wrote nothing (finish_reason {finish!r}){hint}"
-    usage = _usage(answer.get("usage"))
+        thought = message.get("reasoning_content") or message.get("reasoning")
+        if finish == "length" and (thought or (usage and usage.reasoning_tokens)):
+            took = f" ({usage.completion_tokens} tokens)" if usage else ""
+            error = (
+                f"the model thought until no token was left for its answer{took}; give it more, such as "
+                f"max_tokens={FOR_THINKING}, or let it think less, such as reasoning_effort=low"
+            )
     if text and usage and not usage.completion_tokens:
         usage = None  # a text takes tokens, so 0 means not counted
     return Completion(
@@ -239,4 +205,14 @@ def _usage(value: object) -> Usage | None:
     # Some endpoints count reasoning tokens only in the total.
     total = Usage.said(value.get("total_tokens"), 0)
     thought = 0 if total is None else total.prompt_tokens - said.prompt_tokens
-    return Usage(said.prompt_tokens, max(said.completion_tokens, thought))
+    return Usage.said(
+        said.prompt_tokens,
+        max(said.completion_tokens, thought),
+        _part(value, "completion_tokens_details", "reasoning_tokens"),
+        _part(value, "prompt_tokens_details", "cached_tokens"),
+    )
+
+
+def _part(usage: Mapping[str, Any], details: str, name: str) -> object:
+    found = usage.get(details)
+    return found.get(name) if isinstance(found, Mapping) else None

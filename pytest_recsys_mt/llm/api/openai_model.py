@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_recsys_mt import specs
-from pytest_recsys_mt.llm.api import chat_api
+from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.api import chat_api, responses_api
 from pytest_recsys_mt.llm.api.background import BackgroundLoop
-from pytest_recsys_mt.llm.api.chat_api import Dialect
+from pytest_recsys_mt.llm.api.dialect import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.flight import Flight, Told
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
+from pytest_recsys_mt.llm.api.thinkers import Effort, room
 from pytest_recsys_mt.redaction import Secret, shortened
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
 from pytest_recsys_mt.sanitize import one_line
@@ -25,9 +27,16 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_OWN_FIELDS = frozenset(
+    ("model", "messages", "input", "instructions", "temperature", "top_p", "seed", "stream", "n",
+     "max_tokens", "max_completion_tokens", "max_output_tokens", "reasoning_effort", "reasoning",
+     "response_format", "text")
+)  # fmt: skip
+"""Fields of a request that are not for `extra_body`: they are set here, or answers are not read."""
+
 
 class OpenAIModel:
-    """A text model behind the Chat Completions API.
+    """A text model behind the Chat Completions API, or the Responses API.
 
     The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, read at first use.
     The key is sent only to that address, over https or on this machine. Redirects are not followed.
@@ -35,20 +44,30 @@ class OpenAIModel:
     Args:
         model: The model's name at the endpoint.
         temperature: At least 0; None leaves it to the endpoint.
-        max_tokens: The most tokens of one answer.
+        max_tokens: The most tokens of one answer, with its thinking. None: 16,384 for a model that
+            is known to think by its name, or by its `reasoning_effort`; 1,024 for others.
         top_p: In (0, 1]; None leaves it to the endpoint.
         json: Whether answers must be JSON (``response_format``). The prompt must ask for JSON too,
             which no built-in template does.
+        answer: ``json`` asks for recommendations as a list by a JSON schema, and says so at the end
+            of the prompt. In ``generate``, the model writes as it likes. Other prompts, such as
+            those of judges, are the same in both.
         concurrency: Calls in flight at a time; fewer while the endpoint refuses. None starts with 8
             and tries up to 64 while answers stay as fast.
-        timeout: Seconds that one attempt may take.
+        timeout: Seconds that one attempt may take. None: 300 for a model that is known to think,
+            60 for others.
         max_wait: Seconds to wait for an endpoint that is busy or unreachable; 0 asks only once.
             None leaves it to the run, which sets the attribute of the same name.
+        reasoning_effort: How long a model thinks; None leaves it to the endpoint.
+        api: Which API is used: Chat Completions or Responses. None: Chat Completions, and Responses
+            for a model or an endpoint that has nothing else.
+        extra_body: Further fields of the request.
 
     Attributes:
         deterministic: False. Servers batch the calls of many users, and answers change with the
             shape of the batch even at temperature 0.
         takes_schema: True: a prompt's `schema` is sent, until the endpoint refuses it.
+        lists_as_json: Whether `answer` is ``json``.
         reads_images: True. An endpoint whose model cannot see images refuses the call.
         ahead: Whether further calls are sent before answers are taken; the caller does not count their
             cost. A run without limits sets it.
@@ -67,13 +86,20 @@ class OpenAIModel:
         model: str,
         *,
         temperature: float | None = None,
-        max_tokens: int = 1024,
+        max_tokens: int | None = None,
         top_p: float | None = None,
         json: bool = False,
+        answer: Literal["generate", "json"] = "generate",
         concurrency: int | None = None,
-        timeout: float = 60.0,
+        timeout: float | None = None,
         max_wait: float | None = None,
+        reasoning_effort: Effort | None = None,
+        api: Literal["chat", "responses"] | None = None,
+        extra_body: Mapping[str, Any] | None = None,
     ) -> None:
+        most, longest = room(model, reasoning_effort)
+        max_tokens = most if max_tokens is None else max_tokens
+        timeout = longest if timeout is None else timeout
         specs.check(
             "openai",
             ("model", model, bool(model.strip()), "the name of a model"),
@@ -81,15 +107,30 @@ class OpenAIModel:
             ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
             ("top_p", top_p, top_p is None or 0 < top_p <= 1, "in (0, 1]"),
             *pace_rules(concurrency, timeout, max_wait),
-        )
+            ("reasoning_effort", reasoning_effort, reasoning_effort in (None, *get_args(Effort)),
+             f"one of {', '.join(get_args(Effort))}"),
+            ("api", api, api in (None, "chat", "responses"), "chat or responses"),
+            ("extra_body", extra_body, extra_body is None or isinstance(extra_body, Mapping),
+             "fields, each given as extra_body.KEY=VALUE"),
+        )  # fmt: skip
+        own = _OWN_FIELDS.intersection(extra_body or ())
+        if own:
+            raise RecommenderError(
+                f"openai: extra_body.{min(own)} would replace a field that this package sets; leave it "
+                f"out, and use temperature, top_p, max_tokens, json or reasoning_effort for what they say"
+            )
         self.model = model
         self.temperature = temperature
         self.max_tokens = max_tokens
         self.top_p = top_p
         self.json = json
+        self.lists_as_json = answer == "json"
         self.concurrency = concurrency
         self.timeout = timeout
         self.max_wait = max_wait
+        self.reasoning_effort = reasoning_effort
+        self.api = api
+        self.extra_body = dict(extra_body or {})
         self.ahead = False
         self.notes: list[str] = []
         self._loop: BackgroundLoop | None = None
@@ -103,7 +144,9 @@ class OpenAIModel:
             RecommenderError: If a parameter is unknown or a value is out of range.
         """
         target, given = specs.split(spec)
-        model: OpenAIModel = specs.build(partial(cls, target.removeprefix("openai:")), given, spec)
+        extra, given = specs.nested(given, "extra_body", spec)
+        factory = partial(cls, target.removeprefix("openai:"), extra_body=extra)
+        model: OpenAIModel = specs.build(factory, given, spec)
         return model
 
     def __repr__(self) -> str:
@@ -167,6 +210,11 @@ class OpenAIModel:
         self._flight.add(prompts)
         return True
 
+    @property
+    def lanes(self) -> int:
+        """Calls at a time that count as calls by themselves: few beside those usually in flight."""
+        return max(1, self._pace.ceiling // 16)
+
     def wind_down(self) -> bool:
         """Start no further call; `complete_each` continues until those in flight are answered."""
         if self._flight is not None:
@@ -175,7 +223,7 @@ class OpenAIModel:
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request body for `prompt`, as in a batch file."""
-        return self._arguments(prompt, self._dialect)
+        return {**self._arguments(prompt, self._dialect), **self.extra_body}
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
@@ -186,14 +234,20 @@ class OpenAIModel:
             loop.close()
 
     @property
-    def _sampling(self) -> dict[str, float | int | None]:
-        sampling: dict[str, float | int | None] = {
+    def _sampling(self) -> dict[str, Any]:
+        # Omitted unless requested: the keys of answers depend on this mapping.
+        requested = {
+            "json": self.json,
+            "reasoning_effort": self.reasoning_effort,
+            "api": self.api,
+            "extra_body": self.extra_body,
+        }
+        return {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "top_p": self.top_p,
+            **{name: value for name, value in requested.items() if value},
         }
-        # Omitted unless requested: the keys of answers depend on this mapping.
-        return {**sampling, "json": True} if self.json else sampling
 
     @cached_property
     def _endpoint(self) -> Endpoint:
@@ -205,7 +259,8 @@ class OpenAIModel:
 
     @cached_property
     def _dialect(self) -> Dialect:
-        return Dialect.of(self._endpoint)
+        dialect = Dialect.of(self._endpoint)
+        return dialect.of_responses() if self.api == "responses" else dialect
 
     @cached_property
     def _pace(self) -> Pace:
@@ -247,17 +302,28 @@ class OpenAIModel:
 
         import openai
 
-        dialect = self._dialect
+        dialect, no_chat = self._dialect, None
         while True:
+            path = "/responses" if dialect.responses else "/chat/completions"
+            sent = self._arguments(prompt, dialect)
             try:
                 async with asyncio.timeout(self._pace.time_limit(self.timeout)):
-                    body = await channel.post("/chat/completions", self._arguments(prompt, dialect))
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                    body = await channel.post(path, {**sent, **self.extra_body})
+            except (
+                openai.BadRequestError,
+                openai.UnprocessableEntityError,
+                openai.NotFoundError,
+            ) as error:
+                missing = isinstance(error, openai.NotFoundError)
                 simpler = dialect.without_rejected(
-                    str(error.body), schema=prompt.schema is not None
+                    str(error.body), sent, schema=prompt.schema is not None, missing=missing
                 )
-                if simpler is None:
+                if simpler is None or (simpler.responses and self.api == "chat"):
+                    if missing and no_chat is not None:
+                        raise no_chat from None  # it has neither API
                     raise
+                if simpler.responses and not dialect.responses:
+                    no_chat = error
                 dialect = simpler
             else:
                 answer = chat_api.read(body)
@@ -270,10 +336,12 @@ class OpenAIModel:
             "messages": [chat_api.plain(message) for message in prompt.messages],
             dialect.limits[0]: self.max_tokens,
         }
-        if self.temperature is not None:
+        if self.temperature is not None and dialect.temperature:
             arguments["temperature"] = self.temperature
-        if self.top_p is not None:
+        if self.top_p is not None and dialect.top_p:
             arguments["top_p"] = self.top_p
+        if self.reasoning_effort is not None:
+            arguments["reasoning_effort"] = self.reasoning_effort
         if prompt.schema is not None and dialect.schema:
             arguments["response_format"] = chat_api.response_format(prompt.schema)
         elif self.json and dialect.json:
@@ -281,31 +349,14 @@ class OpenAIModel:
         if dialect.seed:
             # Servers allow different ranges of seeds; all of them accept 31 bits.
             arguments["seed"] = prompt.seed % 2**31
-        return arguments
+        return responses_api.request(arguments) if dialect.responses else arguments
 
     def _learn(self, dialect: Dialect) -> None:
         """Remember the accepted dialect once an answer proves it."""
         if dialect == self._dialect:
             return
-        for note, is_new in (
-            (
-                f"{self._endpoint.url} takes no seed, so answers cannot be reproduced",
-                self._dialect.seed and not dialect.seed,
-            ),
-            (
-                f"{self._endpoint.url} takes no response_format, so nothing holds answers to JSON",
-                self._dialect.json and not dialect.json,
-            ),
-            (
-                f"{self._endpoint.url} takes no JSON schema, so answers may have any form",
-                self._dialect.schema and not dialect.schema,
-            ),
-            (
-                f"{self._endpoint.url} takes {dialect.limits[0]}, not {self._dialect.limits[0]}",
-                dialect.limits[0] != self._dialect.limits[0],
-            ),
-        ):
-            if is_new and note not in self.notes:
+        for note in dialect.notes_since(self._dialect, self._endpoint.url, self.model):
+            if note not in self.notes:
                 self.notes.append(note)
                 _log.warning(note)
         self._dialect = dialect

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pytest_recsys_mt.llm.reading.thinking import without_thinking
+
 MAX_CHARACTERS = 100_000
 """Most characters of an answer to read (without its reasoning); the rest is ignored."""
 
@@ -44,13 +46,6 @@ class Piece:
     year: int | None = None
 
 
-_THINKING = re.compile(
-    r"</(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad)>", re.IGNORECASE
-)
-_STILL_THINKING = re.compile(
-    r"\s*<(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad)>", re.IGNORECASE
-)
-_FINAL = re.compile(r"<\|channel\|>\s?final\s?<\|message\|>", re.IGNORECASE)
 _STOP = re.compile(
     r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eot|end|return|user|assistant)\|>|</s>|"
     r"<end_of_turn>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
@@ -106,13 +101,7 @@ def pieces(text: str) -> list[Piece]:
 
 def _answer_of(text: str) -> str:
     """The answer to the user: without the reasoning before it and any further turn after it."""
-    for pattern in (_THINKING, _FINAL):
-        ends = [match.end() for match in pattern.finditer(text)]
-        if ends and (rest := text[ends[-1] :]).strip():
-            text = rest
-    if _STILL_THINKING.match(text):
-        return ""
-    text = text[:MAX_CHARACTERS]
+    text = without_thinking(text)[:MAX_CHARACTERS]
     stop = _STOP.search(text)
     while stop is not None and not text[: stop.start()].strip():
         text = text[stop.end() :]
@@ -172,14 +161,14 @@ def _entries(value: Any, depth: int) -> Iterator[Piece]:
             if isinstance(element, bool) or element is None:
                 continue
             if isinstance(element, (str, int, float)):
-                yield Piece(html.unescape(str(element)), "data")
+                yield _datum(element)
             else:
                 yield from _entries(element, depth + 1)
     elif isinstance(value, dict):
         keys = {str(key).strip().casefold().replace(" ", "_"): key for key in value}
         title = next((keys[key] for key in _TITLE_KEYS if key in keys), None)
         if title is not None and isinstance(value[title], (str, int)):
-            yield Piece(html.unescape(str(value[title])), "data", year=_year(value, keys))
+            yield _datum(value[title], _year(value, keys))
             return
         nested = [v for v in value.values() if isinstance(v, (list, dict))]
         if nested:
@@ -188,7 +177,15 @@ def _entries(value: Any, depth: int) -> Iterator[Piece]:
         elif value and all(isinstance(v, str) for v in value.values()):
             ranked = all(re.fullmatch(r"\D{0,20}\d{1,3}", str(key)) for key in value)
             if ranked:
-                yield from (Piece(html.unescape(v), "data") for v in value.values())
+                yield from map(_datum, value.values())
+
+
+def _datum(value: str | float, year: int | None = None) -> Piece:
+    """An element of JSON; models copy the number of a candidate, or count, also within a string."""
+    text = html.unescape(str(value))
+    number = _NUMBER.match(text)
+    title = "" if number is None or not _is_marker(number, text) else text[number.end() :]
+    return Piece(title, "data", text, year) if title else Piece(text, "data", year=year)
 
 
 def _year(value: dict[str, Any], keys: dict[str, str]) -> int | None:

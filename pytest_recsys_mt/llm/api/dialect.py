@@ -1,0 +1,123 @@
+"""What an endpoint takes of the API, as far as seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from pytest_recsys_mt.llm.api.endpoint import Endpoint
+
+_RESPONSES_ONLY = re.compile(r"/responses\b|\bresponses api\b", re.IGNORECASE)
+
+_UNSUPPORTED = re.compile(
+    r"unsupported|not support|n't support|not permitted|not allowed|not accepted|unknown|"
+    r"unrecogni[sz]ed|unexpected|extra_forbidden|deprecated|only the default|may only be",
+    re.IGNORECASE,
+)
+"""How endpoints say that they do not take a parameter, or take only its default."""
+
+_OUT_OF_RANGE = re.compile(
+    r"\b(range|between|above|below|maximum|minimum|less than|greater than|at most|at least)\b|[<>]=",
+    re.IGNORECASE,
+)
+"""How they say that they take the parameter, but not this value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The fields that an endpoint accepts.
+
+    Attributes:
+        limits: Names of the field for the token limit that are still to be tried, best first.
+        seed: Whether a seed may be sent.
+        json: Whether the endpoint can force answers to be JSON.
+        schema: Whether the endpoint can force answers into a JSON schema.
+        temperature: Whether a temperature may be sent.
+        top_p: Whether a `top_p` may be sent.
+        responses: Whether the model is asked by the Responses API, which takes no seed.
+    """
+
+    limits: tuple[str, ...]
+    seed: bool = True
+    json: bool = True
+    schema: bool = True
+    temperature: bool = True
+    top_p: bool = True
+    responses: bool = False
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> Dialect:
+        """The dialect to try first.
+
+        OpenAI's newer models refuse `max_tokens`; several other servers silently ignore
+        `max_completion_tokens` and write without limit.
+        """
+        names = ("max_tokens", "max_completion_tokens")
+        is_openai = urlsplit(endpoint.url).hostname == "api.openai.com"
+        return cls(names[::-1] if is_openai else names)
+
+    def of_responses(self) -> Dialect:
+        """The same in the Responses API."""
+        return replace(self, responses=True, seed=False)
+
+    def without_rejected(
+        self,
+        complaint: str,
+        sent: Collection[str],
+        *,
+        schema: bool = False,
+        missing: bool = False,
+    ) -> Dialect | None:
+        """The dialect to try after a complaint, or None if the complaint is about something else.
+
+        Args:
+            complaint: What the endpoint said.
+            sent: The fields of the request.
+            schema: Whether the answer was to be forced into a schema.
+            missing: Whether the status was 404.
+        """
+        if not self.responses and (
+            _RESPONSES_ONLY.search(complaint)
+            or (missing and not re.search(r"\bmodel\b", complaint, re.IGNORECASE))
+        ):
+            return self.of_responses()
+        if missing:
+            return None
+        if _UNSUPPORTED.search(complaint) and not _OUT_OF_RANGE.search(complaint):
+            if "temperature" in sent and re.search(r"\btemperature\b", complaint):
+                return replace(self, temperature=False)
+            if "top_p" in sent and re.search(r"\btop_p\b", complaint):
+                return replace(self, top_p=False)
+        if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
+            return replace(self, limits=self.limits[1:])
+        if self.seed and re.search(r"\bseed\b", complaint):
+            return replace(self, seed=False)
+        if (
+            schema
+            and self.schema
+            and re.search(r"response_format|json_schema|text\.format", complaint)
+        ):
+            return replace(self, schema=False)
+        # OpenAI names the field also if the prompt does not ask for JSON: that is a prompt error.
+        if (
+            self.json
+            and re.search(r"\bresponse_format\b|\btext\.format\b", complaint)
+            and "must contain the word" not in complaint
+        ):
+            return replace(self, json=False)
+        return None
+
+    def notes_since(self, before: Dialect, url: str, model: str) -> list[str]:
+        """What is no longer sent since `before`, and what follows; one sentence each."""
+        lost = {
+            "responses": f"{url} has {model} in the Responses API alone, so it is asked there",
+            "temperature": f"{url} takes no temperature for {model}: the given one was not used",
+            "top_p": f"{url} takes no top_p for {model}: the given one was not used",
+            "seed": f"{url} takes no seed, so answers cannot be reproduced",
+            "json": f"{url} takes no response_format, so nothing holds answers to JSON",
+            "schema": f"{url} takes no JSON schema, so answers may have any form",
+            "limits": f"{url} takes {self.limits[0]}, not {before.limits[0]}",
+        }
+        return [note for name, note in lost.items() if getattr(self, name) != getattr(before, name)]

@@ -7,11 +7,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import openai
 import pytest
 from aiohttp import web
 
+from pytest_recsys_mt.calls.limits import Limits
+from pytest_recsys_mt.engine.roster import Roster
+from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
@@ -193,3 +197,11 @@ def test_what_is_sent_is_what_the_openai_client_sends(
     (payload, ours), (headers, our_headers) = faulty.asked, faulty.headers
     assert ours == payload
     assert our_headers == headers
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(calls=9)])
+def test_only_a_run_without_limits_asks_ahead(limits: Limits) -> None:
+    nothing = cast(Any, None)
+    made = Roster(Settings(limits=limits), nothing, nothing, nothing).made("openai:tiny")
+    assert isinstance(made, OpenAIModel)
+    assert made.ahead is not bool(limits)

@@ -1,17 +1,19 @@
-"""What calls over the network cost: our engine beside a bare loop over the same OpenAI client.
+"""What calls over the network cost: our engine beside bare loops over aiohttp and the OpenAI client.
 
-    python -m benchmarks.api [--calls 1024] [--replay 20000] [--rounds 3]
+    python -m benchmarks.api [--calls 1024] [--flying 64] [--replay 20000] [--rounds 3]
 
-A server in a process of its own, on this machine, answers after a fixed delay. The contestants take
-turns within one run, so that whatever else the machine does hits all of them; medians are printed.
+A server in a process of its own, on this machine, answers after a fixed delay; it takes a fifth of the
+processor time of the fastest client. The contestants take turns within one run, so that whatever else
+the machine does hits all of them; medians are printed, of ratios those of each round.
 
-* bare: `asyncio` tasks behind a semaphore of 64 call `AsyncOpenAI` on its aiohttp transport, with
-  its own retries off. Each answer is parsed by the client, as its users get it.
-* engine: `OpenAIModel.complete` with `concurrency=64`: our pace, retries and checks around the same
-  client, in the thread with the event loop.
-* finding its pace: a new one each time, without that argument. It begins with 8 calls at a time.
+* bare aiohttp: workers that post JSON and read the answer's text: as fast as Python asks over HTTP.
+* bare OpenAI client: the same with `AsyncOpenAI` on its aiohttp transport, its own retries off.
+* engine: `OpenAIModel.complete`: our pace, retries and checks, in a thread with an event loop.
+* finding its pace: a new one each time, without a `concurrency`. It begins with 8 calls at a time.
+* each answer on the disk: the engine within the executor, as in a run.
 
-The number of calls is a multiple of 64, as the last wave of a delay takes as long as a full one.
+The number of calls should be a multiple of those in flight, as the last wave of a delay takes as long
+as a full one.
 
 The layers are measured at no delay: planning, our scheduler, the cache, the parser; then the whole
 executor, which looks each call up, asks, and has each answer on the disk before it counts; and a
@@ -20,28 +22,33 @@ replay of the same calls by an executor that finds all of them in the cache.
 
 import argparse
 import asyncio
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+import aiohttp
+import httpx2
 import openai
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.executor import Executor, Mode
-from pytest_recsys_mt.calls.subject import Subject, subject
+from pytest_recsys_mt.calls.subject import Subject, TextSubject, subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.llm.api.pacing import Pace
 from pytest_recsys_mt.llm.api.retries import persist
+from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import Message, Prompt, Rating, Request, Scale
 
 CONCURRENCY = 64
@@ -72,38 +79,35 @@ def prompts(count: int) -> list[Prompt]:
 
 
 class Bare:
-    """A loop over the client as its users write it, with the client left open between runs."""
+    """Workers that ask one after another, as users write it, with the client left open between runs.
 
-    def __init__(self) -> None:
+    Args:
+        client: Opens the client, in the loop.
+        ask: Asks it one prompt.
+        flying: The number of workers.
+    """
+
+    def __init__(
+        self, client: Callable[[], Any], ask: Callable[[Any, Prompt], Awaitable[Any]], flying: int
+    ) -> None:
         self._loop = asyncio.new_event_loop()
-        self._client = self._loop.run_until_complete(self._open())
+        self._client = self._loop.run_until_complete(self._opened(client))
+        self._ask = ask
+        self._flying = flying
 
-    async def _open(self) -> openai.AsyncOpenAI:
-        return openai.AsyncOpenAI(
-            base_url=os.environ["OPENAI_BASE_URL"],
-            api_key="none",
-            max_retries=0,
-            http_client=openai.DefaultAioHttpClient(trust_env=False),
-        )
+    async def _opened(self, client: Callable[[], Any]) -> Any:
+        return client()
 
     def run(self, asked: list[Prompt]) -> None:
         """Ask all of `asked`."""
-        self._loop.run_until_complete(self._ask(asked))
+        self._loop.run_until_complete(self._ask_all(iter(asked)))
 
-    async def _ask(self, asked: list[Prompt]) -> None:
-        gate = asyncio.Semaphore(CONCURRENCY)
+    async def _ask_all(self, asked: Iterator[Prompt]) -> None:
+        async def work() -> None:
+            for prompt in asked:
+                _check(bool(await self._ask(self._client, prompt)))
 
-        async def one(prompt: Prompt) -> str | None:
-            async with gate:
-                answer = await self._client.chat.completions.create(
-                    model="fixed",
-                    messages=[{"role": "user", "content": prompt.messages[0].content}],
-                    max_tokens=1024,
-                    seed=prompt.seed,
-                )
-            return answer.choices[0].message.content
-
-        _check(all(await asyncio.gather(*map(one, asked))))
+        await asyncio.gather(*(work() for _ in range(self._flying)))
 
     def close(self) -> None:
         """Drop the connections."""
@@ -111,9 +115,61 @@ class Bare:
         self._loop.close()
 
 
+def _body(prompt: Prompt) -> dict[str, Any]:
+    messages = [{"role": "user", "content": prompt.messages[0].content}]
+    return {"model": "fixed", "messages": messages, "max_tokens": 1024, "seed": prompt.seed}
+
+
+def bare_aiohttp(flying: int) -> Bare:
+    """The HTTP library below all contestants, by itself."""
+    url = f"{os.environ['OPENAI_BASE_URL']}/chat/completions"
+
+    async def ask(session: aiohttp.ClientSession, prompt: Prompt) -> str:
+        async with session.post(url, json=_body(prompt)) as response:
+            answer = json.loads(await response.read())
+        return str(answer["choices"][0]["message"]["content"])
+
+    return Bare(
+        lambda: aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=flying)), ask, flying
+    )
+
+
+def bare_openai(flying: int) -> Bare:
+    """The OpenAI client on its fastest transport, with its own retries off."""
+
+    async def ask(client: openai.AsyncOpenAI, prompt: Prompt) -> str | None:
+        answer = await client.chat.completions.create(**_body(prompt))
+        text: str | None = answer.choices[0].message.content
+        return text
+
+    def client() -> openai.AsyncOpenAI:
+        limits = httpx2.Limits(max_connections=flying)
+        return openai.AsyncOpenAI(
+            base_url=os.environ["OPENAI_BASE_URL"],
+            api_key="none",
+            max_retries=0,
+            http_client=openai.DefaultAioHttpClient(trust_env=False, limits=limits),
+        )
+
+    return Bare(client, ask, flying)
+
+
+def model(flying: int | None) -> OpenAIModel:
+    """A model as a run without limits makes it; None lets it find its pace."""
+    made = OpenAIModel("fixed", concurrency=flying)
+    made.ahead = True
+    return made
+
+
 def engine(model: OpenAIModel, asked: list[Prompt]) -> None:
     """Ask all of `asked` through our engine, without a cache."""
     _check(all(answer.text for answer in model.complete(asked)))
+
+
+def kept_engine(model: OpenAIModel, asked: list[Prompt], cache: AnswerCache) -> None:
+    """Ask all of `asked` as a run does, with each answer on the disk before it counts."""
+    wrapped = TextSubject(LLMRecommender(model, "person"), "fixed")
+    execute(cache, "auto", wrapped, [wrapped.prompt_call(prompt, 0) for prompt in asked])
 
 
 def _check(is_so: bool) -> None:
@@ -128,30 +184,36 @@ def measured(run: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def throughput(address: str, delay: int, calls: int, rounds: int) -> None:
+def throughput(address: str, delay: int, flying: int, calls: int, rounds: int) -> None:
     """Print calls a second and the CPU time of a call, for each contestant at one delay."""
     os.environ["OPENAI_BASE_URL"] = f"{address}/{delay}/v1"
     asked = prompts(calls)
-    bare, ours = Bare(), OpenAIModel("fixed", concurrency=CONCURRENCY)
-    bare.run(asked[:WARM_UP])
-    engine(ours, asked[:WARM_UP])
+    low, client, ours = bare_aiohttp(flying), bare_openai(flying), model(flying)
+    for warm in (low.run, client.run, partial(engine, ours)):
+        warm(asked[: max(WARM_UP, flying)])
     found: dict[str, list[tuple[float, float]]] = {}
     for _ in range(rounds):
-        new = OpenAIModel("fixed")
-        for name, run in (
-            ("bare loop", partial(bare.run, asked)),
-            ("engine", partial(engine, ours, asked)),
-            ("engine, finding its pace", partial(engine, new, asked)),
-        ):
-            found.setdefault(name, []).append(measured(run))
+        new = model(None)
+        with folder() as kept:
+            cache = AnswerCache(kept)
+            for name, run in (
+                ("bare aiohttp", partial(low.run, asked)),
+                ("bare OpenAI client", partial(client.run, asked)),
+                ("engine", partial(engine, ours, asked)),
+                ("engine, finding its pace", partial(engine, new, asked)),
+                ("engine, each answer on the disk", partial(kept_engine, ours, asked, cache)),
+            ):
+                found.setdefault(name, []).append(measured(run))
+            cache.close()
         new.close()
-    bare.close()
-    ours.close()
-    base = median(wall for wall, _ in found["bare loop"])
+    for contestant in (low, client, ours):
+        contestant.close()
+    base = [wall for wall, _ in found["bare aiohttp"]]
     for name, times in found.items():
         wall, cpu = median(wall for wall, _ in times), median(cpu for _, cpu in times)
-        ideal = f"{calls / wall / (CONCURRENCY * 1000 / delay):.2f}" if delay else "–"
-        row = (f"{delay} ms", name, f"{calls / wall:.0f}", f"{base / wall:.2f}", ideal)
+        ideal = f"{calls / wall / (flying * 1000 / delay):.2f}" if delay else "–"
+        ratio = median(other / ours for other, (ours, _) in zip(base, times, strict=True))
+        row = (f"{delay} ms", name, f"{calls / wall:.0f}", f"{ratio:.2f}", ideal)
         print(f"| {' | '.join(row)} | {1e3 * cpu / calls:.2f} |", flush=True)
 
 
@@ -167,10 +229,10 @@ def layers(address: str, calls: int) -> None:
         candidates=tuple(items[20:40]),
         k=10,
     )
-    model = OpenAIModel("fixed", concurrency=CONCURRENCY)
-    wrapped = subject(model, "fixed", "person")
+    asked = model(CONCURRENCY)
+    wrapped = subject(asked, "fixed", "person")
     wrapped.fit(data, 0)
-    engine(model, prompts(WARM_UP))
+    engine(asked, prompts(WARM_UP))
     planned: list[Call] = []
 
     def plan() -> None:
@@ -197,7 +259,7 @@ def layers(address: str, calls: int) -> None:
     some = calls // 20
     reading = measured(lambda: [wrapped.read(request, answer) for _ in range(some)])
     scheduling = measured(lambda: asyncio.run(schedule(calls)))
-    model.close()
+    asked.close()
     for name, (_, cpu), count in (
         ("plan a call: prompt and key", planning, calls),
         ("pace and retries around a call that does nothing", scheduling, calls),
@@ -245,15 +307,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--calls", type=int, default=1024)
     parser.add_argument("--replay", type=int, default=20_000)
+    parser.add_argument("--flying", type=int, default=CONCURRENCY)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--delays", type=int, nargs="*", default=[0, 50, 1000])
     given = parser.parse_args()
     os.environ.pop("OPENAI_API_KEY", None)
     with server() as address:
-        print("| delay | | calls/s | of the bare loop | of the ideal | CPU ms/call |")
+        print("| delay | | calls/s | of bare aiohttp | of the ideal | CPU ms/call |")
         print("|---|---|---:|---:|---:|---:|")
         for delay in given.delays:
-            throughput(address, delay, given.calls, given.rounds)
+            throughput(address, delay, given.flying, given.calls, given.rounds)
         print("\n| layer | CPU ms/call |\n|---|---:|")
         layers(address, given.replay)
 

@@ -5,9 +5,9 @@ delay in milliseconds is the first part of the path: ``http://127.0.0.1:PORT/50/
 """
 
 import asyncio
+import re
 import sys
-
-from aiohttp import web
+from typing import cast
 
 ANSWER = (
     b'{"id":"1","object":"chat.completion","created":0,"model":"fixed","system_fingerprint":"fp",'
@@ -17,24 +17,36 @@ ANSWER = (
 )
 
 
-async def _answer(request: web.Request) -> web.Response:
-    await request.read()
-    delay = int(request.match_info["delay"]) / 1000
-    if delay:
-        await asyncio.sleep(delay)
-    return web.Response(body=ANSWER, content_type="application/json")
+REPLY = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(ANSWER)
+) + ANSWER
+
+LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+
+
+class _Connection(asyncio.Protocol):
+    """Reads of HTTP what the clients here send: a server that parses more would be slower than they."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._read = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._read += data
+        head, found, body = self._read.partition(b"\r\n\r\n")
+        length = LENGTH.search(head)
+        if not found or length is None or len(body) < int(length[1]):
+            return
+        self._read = b""
+        delay = int(head.split(b"/", 2)[1]) / 1000
+        asyncio.get_running_loop().call_later(delay, self._transport.write, REPLY)
 
 
 async def _serve() -> None:
-    application = web.Application()
-    application.router.add_post("/{delay}/v1/chat/completions", _answer)
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    print(f"http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    await runner.cleanup()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(_Connection, "127.0.0.1", 0, backlog=4096)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
 
 
 if __name__ == "__main__":

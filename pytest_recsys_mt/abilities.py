@@ -2,7 +2,8 @@
 
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
 users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of` and `notes_of`
-alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a ``max_wait``; `engine.roster` reads both.
+alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a ``max_wait`` and an ``ahead``,
+which the run sets; `engine.roster` reads them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ Method = Literal[
 
 * ``fit(dataset, seed)``: of a recommender: called once before the first request.
 * ``same_question(one, other)``: of a recommender: whether two requests look the same to it.
-* ``recommend_each(requests)``, ``complete_each(prompts)``: answers with their positions, as they arrive.
+* ``recommend_each(requests)``, ``complete_each(prompts)``: answers with their positions, as they arrive;
+  those that arrived together in one list.
 * ``prompt_tokens(prompt)``, ``body(prompt)``: of a text model: the length of a prompt, and the request that an
   endpoint gets.
 * ``also(prompts)``: of a text model: answers these prompts too in the ``complete_each`` that is being read, which

@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, Unpack, runtime_checkable
+from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 EntryKind = Literal[
     "candidate", "history", "catalogue", "outside", "unknown", "duplicate", "unparsed"
@@ -246,9 +246,12 @@ class Usage:
 
 
 def _count(said: object) -> int | None:
-    if isinstance(said, bool) or not isinstance(said, SupportsIndex):
+    if isinstance(said, bool):
         return None
-    count = operator.index(said)
+    try:
+        count = operator.index(said)  # type: ignore[arg-type]
+    except TypeError:
+        return None
     return count if 0 <= count <= MOST_TOKENS else None
 
 

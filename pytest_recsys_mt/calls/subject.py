@@ -375,19 +375,19 @@ class TextSubject:
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Send the calls, and yield each completion as it arrives if the model supports this."""
         prompts = [call.prompt for call in calls if call.prompt is not None]
-        each = method_of(self._recommender.model, "complete_each")
-        if each is None:
+        completions = method_of(self._recommender.model, "complete_each")
+        if completions is None:
             yield from _together_or_apart(self._complete, prompts)
             return
         waiting = self._waiting = set(range(len(calls)))
         self._last = len(calls)
         try:
-            for position, completion in each(prompts):
-                if completion is None:
-                    yield [(position, LOST)]
-                    continue
-                waiting.discard(position)
-                yield [(position, plain_completion(completion))]
+            for arrived in completions(prompts):
+                waiting.difference_update(place for place, each in arrived if each is not None)
+                yield [
+                    (place, LOST if each is None else plain_completion(each))
+                    for place, each in arrived
+                ]
         except FAILURES as error:
             failed = failure(error)
             if isinstance(error, RecommenderError):  # nothing was sent

@@ -36,12 +36,19 @@ if TYPE_CHECKING:
 
 
 def made_from(
-    spec: str, exact: bool, max_wait: float, cache: Path, verbs: Sequence[str] = RECOMMENDS
+    spec: str,
+    exact: bool,
+    max_wait: float,
+    cache: Path,
+    ahead: bool,
+    verbs: Sequence[str] = RECOMMENDS,
 ) -> Recommender | TextModel:
     """The recommender that `spec` names, with the options for all recommenders."""
     made = resolve(spec, exact=exact, verbs=verbs)
     if getattr(made, "max_wait", 0) is None:
         made.max_wait = max_wait  # type: ignore[union-attr]
+    if getattr(made, "ahead", None) is False:
+        made.ahead = ahead  # type: ignore[union-attr]
     if isinstance(made, Trained) and made.folder is None:
         made.folder = cache / "models"
     return made
@@ -95,6 +102,12 @@ class Roster:
         return self._recommenders[spec]
 
     @property
+    def _options(self) -> tuple[bool, float, Path, bool]:
+        """What the settings say of every recommender; see `made_from`."""
+        given = self.settings
+        return given.exact, given.max_wait, given.cache, not given.limits
+
+    @property
     def notes(self) -> list[str]:
         """What the recommenders of specs note, in safe lines."""
         found = (notes_of(recommender) for recommender in self._recommenders.values())
@@ -102,8 +115,7 @@ class Roster:
 
     def made(self, spec: str) -> object:
         """Another recommender that `spec` names."""
-        options = (self.settings.exact, self.settings.max_wait, self.settings.cache)
-        made = made_from(spec, *options)
+        made = made_from(spec, *self._options)
         if isinstance(made, Trained) and self._progress is not None:
             made.stream = self._progress.line()
         return made
@@ -235,8 +247,7 @@ class Roster:
         if self._recommenders.get(name) is not recommender:
             recipe = Recipe(name, partial(itself, recommender), prompt, seed, fixture, limit)
             return recipe, recommender, Needs()
-        options = (self.settings.exact, self.settings.max_wait, self.settings.cache)
-        make = partial(made_from, name, *options)
+        make = partial(made_from, name, *self._options)
         return Recipe(name, make, prompt, seed, timeout=limit), None, Needs(**resources(name)[1])
 
     def elsewhere(self, recommender: object, name: str, design: Design) -> Ask | str:
@@ -266,8 +277,7 @@ class Roster:
         """
         if spec not in self._benches:
             settings = self.settings
-            options = (settings.exact, settings.max_wait, settings.cache)
-            made = made_from(spec, *options, JUDGES)
+            made = made_from(spec, *self._options, JUDGES)
             if isinstance(made, Judge):
                 self._benches[spec] = self._seat(made, spec)
             else:

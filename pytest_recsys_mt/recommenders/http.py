@@ -208,7 +208,7 @@ class HTTPRecommender:
         key = self._key
         from pytest_recsys_mt.llm.api.transport import http_client
 
-        client = http_client(self.endpoint)
+        client = http_client(self.endpoint, self._pace.ceiling)
         if key is not None:
             client.headers["Authorization"] = key
         return client

@@ -31,10 +31,10 @@ class Chat:
     def complete_each(self, prompts):
         for position, prompt in enumerate(prompts):
             note(prompt.seed)
-            yield position, Completion("1. Alien (1979)", Usage(90, 10), "length")
+            yield [(position, Completion("1. Alien (1979)", Usage(90, 10), "length"))]
 
     def complete(self, prompts):
-        return [completion for _, completion in self.complete_each(prompts)]
+        return [completion for ((_, completion),) in self.complete_each(prompts)]
 
 
 class Lasting(Faithful):

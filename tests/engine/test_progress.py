@@ -24,10 +24,10 @@ class Slow:
     def complete_each(self, prompts):
         for position, prompt in enumerate(prompts):
             time.sleep(0.03)
-            yield position, Completion("1. Alien (1979)", Usage(90, 10))
+            yield [(position, Completion("1. Alien (1979)", Usage(90, 10)))]
 
     def complete(self, prompts):
-        return [completion for _, completion in self.complete_each(prompts)]
+        return [completion for ((_, completion),) in self.complete_each(prompts)]
 """,
     "test_it.py": """
 import sys

@@ -17,6 +17,12 @@ def test_it_measures_every_contestant_and_layer() -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    for row in ("bare loop", "engine", "engine, finding its pace", "execute: from the cache"):
+    for row in (
+        "bare aiohttp",
+        "bare OpenAI client",
+        "engine",
+        "engine, each answer on the disk",
+        "execute: from the cache",
+    ):
         assert f"| {row} | " in done.stdout
     assert "128 calls: " in done.stdout

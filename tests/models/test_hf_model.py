@@ -1,3 +1,4 @@
+import itertools
 import os
 import subprocess
 import sys
@@ -68,7 +69,7 @@ def test_a_sampled_answer_depends_on_its_seed_and_not_on_its_batch(sampling: HFM
 
 def test_order_is_kept_and_answers_come_batch_by_batch(greedy: HFModel) -> None:
     prompts = [prompt(title * 30 * n) for n, title in ((1, "Heat "), (3, "Up "), (2, "Alien "))]
-    arrived = list(greedy.complete_each(prompts))
+    arrived = [*itertools.chain.from_iterable(greedy.complete_each(prompts))]
     assert [index for index, _ in arrived] == [1, 2, 0]
     answers = greedy.complete(prompts)
     assert answers == [answer for _, answer in sorted(arrived, key=lambda pair: pair[0])]

@@ -1,6 +1,7 @@
 import asyncio
 import gc
 import gzip
+import itertools
 import json
 import logging
 import shutil
@@ -209,8 +210,8 @@ def test_a_server_that_dies_and_returns_is_waited_for(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(model, "_reason", told)
     answers = model.complete_each([prompt(str(i)) for i in range(3)])
-    asking = threading.Thread(target=lambda: seen.extend(answers))
     seen: list[tuple[int, Completion | None]] = []
+    asking = threading.Thread(target=lambda: seen.extend(itertools.chain.from_iterable(answers)))
     asking.start()
     assert refused.wait(30), "the server is gone"
     with FaultServer(port=first.port):
@@ -477,8 +478,8 @@ def test_answers_are_yielded_as_they_arrive_and_returned_in_order(faulty: FaultS
     faulty.answer = answer
     prompts = [prompt(str(i)) for i in range(4)]
     seen = []
-    for index, _ in OpenAIModel("tiny", concurrency=2).complete_each(prompts):
-        seen.append(index)
+    for arrived in OpenAIModel("tiny", concurrency=2).complete_each(prompts):
+        seen += [index for index, _ in arrived]
         if len(seen) == 3:
             first_may_end.set()
     assert seen == [1, 2, 3, 0]

@@ -38,9 +38,9 @@ def test_prompts_join_those_in_flight_and_are_numbered_on(faulty: FaultServer) -
     model = OpenAIModel("tiny", concurrency=3)
     found: dict[int, Completion | None] = {}
     added = [prompts(2, 3, 4, 5), prompts(6), [], prompts(*range(7, 30))]
-    for position, completed in model.complete_each(prompts(0, 1)):
-        assert position not in found
-        found[position] = completed
+    for arrived in model.complete_each(prompts(0, 1)):
+        assert not found.keys() & {position for position, _ in arrived}
+        found.update(arrived)
         if added:
             assert model.also(added.pop(0))
     model.close()
@@ -57,8 +57,8 @@ def test_what_joined_is_given_up_with_the_rest(faulty: FaultServer) -> None:
     faulty.answer = lambda payload: Reply(completion("x"))
     model = OpenAIModel("tiny", concurrency=2)
     found = []
-    for position, _ in model.complete_each(prompts(0, 1)):
-        found.append(position)
+    for arrived in model.complete_each(prompts(0, 1)):
+        found += arrived
         model.also(prompts(*range(2, 40)))
         model.wind_down()
     model.close()

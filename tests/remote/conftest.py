@@ -80,7 +80,7 @@ class Writer:
     answered = 0
 
     def complete(self, prompts):
-        return [completion for _, completion in self.complete_each(prompts)]
+        return [completion for ((_, completion),) in self.complete_each(prompts)]
 
     def complete_each(self, prompts):
         doomed = node() == (HERE / "doomed").read_text()
@@ -93,7 +93,8 @@ class Writer:
                 wait_for("never")
             self.answered += 1
             titles = sorted(TITLES, key=lambda title: hashlib.sha256(f"{prompt.seed}{title}".encode()).digest())
-            yield position, Completion("\\n".join(f"{n}. {title}" for n, title in enumerate(titles, 1)))
+            text = "\\n".join(f"{n}. {title}" for n, title in enumerate(titles, 1))
+            yield [(position, Completion(text))]
 
 
 class Turning(Neighbours):

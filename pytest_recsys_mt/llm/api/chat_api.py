@@ -129,6 +129,7 @@ def may_be_paid(error: Exception) -> bool:
 def describe(error: Exception, endpoint: Endpoint) -> str:
     """Why a call failed, and what to do if known."""
     import aiohttp
+    import httpx2
     import openai
 
     if isinstance(error, openai.APIStatusError):
@@ -140,7 +141,7 @@ def describe(error: Exception, endpoint: Endpoint) -> str:
         return f"HTTP {error.status_code}{f' ({hint})' if hint else ''}: {said}"
     if isinstance(error, UnavailableError):
         return describe_absence(error)
-    if isinstance(error, (openai.APIConnectionError, aiohttp.ClientError, TimeoutError)):
+    if isinstance(error, (httpx2.TransportError, aiohttp.ClientError, TimeoutError)):
         return describe_connection(error, endpoint.url)
     if isinstance(error, ValueError):
         return str(error)

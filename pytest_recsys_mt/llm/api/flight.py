@@ -19,14 +19,16 @@ Ask = Callable[[Prompt, Callable[[], Awaitable[None]]], Awaitable[Completion]]
 
 
 class Flight:
-    """Asks a limited number of prompts at a time, and yields each answer as it arrives.
+    """Asks a limited number of prompts at a time, and yields the answers that have arrived.
 
-    Each worker waits until its answer is taken before it asks the next prompt: a caller that counts
-    the cost of answers can `stop` in time, however slowly it counts.
+    Args:
+        ahead: While so many answers wait to be taken, no worker asks on before its own is taken. With
+            0, a caller that counts the cost of answers can `stop` in time, however slowly it counts.
     """
 
-    def __init__(self) -> None:
-        self._arrived: queue.SimpleQueue[tuple[Told, Callable[[], object]] | None] = (
+    def __init__(self, ahead: int) -> None:
+        self._ahead = ahead
+        self._arrived: queue.SimpleQueue[tuple[Told, asyncio.Future[None]] | None] = (
             queue.SimpleQueue()
         )
         self._waiting: deque[tuple[int, Prompt]] = deque()
@@ -37,13 +39,20 @@ class Flight:
         self._loop: asyncio.AbstractEventLoop | None = None
         self.stopped = False
 
-    def __iter__(self) -> Iterator[Told]:
-        """The results of the calls, until `end`."""
-        while (arrived := self._arrived.get()) is not None:
-            told, taken = arrived
-            yield told
-            with contextlib.suppress(RuntimeError):  # the loop may have closed
-                taken()
+    def __iter__(self) -> Iterator[list[Told]]:
+        """The results of the calls, until `end`; those that arrived together in one list."""
+        ended = False
+        while not ended:
+            arrived = [self._arrived.get()]
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    arrived.append(self._arrived.get_nowait())
+            ended = arrived[-1] is None
+            results = [each for each in arrived if each is not None]
+            if results and self._loop is not None:
+                yield [told for told, _ in results]
+                with contextlib.suppress(RuntimeError):  # the loop may have closed
+                    self._loop.call_soon_threadsafe(_release, [taken for _, taken in results])
 
     async def ask_all(self, prompts: Sequence[Prompt], most: int, ask: Ask) -> None:
         """Ask all prompts, and those that are added meanwhile, at most `most` at a time."""
@@ -53,7 +62,10 @@ class Flight:
             while self._waiting and not self.stopped:
                 index, prompt = self._waiting.popleft()
                 answer = await ask(prompt, partial(self._tell, (index, None)))
-                await self._tell((index, answer))
+                taken = self._tell((index, answer))
+                # Who takes it may `add` prompts: the flight must not have ended by then.
+                if self._arrived.qsize() >= self._ahead or not self._waiting:
+                    await taken
 
         def more() -> None:
             for _ in range(min(most - len(self._workers), len(self._waiting))):
@@ -102,8 +114,14 @@ class Flight:
         """Declare that no more results will come."""
         self._arrived.put(None)
 
-    async def _tell(self, told: Told) -> None:
-        taken = asyncio.Event()
-        wake = partial(asyncio.get_running_loop().call_soon_threadsafe, taken.set)
-        self._arrived.put((told, wake))
-        await taken.wait()
+    def _tell(self, told: Told) -> asyncio.Future[None]:
+        """Hand a result over; the future is done once it is taken."""
+        taken = asyncio.get_running_loop().create_future()
+        self._arrived.put((told, taken))
+        return taken
+
+
+def _release(waited_for: Sequence[asyncio.Future[None]]) -> None:
+    for taken in waited_for:
+        if not taken.done():  # its worker may have been cancelled
+            taken.set_result(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from functools import cached_property, partial
@@ -22,7 +23,7 @@ from pytest_recsys_mt.requests import Completion, Prompt, Usage
 from pytest_recsys_mt.sanitize import one_line
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from pytest_recsys_mt.llm.api.channel import Channel
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +69,8 @@ class OpenAIModel:
         takes_schema: True: a prompt's `schema` is sent, until the endpoint refuses it.
         lists_as_json: Whether `answer` is ``json``.
         reads_images: True. An endpoint whose model cannot see images refuses the call.
+        ahead: Whether further calls are sent before answers are taken; the caller does not count their
+            cost. A run without limits sets it.
         notes: Fields that the endpoint refused, one sentence each.
 
     Raises:
@@ -128,6 +131,7 @@ class OpenAIModel:
         self.reasoning_effort = reasoning_effort
         self.api = api
         self.extra_body = dict(extra_body or {})
+        self.ahead = False
         self.notes: list[str] = []
         self._loop: BackgroundLoop | None = None
         self._flight: Flight | None = None
@@ -172,11 +176,12 @@ class OpenAIModel:
         Raises:
             RecommenderError: If the address is not usable or the key is missing.
         """
-        answers = {i: answer for i, answer in self.complete_each(prompts) if answer is not None}
+        told = itertools.chain.from_iterable(self.complete_each(prompts))
+        answers = {index: answer for index, answer in told if answer is not None}
         return [answers[index] for index in range(len(prompts))]
 
-    def complete_each(self, prompts: Sequence[Prompt]) -> Generator[Told, None, None]:
-        """Yield each prompt's position with its answer, in the order in which answers arrive.
+    def complete_each(self, prompts: Sequence[Prompt]) -> Generator[list[Told], None, None]:
+        """Yield each prompt's position with its answer, those that arrived together in one list.
 
         None instead of an answer is an attempt that gave none and may have been paid for; later
         results for that prompt do not include its cost. If the caller stops reading, the calls in
@@ -185,11 +190,11 @@ class OpenAIModel:
         Raises:
             RecommenderError: If the address is not usable or the key is missing.
         """
-        client, pace = self._client, self._pace
+        channel, pace = self._channel, self._pace
         if self._loop is None:
-            self._loop = BackgroundLoop(client)
-        flight = self._flight = Flight()
-        ask = partial(self._ask, client, pace, flight)
+            self._loop = BackgroundLoop(channel)
+        flight = self._flight = Flight(pace.ceiling if self.ahead else 0)
+        ask = partial(self._ask, channel, pace, flight)
         calls = self._loop.submit(flight.ask_all(tuple(prompts), pace.ceiling, ask))
         calls.add_done_callback(lambda _: flight.end())
         try:
@@ -223,7 +228,7 @@ class OpenAIModel:
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
         loop, self._loop = self._loop, None
-        for held in ("_client", "_pace"):
+        for held in ("_channel", "_pace"):
             self.__dict__.pop(held, None)
         if loop is not None:
             loop.close()
@@ -262,25 +267,15 @@ class OpenAIModel:
         return Pace(self.concurrency, MAX_WAIT if self.max_wait is None else self.max_wait)
 
     @cached_property
-    def _client(self) -> AsyncOpenAI:
+    def _channel(self) -> Channel:
         key = self._key
-        import openai
+        from pytest_recsys_mt.llm.api.channel import Channel
 
-        from pytest_recsys_mt.llm.api.transport import http_client
-
-        client = http_client(self._endpoint)
-        return openai.AsyncOpenAI(
-            # Never empty, or the client would look for other keys in the environment.
-            api_key=key or "none",
-            base_url=self._endpoint.url,
-            timeout=client.timeout,
-            max_retries=0,
-            http_client=client,
-        )
+        return Channel(self._endpoint, key, self._pace.ceiling)
 
     async def _ask(
         self,
-        client: AsyncOpenAI,
+        channel: Channel,
         pace: Pace,
         flight: Flight,
         prompt: Prompt,
@@ -289,7 +284,7 @@ class OpenAIModel:
         async def attempt() -> Completion:
             try:
                 with flight.sending():
-                    return await self._attempt(client, prompt)
+                    return await self._attempt(channel, prompt)
             except Exception as error:
                 if chat_api.may_be_paid(error):
                     await lost()
@@ -302,21 +297,18 @@ class OpenAIModel:
         except Exception as error:  # noqa: BLE001 - one call's failure is its answer, whatever it is
             return Completion(text=None, usage=Usage(), error=self._reason(error))
 
-    async def _attempt(self, client: AsyncOpenAI, prompt: Prompt) -> Completion:
+    async def _attempt(self, channel: Channel, prompt: Prompt) -> Completion:
         import asyncio
 
         import openai
 
-        headers = {"Authorization": openai.omit} if self._key is None else {}
         dialect, no_chat = self._dialect, None
         while True:
-            api: Any = client.responses if dialect.responses else client.chat.completions
+            path = "/responses" if dialect.responses else "/chat/completions"
             sent = self._arguments(prompt, dialect)
             try:
                 async with asyncio.timeout(self._pace.time_limit(self.timeout)):
-                    response = await api.with_raw_response.create(
-                        **sent, extra_headers=headers, extra_body=self.extra_body or None
-                    )
+                    body = await channel.post(path, {**sent, **self.extra_body})
             except (
                 openai.BadRequestError,
                 openai.UnprocessableEntityError,
@@ -334,7 +326,7 @@ class OpenAIModel:
                     no_chat = error
                 dialect = simpler
             else:
-                answer = chat_api.read(response.content)
+                answer = chat_api.read(body)
                 self._learn(dialect)
                 return answer
 

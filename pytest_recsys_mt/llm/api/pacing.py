@@ -13,6 +13,9 @@ from pytest_recsys_mt.specs import Rule
 FIRST, MOST = 8, 64
 """Calls in flight at the start, and the most that are tried if the spec sets none."""
 
+MOST_GIVEN = 4096
+"""The most calls in flight that a spec may set."""
+
 MAX_WAIT = 120.0
 """Seconds to wait for an unavailable endpoint, if neither run nor spec says."""
 
@@ -34,7 +37,7 @@ def pace_rules(concurrency: int | None, timeout: float, max_wait: float | None) 
     """What holds for the arguments of a model that is paced; see `specs.check`."""
     calls, wait = 1 if concurrency is None else concurrency, max_wait or 0
     return (
-        ("concurrency", concurrency, 1 <= calls <= 256, "in 1..256"),
+        ("concurrency", concurrency, 1 <= calls <= MOST_GIVEN, f"in 1..{MOST_GIVEN}"),
         ("timeout", timeout, 0 < timeout < math.inf, "a number of seconds above 0"),
         ("max_wait", max_wait, 0 <= wait < math.inf, "a number of seconds from 0"),
     )
@@ -54,7 +57,7 @@ class UnavailableError(Exception):
         self.asked = asked
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Turn:
     """One attempt in flight: its start, and the number of refusals handled before."""
 
@@ -107,7 +110,7 @@ class Pace:
         self.sleep = sleep
         self.draw = draw
         self.ceiling = MOST if ceiling is None else ceiling
-        self._flying: list[Turn] = []
+        self._flying: set[Turn] = set()
         self._queue: deque[asyncio.Future[None]] = deque()
         self._open_at = float("-inf")
         self._refusals = 0
@@ -143,7 +146,7 @@ class Pace:
             elif len(self._flying) < self.limit:
                 turn = Turn(self.clock(), self._refusals)
                 self._began = turn.began if self._began is None else self._began
-                self._flying.append(turn)
+                self._flying.add(turn)
                 return turn
             else:
                 place = asyncio.get_running_loop().create_future()

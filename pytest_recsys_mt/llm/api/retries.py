@@ -59,7 +59,7 @@ def setback(error: BaseException) -> Setback | None:
         return Setback(shared=True, answered=False)
     if isinstance(error, TimeoutError):
         return Setback(shared=False, overload=True, answered=False, hangs=True)
-    if isinstance(error, (openai.APIConnectionError, httpx2.TransportError, aiohttp.ClientError)):
+    if isinstance(error, (httpx2.TransportError, aiohttp.ClientError)):
         if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain(error)):
             return None
         return Setback(shared=False, answered=False)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import openai
 
+from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 
 LARGEST = 2_000_000
@@ -13,29 +14,59 @@ LARGEST = 2_000_000
 _CONNECT = 10.0
 """Seconds for opening a connection."""
 
+_OTHER_FILES = 256
+"""Files that this process may open beside its connections."""
+
 
 class UnreadableError(ValueError):
     """A response whose body is not read completely; the text says why."""
 
 
-def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
+def http_client(endpoint: Endpoint, connections: int) -> httpx2.AsyncClient:
     """The fastest transport that the OpenAI client has (aiohttp), made safe.
 
     It follows no redirect, as the key would be sent along. It uses no proxy for this machine. It
     checks certificates, against ``SSL_CERT_FILE`` if set. It reads at most `LARGEST` bytes. It
     limits only the time for connecting: the caller limits the whole attempt, as a server that sends
     a byte a minute would keep every limit between two bytes.
+
+    Args:
+        endpoint: The server.
+        connections: The most calls in flight; each has a connection of its own.
+
+    Raises:
+        RecommenderError: If this process may not open so many connections.
     """
+    _allow(connections)
     return openai.DefaultAioHttpClient(
         follow_redirects=False,
         # Requests that stay on this machine do not use a proxy.
         trust_env=not endpoint.is_loopback,
         verify=httpx2.create_ssl_context(),
         timeout=httpx2.Timeout(None, connect=_CONNECT),
+        limits=httpx2.Limits(max_connections=connections),
         # A small compressed body may expand to a large one, so none is requested or accepted.
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [_limit]},
     )
+
+
+def _allow(connections: int) -> None:
+    """Raise the limit of open files of this process, so that the connections fit."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = connections + _OTHER_FILES
+    if resource.RLIM_INFINITY not in (soft, hard) and needed > hard:
+        raise RecommenderError(
+            f"concurrency={connections!r} takes {needed:,} open files, and this process may open "
+            f"{hard:,}; raise that limit (ulimit -Hn), or lower concurrency to "
+            f"{max(1, hard - _OTHER_FILES)}"
+        )
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 async def _limit(response: httpx2.Response) -> None:

@@ -133,7 +133,7 @@ class HFImageModel(HFTextModel[ImageNetwork]):
             "sampling": {"temperature": 0.0, "max_tokens": self.max_tokens},
         }
 
-    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[tuple[int, Completion]]:
+    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[int, Completion]]]:
         """Yield each prompt's position with its answer, one at a time.
 
         Raises:
@@ -142,7 +142,7 @@ class HFImageModel(HFTextModel[ImageNetwork]):
         for index, prompt in enumerate(prompts):
             with self._computing():
                 answer = self._answer(prompt)
-            yield index, answer
+            yield [(index, answer)]
 
     def _answer(self, prompt: Prompt) -> Completion:
         network = self._local.network

@@ -120,7 +120,7 @@ class HFModel(HFTextModel[LocalNetwork]):
         """The tokens of a prompt, by the model's own tokenizer; no weights are loaded."""
         return len(self._local.encode(prompt.messages))
 
-    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[tuple[int, Completion]]:
+    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[int, Completion]]]:
         """Yield each prompt's position with its answer, batch by batch, the longest prompts first.
 
         Raises:
@@ -135,9 +135,10 @@ class HFModel(HFTextModel[LocalNetwork]):
             if self.scores_choices and prompt.choices:
                 with self._computing():
                     completion = self._choose(encoded[index], prompt)
-                yield index, completion
+                yield [(index, completion)]
             elif len(encoded[index]) > self._local.context - self.max_tokens:
-                yield index, self._too_long(f"{len(encoded[index])} tokens", self.max_tokens)
+                too_long = self._too_long(f"{len(encoded[index])} tokens", self.max_tokens)
+                yield [(index, too_long)]
             else:
                 written.append(index)
         chosen = [encoded[index] for index in written]
@@ -145,7 +146,7 @@ class HFModel(HFTextModel[LocalNetwork]):
         for batch in self._batches(chosen):
             with self._computing():
                 answers = self._write(chosen, asked, batch)
-            yield from ((written[place], completion) for place, completion in answers)
+            yield [(written[place], completion) for place, completion in answers]
 
     @property
     def _batch_tokens(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -107,8 +108,8 @@ class HFTextModel(ABC, Generic[Network]):
         """What else its answers depend on."""
 
     @abstractmethod
-    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[tuple[int, Completion]]:
-        """Yield each prompt's position with its answer, in any order.
+    def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[int, Completion]]]:
+        """Yield each prompt's position with its answer, in any order; one batch is one list.
 
         Raises:
             RecommenderError: If the model cannot be loaded.
@@ -120,7 +121,7 @@ class HFTextModel(ABC, Generic[Network]):
         Raises:
             RecommenderError: If the model cannot be loaded.
         """
-        answers = dict(self.complete_each(prompts))
+        answers = dict(itertools.chain.from_iterable(self.complete_each(prompts)))
         return [answers[index] for index in range(len(prompts))]
 
     @contextmanager

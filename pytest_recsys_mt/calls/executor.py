@@ -13,6 +13,7 @@ from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.causes import Causes
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
@@ -58,6 +59,7 @@ class Executor:
         prices: The prices of tokens.
         budget: What the run may spend; without it, there is no limit.
         progress: Shown while calls are sent.
+        causes: Who asks for calls.
 
     Attributes:
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
@@ -75,13 +77,14 @@ class Executor:
         prices: Prices | None = None,
         budget: Budget | None = None,
         progress: Progress | None = None,
+        causes: Causes | None = None,
     ) -> None:
         self._cache = cache
         self._mode = mode
         self._run = run
         self._ask: Ask = ask or (lambda subject, calls: subject.ask(calls))
         self._budget = budget
-        self.bill = Bill(prices or Prices(), budget)
+        self.bill = Bill(prices or Prices(), budget, causes or Causes())
         self._progress = progress or Progress(None)
         self._answers: dict[str, Answer] = {}
         self._here = ask is None
@@ -136,6 +139,9 @@ class Executor:
             MissingAnswerError: In replay mode, if an answer is not in the cache.
             CacheError: If the cache cannot be read.
         """
+        for call in calls:
+            purpose = "again" if call.again else call.purpose
+            self.bill.causes.add(subject.name, [call.key], purpose)
         waiting = {call.key: call for call in calls if call.key not in self._answers}
         if subject.durable and waiting:
             self._take_from_cache(subject, waiting, anew)

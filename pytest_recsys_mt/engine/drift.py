@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypedDict
 
 from pytest_recsys_mt.answers import Pairs
-from pytest_recsys_mt.calls.bill import Counted
+from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.call import AGAIN
 from pytest_recsys_mt.engine.questions import Questions, ask
 from pytest_recsys_mt.engine.runner import Runner
@@ -33,11 +32,10 @@ ALPHA = 0.01
 """How often a run may report changed answers although none changed."""
 
 
-class Again(TypedDict):
+class Again(Drained):
     """What one process found at its end: its drifts, and the calls that it had not counted yet."""
 
     drifts: list[Drift]
-    calls: dict[str, list[Counted]]
 
 
 def asked_again(runner: Runner) -> Drift | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.requests import Request
@@ -28,6 +29,7 @@ class Questions:
         replicates: Number of replicates; None stands for the recommender's current number.
         asked: How they are sent.
         before: The requests sent right before them, if any.
+        purpose: Why they are asked.
     """
 
     runner: Runner
@@ -37,6 +39,7 @@ class Questions:
     replicates: int | None = None
     asked: How = "together"
     before: Mapping[int, Request] = field(default_factory=dict)
+    purpose: Purpose = "source"
 
     def calls(self) -> list[tuple[int, Call]]:
         """The calls to send, each with the position of its case."""
@@ -62,6 +65,7 @@ class Questions:
 
     def _call(self, request: Request, replicate: int) -> Call:
         call = self.runner.subject.call(request.replace(replicate=replicate), self.repeat)
+        call = replace(call, purpose=self.purpose)
         return call if self.asked == "together" else call.sent(asked=self.asked)
 
 
@@ -101,7 +105,10 @@ def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
     return [
         each.runner.outcomes(
             each.requests,
-            [(place, known[id(each.runner.subject), call.key]) for place, call in each.calls()],
+            [
+                (place, call.key, known[id(each.runner.subject), call.key])
+                for place, call in each.calls()
+            ],
         )
         for each in sides
     ]

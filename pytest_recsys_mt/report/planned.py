@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
 from pytest_recsys_mt.engine.drift import USERS
 from pytest_recsys_mt.engine.plan import Count, Plan
@@ -90,11 +91,6 @@ def _cost(count: Count) -> str:
     if count.usd is None:
         return f"unknown: the length of answers has no limit ({rate})"
     return f"at most {dollars(count.usd)} ({rate})"
-
-
-def dollars(usd: float) -> str:
-    """An amount to the cent; a small one to two significant digits."""
-    return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.2g}"
 
 
 def _write(reporter: Any, label: str, text: str) -> None:

@@ -81,10 +81,9 @@ def attach(
             row["reproduce"] = again
     for row in rows:
         row["outcome"] = outcome_of(report)
-    calls = run.executor.bill.drain() if run is not None and running.recsys is not None else {}
     report.recsys_mt = {
         "rows": rows,
-        "calls": calls,
+        **({"calls": {}, "causes": []} if run is None else run.drain()),
         "planned": running.unasked(),
         "data_digest": "" if run is None else run.data_digest,
         "requests": _requests(running, run),

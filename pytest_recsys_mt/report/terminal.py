@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Calls, Row, measured, state_of
 from pytest_recsys_mt.report.compared import tell_comparison
-from pytest_recsys_mt.report.planned import dollars
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.short_names import shorten, test_of_row
+from pytest_recsys_mt.report.spending import along, cost
 
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
          "not-applicable": "n/a", "known": "known", "mended": "MENDED"}  # fmt: skip
@@ -66,6 +66,8 @@ def summarise(reporter: Any, record: Record) -> None:
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):
         reporter.write_line(line)
+    for line in _shared_out(calls, told=reporter.verbosity > 0):
+        reporter.write_line(line)
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])
@@ -112,14 +114,40 @@ def _spent(calls: Calls) -> str:
     return text
 
 
+def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
+    """The calls by suite, model and purpose: if `told`, or if there is more than one suite or model."""
+    axes = {axis: along(calls, axis) for axis in ("suite", "model", "purpose")}
+    if not told and len(axes["suite"]) < 2 and len(axes["model"]) < 2:
+        return
+    for axis, shares in axes.items():
+        largest = sorted(
+            shares.items(), key=lambda each: (-(each[1]["usd"] or 0), -each[1]["attempts"])
+        )
+        parts = [_share(shorten(name or "no test", NAME), sums) for name, sums in largest[:MANY]]
+        if len(largest) > MANY:
+            parts.append(f"{len(largest) - MANY} more, in the record")
+        yield from textwrap.wrap(
+            f"by {axis}: {'; '.join(parts)}", 79, initial_indent="  ", subsequent_indent="    "
+        )
+
+
+def _share(name: str, sums: Mapping[str, Any]) -> str:
+    """What a suite, a model or a purpose took: the requests that were sent, and their cost."""
+    told = [f"{name} {sums['attempts']} sent"]
+    if sums["cached"]:
+        told.append(f"{sums['cached']} cached")
+    if sums["usd"] != 0 and cost(sums):
+        told.append(cost(sums))
+    return ", ".join(told)
+
+
 def _cost(calls: Calls) -> str:
     """The cost of the calls, as far as known."""
-    if calls["usd"] is not None:
-        return dollars(calls["usd"])
-    if calls["usd_at_most"] is None:
-        return "cost unknown"
-    most, unknown = dollars(calls["usd_at_most"]), calls["unknown_cost"]
-    return f"at most {most} ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
+    text = cost(calls) or "cost unknown"
+    if calls["usd"] is None and calls["usd_at_most"] is not None:
+        unknown = calls["unknown_cost"]
+        text += f" ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
+    return text
 
 
 def _gathered(rows: list[Row]) -> Iterator[tuple[Row, int]]:

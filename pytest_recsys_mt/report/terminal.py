@@ -32,6 +32,8 @@ _WRAPPED = textwrap.TextWrapper(
 )
 NAME = 29
 MANY = 4
+SHARES = 6
+"""Most suites, models or purposes whose calls are shown."""
 HEADER = (
     f"{'relation':<{NAME}} {'verdict':<8} {'effect [bounds]':>22} {'margin':>6} {'floor':>5} "
     f"{'users':>5}"
@@ -123,9 +125,9 @@ def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
         largest = sorted(
             shares.items(), key=lambda each: (-(each[1]["usd"] or 0), -each[1]["attempts"])
         )
-        parts = [_share(shorten(name or "no test", NAME), sums) for name, sums in largest[:MANY]]
-        if len(largest) > MANY:
-            parts.append(f"{len(largest) - MANY} more, in the record")
+        parts = [_share(shorten(name or "no test", NAME), sums) for name, sums in largest[:SHARES]]
+        if len(largest) > SHARES:
+            parts.append(f"{len(largest) - SHARES} more, in the record")
         yield from textwrap.wrap(
             f"by {axis}: {'; '.join(parts)}", 79, initial_indent="  ", subsequent_indent="    "
         )
@@ -133,12 +135,12 @@ def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
 
 def _share(name: str, sums: Mapping[str, Any]) -> str:
     """What a suite, a model or a purpose took: the requests that were sent, and their cost."""
-    told = [f"{name} {sums['attempts']} sent"]
+    told = [f"{sums['attempts']} sent"] if sums["attempts"] else []
     if sums["cached"]:
         told.append(f"{sums['cached']} cached")
     if sums["usd"] != 0 and cost(sums):
         told.append(cost(sums))
-    return ", ".join(told)
+    return f"{name} {', '.join(told)}"
 
 
 def _cost(calls: Calls) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Literal
 
-from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.answer import LOST, Answer
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
@@ -271,6 +271,8 @@ class Executor:
                 else:
                     further += wanted
         finally:
+            if ask is None and self._here:
+                self._note_in_flight(subject, calls)
             close = getattr(arrivals, "close", None)  # cancels the calls in flight
             if close is not None:
                 close()
@@ -278,6 +280,14 @@ class Executor:
             if call.key not in self._answers and not ends:
                 self._take(subject, [(call, {"error": f"{subject.name} gave no answer"})])
         return further
+
+    def _note_in_flight(self, subject: Subject, calls: Sequence[Call]) -> None:
+        """Count the calls that are abandoned, because the run is stopped: they may have been paid for."""
+        for position in getattr(subject, "in_flight", tuple)():
+            call = calls[position]
+            if call.key not in self._answers:
+                self.bill.note(subject, call, LOST, "failed")
+                self.bill.spend(subject, call, LOST)
 
     def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
         """Send calls within the batch that is in flight, if the subject can and no limit is set."""

@@ -350,6 +350,11 @@ class TextSubject:
         wind_down = method_of(self._recommender.model, "wind_down")
         return wind_down is not None and bool(wind_down())
 
+    def in_flight(self) -> Sequence[int]:
+        """The positions of the calls that may have been paid for, although `ask` yielded no answer."""
+        in_flight = method_of(self._recommender.model, "in_flight")
+        return () if in_flight is None else in_flight()
+
     def also(self, calls: Sequence[Call]) -> bool:
         """Send these calls too, within the `ask` that is being read, which numbers them on.
 

@@ -86,6 +86,8 @@ class Executor:
         self._budget = budget
         self.bill = Bill(prices or Prices(), budget, causes or Causes())
         self._progress = progress or Progress(None)
+        if budget is not None:
+            self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
         self._answers: dict[str, Answer] = {}
         self._here = ask is None
         self.latest: dict[str, float] = {}
@@ -193,6 +195,7 @@ class Executor:
             return
         with self._cache.lock("spent"):
             self._budget.open()
+            self._progress.spent(self._budget.calls, self._budget.usd)
             try:
                 yield
             finally:

@@ -129,7 +129,11 @@ def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
         if len(largest) > SHARES:
             parts.append(f"{len(largest) - SHARES} more, in the record")
         yield from textwrap.wrap(
-            f"by {axis}: {'; '.join(parts)}", 79, initial_indent="  ", subsequent_indent="    "
+            f"by {axis}: {'; '.join(parts)}",
+            79,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
         )
 
 

@@ -31,6 +31,7 @@ _WRAPPED = textwrap.TextWrapper(
     break_on_hyphens=False,
 )
 NAME = 29
+_JOINED = "\N{NO-BREAK SPACE}"
 MANY = 4
 SHARES = 6
 """Most suites, models or purposes whose calls are shown."""
@@ -128,13 +129,15 @@ def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
         parts = [_share(shorten(name or "no test", NAME), sums) for name, sums in largest[:SHARES]]
         if len(largest) > SHARES:
             parts.append(f"{len(largest) - SHARES} more, in the record")
-        yield from textwrap.wrap(
-            f"by {axis}: {'; '.join(parts)}",
+        whole = [part.replace(" ", _JOINED) for part in parts]
+        for line in textwrap.wrap(
+            f"by {axis}: {'; '.join(whole)}",
             79,
             initial_indent="  ",
             subsequent_indent="    ",
             break_on_hyphens=False,
-        )
+        ):
+            yield line.replace(_JOINED, " ")
 
 
 def _share(name: str, sums: Mapping[str, Any]) -> str:

@@ -175,7 +175,8 @@ class Journey:
         )  # fmt: skip
         with started:
             try:
-                self.during.get(command, lambda _: None)(started)
+                if (act := self.during.get(command)) is not None:
+                    act(started)
                 printed, _ = started.communicate(timeout=LIMIT)
             except BaseException:
                 os.killpg(started.pid, signal.SIGKILL)

@@ -28,7 +28,7 @@ Flag = Literal[
 
 Method = Literal[
     "fit", "same_question", "recommend_each", "complete_each", "prompt_tokens", "body", "also",
-    "wind_down", "rate", "close",
+    "wind_down", "in_flight", "rate", "close",
 ]  # fmt: skip
 """Methods beside the one that answers.
 
@@ -41,6 +41,8 @@ Method = Literal[
 * ``also(prompts)``: of a text model: answers these prompts too in the ``complete_each`` that is being read, which
   numbers them on; returns whether it can.
 * ``wind_down()``: of a text model: sends nothing more of the current batch; returns whether it can.
+* ``in_flight()``: of a text model: the positions of the prompts that may have been paid for, although
+  ``complete_each`` yielded no answer.
 * ``rate(showings)``: of a judge: scores of single lists.
 * ``close()``: called when the run ends.
 """

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer, usage_of
 from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.causes import Caused, Causes
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import Subject
@@ -53,6 +54,18 @@ Counted = Sequence[Any]
 """The fields of a `CallFact` in their order, as test reports carry them."""
 
 
+class Drained(TypedDict):
+    """What a process knows of its calls since it last said so: plain data.
+
+    Attributes:
+        calls: The facts on each call, by its key.
+        causes: Who asked for calls; also for calls whose facts come from another process.
+    """
+
+    calls: dict[str, list[Counted]]
+    causes: list[Caused]
+
+
 def of_one_call(facts: Sequence[Counted]) -> list[CallFact]:
     """The facts that count among all facts on one call; the last fact is its result.
 
@@ -71,11 +84,13 @@ class Bill:
     Args:
         prices: The prices of tokens.
         budget: What the run may spend; None sets no limit.
+        causes: Who asks for calls.
     """
 
-    def __init__(self, prices: Prices, budget: Budget | None) -> None:
+    def __init__(self, prices: Prices, budget: Budget | None, causes: Causes) -> None:
         self._prices = prices
         self._budget = budget
+        self.causes = causes
         self._price_of: dict[str, Price | None] = {}
         self._facts: dict[str, list[CallFact]] = {}
         self._expected: dict[str, tuple[int, float]] = {}
@@ -133,10 +148,13 @@ class Bill:
         self._facts.setdefault(call.key, []).append(fact)
         return fact
 
-    def drain(self) -> dict[str, list[Counted]]:
-        """The results of the calls since the last drain, by key: facts as plain data."""
+    def drain(self) -> Drained:
+        """The facts and the causes of the calls since the last drain."""
         facts, self._facts = self._facts, {}
-        return {key: [list(astuple(fact)) for fact in each] for key, each in facts.items()}
+        return {
+            "calls": {key: [list(astuple(fact)) for fact in each] for key, each in facts.items()},
+            "causes": self.causes.drain(),
+        }
 
     def _price(self, subject: Subject, call: Call) -> Price | None:
         if subject.name not in self._price_of:

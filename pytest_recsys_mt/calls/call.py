@@ -6,9 +6,10 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.requests import Edit, Item, Prompt, Request
 
@@ -28,12 +29,14 @@ class Call:
             parameters, the question, the seed and the number of the replicate.
         request: The request, with its replicate number; None for a test's own prompt.
         prompt: What a text model reads; None for other recommenders.
+        purpose: Why it is asked; the answer does not depend on it.
     """
 
     key: str
     content: Mapping[str, Any]
     request: Request | None
     prompt: Prompt | None = None
+    purpose: Purpose = field(default="request", compare=False)
 
     @property
     def again(self) -> bool:

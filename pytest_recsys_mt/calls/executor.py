@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Literal
 
-from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.answer import LOST, Answer
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.causes import Causes
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
@@ -59,6 +60,7 @@ class Executor:
         prices: The prices of tokens.
         budget: What the run may spend; without it, there is no limit.
         progress: Shown while calls are sent.
+        causes: Who asks for calls.
 
     Attributes:
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
@@ -77,14 +79,17 @@ class Executor:
         prices: Prices | None = None,
         budget: Budget | None = None,
         progress: Progress | None = None,
+        causes: Causes | None = None,
     ) -> None:
         self._cache = cache
         self._mode = mode
         self._run = run
         self._ask: Ask = ask or (lambda subject, calls: subject.ask(calls))
         self._budget = budget
-        self.bill = Bill(prices or Prices(), budget)
+        self.bill = Bill(prices or Prices(), budget, causes or Causes())
         self._progress = progress or Progress(None)
+        if budget is not None:
+            self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
         self._answers: dict[str, Answer] = {}
         self._here = ask is None
         self.latest: dict[str, float] = {}
@@ -139,6 +144,9 @@ class Executor:
             MissingAnswerError: In replay mode, if an answer is not in the cache.
             CacheError: If the cache cannot be read.
         """
+        for call in calls:
+            purpose = "again" if call.again else call.purpose
+            self.bill.causes.add(subject.name, [call.key], purpose)
         waiting = {call.key: call for call in calls if call.key not in self._answers}
         if subject.durable and waiting:
             self._take_from_cache(subject, waiting, anew)
@@ -198,6 +206,7 @@ class Executor:
             return
         with self._cache.lock("spent"):
             self._budget.open()
+            self._progress.spent(self._budget.calls, self._budget.usd)
             try:
                 yield
             finally:
@@ -276,6 +285,8 @@ class Executor:
                 else:
                     further += wanted
         finally:
+            if ask is None and self._here:
+                self._note_in_flight(subject, calls)
             close = getattr(arrivals, "close", None)  # cancels the calls in flight
             if close is not None:
                 close()
@@ -283,6 +294,14 @@ class Executor:
             if call.key not in self._answers and not ends:
                 self._take(subject, [(call, {"error": f"{subject.name} gave no answer"})])
         return further
+
+    def _note_in_flight(self, subject: Subject, calls: Sequence[Call]) -> None:
+        """Count the calls that are abandoned, because the run is stopped: they may have been paid for."""
+        for position in getattr(subject, "in_flight", tuple)():
+            call = calls[position]
+            if call.key not in self._answers:
+                self.bill.note(subject, call, LOST, "failed")
+                self.bill.spend(subject, call, LOST)
 
     def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
         """Send calls within the batch that is in flight, if the subject can and no limit is set."""

@@ -156,3 +156,8 @@ def _price(table: Any, name: str, where: str) -> Price:
         str(table.get("date", "")), str(table.get("source", "")),
         None if cached is None else float(cached),
     )  # fmt: skip
+
+
+def dollars(usd: float) -> str:
+    """An amount to the cent; a small one to two significant digits."""
+    return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.2g}"

@@ -354,6 +354,11 @@ class TextSubject:
         """How many calls are sent at a time if each is sent by itself."""
         return int(getattr(self._recommender.model, "lanes", 1))
 
+    def in_flight(self) -> Sequence[int]:
+        """The positions of the calls that may have been paid for, although `ask` yielded no answer."""
+        in_flight = method_of(self._recommender.model, "in_flight")
+        return () if in_flight is None else in_flight()
+
     def also(self, calls: Sequence[Call]) -> bool:
         """Send these calls too, within the `ask` that is being read, which numbers them on.
 

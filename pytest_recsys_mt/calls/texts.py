@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytest_recsys_mt.calls.answer import completion_of
+from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subject import Subject, TextSubject
 from pytest_recsys_mt.errors import LimitReachedError, NotApplicable
@@ -15,16 +18,18 @@ class Texts:
     Args:
         subject: The model, fitted.
         executor: Sends the calls.
+        purpose: Why it is asked.
 
     Raises:
         NotApplicable: If the model reads no text.
     """
 
-    def __init__(self, subject: Subject, executor: Executor) -> None:
+    def __init__(self, subject: Subject, executor: Executor, purpose: Purpose = "question") -> None:
         if not isinstance(subject, TextSubject):
             raise NotApplicable(f"needs a text model, and {subject.name} reads no text")
         self._subject = subject
         self._executor = executor
+        self._purpose: Purpose = purpose
 
     @property
     def name(self) -> str:
@@ -70,7 +75,10 @@ class Texts:
         """
         if not self.reads_images and any(m.images for prompt in prompts for m in prompt.messages):
             raise NotApplicable(f"needs a model that reads images, and {self.name} reads none")
-        calls = [self._subject.prompt_call(prompt, replicate) for prompt in prompts]
+        calls = [
+            replace(self._subject.prompt_call(prompt, replicate), purpose=self._purpose)
+            for prompt in prompts
+        ]
         answers = self._executor.execute(self._subject, calls)
         unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
         if unasked is not None:

@@ -149,7 +149,14 @@ class _OneUser(Runner):
     """
 
     def __init__(self, whole: Runner, subject: Subject, case: Case) -> None:
-        super().__init__(subject, whole._split, whole.design, whole.settings, whole._executor)
+        super().__init__(
+            subject,
+            whole._split,
+            whole.design,
+            whole.settings,
+            whole._executor,
+            purpose="counterexample",
+        )
         self.cases = (case, case)
         self.world = whole.world  # of the whole run: transformations then draw as in the run
         self.requests: dict[str, Request] = {}

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypedDict
 
 from pytest_recsys_mt.answers import Pairs
-from pytest_recsys_mt.calls.bill import Counted
+from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.call import AGAIN
 from pytest_recsys_mt.engine.questions import Questions, ask
 from pytest_recsys_mt.engine.runner import Runner
@@ -33,13 +32,12 @@ ALPHA = 0.01
 """How often a run may report changed answers although none changed."""
 
 
-class Again(TypedDict):
+class Again(Drained):
     """What one process found at its end: its drifts, the calls that it had not counted yet, and what
     its recommenders note (`abilities.notes_of`).
     """
 
     drifts: list[Drift]
-    calls: dict[str, list[Counted]]
     notes: list[str]
 
 

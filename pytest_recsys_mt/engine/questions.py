@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.requests import Request
@@ -29,6 +30,7 @@ class Questions:
         replicates: Number of replicates; None stands for the recommender's current number.
         asked: How they are sent.
         before: The requests sent right before them, if any.
+        purpose: Why they are asked.
     """
 
     runner: Runner
@@ -38,6 +40,7 @@ class Questions:
     replicates: int | None = None
     asked: How = "together"
     before: Mapping[int, Request] = field(default_factory=dict)
+    purpose: Purpose = "source"
 
     @cached_property
     def calls(self) -> list[tuple[int, Call]]:
@@ -64,6 +67,7 @@ class Questions:
 
     def _call(self, request: Request, replicate: int) -> Call:
         call = self.runner.subject.call(request.replace(replicate=replicate), self.repeat)
+        call = replace(call, purpose=self.purpose)
         return call if self.asked == "together" else call.sent(asked=self.asked)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.abilities import fingerprint_of, method_of, notes_of
 from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
+from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.subject import Subject, subject
@@ -261,13 +262,13 @@ class Roster:
             return f"{name} does not run in this process, or is too large for two processes"
         return Elsewhere(self.settings, name, design)
 
-    def texts(self, spec: str) -> Texts:
-        """The text model that `spec` names, for a test's own prompts.
+    def texts(self, spec: str, purpose: Purpose) -> Texts:
+        """The text model that `spec` names, for prompts of a test or of a judge.
 
         Raises:
             NotApplicable: If it reads no text.
         """
-        return Texts(self.subject(self.recommender(spec), spec), self._executor())
+        return Texts(self.subject(self.recommender(spec), spec), self._executor(), purpose)
 
     def bench(self, spec: str) -> Bench:
         """The judge that `spec` names: a judge object, or a text model asked to judge.
@@ -282,9 +283,12 @@ class Roster:
                 self._benches[spec] = self._seat(made, spec)
             else:
                 self._recommenders.setdefault(spec, made)
-                profiler = None if settings.profiler is None else self.texts(settings.profiler)
+                described = settings.profiler
+                profiler = None if described is None else self.texts(described, "profile")
                 self._benches[spec] = Bench(
-                    LanguageJudge(self.texts(spec), profiler), spec, self._executor().failures
+                    LanguageJudge(self.texts(spec, "judge"), profiler),
+                    spec,
+                    self._executor().failures,
                 )
         return self._benches[spec]
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.calls.bill import Counted
+from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.causes import Causes
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.failures import Told
 from pytest_recsys_mt.calls.limits import Budget, account
@@ -46,12 +47,14 @@ class Run:
 
     Attributes:
         roster: The recommenders and judges.
+        causes: Who asks for calls.
     """
 
     def __init__(self, settings: Settings, name: str, progress: Progress | None = None) -> None:
         self.settings = settings
         self._name = name
         self._progress = progress
+        self.causes = Causes()
         self._begun: set[Hashable] = set()
         self._runners: dict[tuple[str, str, Design], Runner] = {}
         self.roster = Roster(
@@ -82,7 +85,7 @@ class Run:
         fitted = subject(self.roster.made(spec), spec, PROMPT, timeout=limit)
         self.roster.fit(fitted, split.training, self.settings.seed)
         everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
-        runner = Runner(fitted, split, everybody, self.settings, self.executor)
+        runner = Runner(fitted, split, everybody, self.settings, self.executor, purpose="sample")
         answers = Side(runner, runner.context(lambda verdict: verdict))
         with self.executor.beforehand():
             return replace(split, draw=accepted_draw(split, answers, self.settings.design))
@@ -92,7 +95,10 @@ class Run:
         lists: list[list[tuple[str, ...]]] = [[] for _ in requests]
         for spec in self.settings.recall:
             fitted = self.roster.subject(self.roster.recommender(spec), spec)
-            calls = [fitted.call(request, repeat=False) for request in requests]
+            calls = [
+                replace(fitted.call(request, repeat=False), purpose="sample")
+                for request in requests
+            ]
             with self.executor.beforehand():
                 answers = self.executor.execute(fitted, calls)
             for known, request, answer in zip(lists, requests, answers, strict=True):
@@ -148,6 +154,7 @@ class Run:
             prices=Prices.load(self.settings.prices),
             budget=Budget(limits, account(self.settings.cache, self._name)) if limits else None,
             progress=self._progress,
+            causes=self.causes,
         )
 
     @cached_property
@@ -205,9 +212,11 @@ class Run:
         asked = "executor" in self.__dict__
         return self.executor.failures.named_in(text, model) if asked else []
 
-    def drain(self) -> dict[str, list[Counted]]:
-        """The results of the calls that are not counted yet; see `Bill.drain`."""
-        return self.executor.bill.drain() if "executor" in self.__dict__ else {}
+    def drain(self) -> Drained:
+        """What is not counted yet of the calls; see `Bill.drain`."""
+        if "executor" not in self.__dict__:
+            return {"calls": {}, "causes": []}
+        return self.executor.bill.drain()
 
     def close(self) -> None:
         """Release the cache, the actors and the recommenders that hold resources."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call, key_of, plain_request
+from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.texts import Texts
@@ -40,7 +41,8 @@ UNCHANGED = "the transformation changes nothing that the recommender sees"
 class Outcome:
     """The result of one user on one side: an `Asked`, or why there is no answer.
 
-    `times` says when its calls were sent, in Unix seconds; None stands for an unknown time.
+    `times` says when its calls were sent, in Unix seconds; None stands for an unknown time. `keys` are
+    those of its calls.
     """
 
     asked: Asked | None = None
@@ -48,6 +50,7 @@ class Outcome:
     not_applicable: str = ""
     unasked: str = ""
     times: frozenset[float | None] = frozenset()
+    keys: tuple[str, ...] = ()
 
 
 class Runner:
@@ -61,6 +64,7 @@ class Runner:
         executor: Sends the calls.
         elsewhere: Sends calls to another process that makes the recommender anew; or the reason why
             this is impossible.
+        purpose: Why all its calls are asked; None: it depends on the call.
 
     Attributes:
         asked_apart: Whether answers were compared with source answers of another time, or had to be
@@ -75,6 +79,7 @@ class Runner:
         settings: Settings,
         executor: Executor,
         elsewhere: Ask | str = NOWHERE,
+        purpose: Purpose | None = None,
     ) -> None:
         self.subject = subject
         self.design = design
@@ -82,6 +87,7 @@ class Runner:
         self.asked_apart = False
         self._source_outcomes: dict[int, dict[int, Outcome]] = {}
         self._elsewhere = elsewhere
+        self.purpose: Purpose | None = purpose
         self._split = split
         self._executor = executor
 
@@ -235,7 +241,11 @@ class Runner:
             RecommenderError: If a call failed.
             LimitReachedError: If a call was not sent because a limit of the run is reached.
         """
-        calls = [self.subject.call(request, repeat=False) for request in requests]
+        purpose = self.purpose or "request"
+        calls = [
+            replace(self.subject.call(request, repeat=False), purpose=purpose)
+            for request in requests
+        ]
         answers = self._executor.execute(self.subject, calls)
         unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
         if unasked is not None:
@@ -256,7 +266,16 @@ class Runner:
         Raises:
             NotApplicable: If it reads no text.
         """
-        return Texts(self.subject, self._executor)
+        return self.texts_for("question")
+
+    def texts_for(self, purpose: Purpose) -> Texts:
+        """As `texts`, for another purpose."""
+        return Texts(self.subject, self._executor, purpose)
+
+    def uses(self, outcomes: Iterable[Outcome], purpose: Purpose) -> None:
+        """Note that the current test uses results that are known already."""
+        keys = (key for outcome in outcomes for key in outcome.keys)
+        self._executor.bill.causes.add(self.subject.name, keys, purpose)
 
     def execute(
         self, calls: Sequence[Call], *, anew: bool = False, how: How = "together"
@@ -271,11 +290,18 @@ class Runner:
     def outcomes(
         self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Call, Answer]]
     ) -> dict[int, Outcome]:
-        """The results of `requests`, from the answers to their replicates; all by position."""
+        """The results of `requests`, all by position.
+
+        Args:
+            requests: The requests.
+            answers: The answers to their replicates, each behind its position and the key of its call.
+        """
+        keys: dict[int, tuple[str, ...]] = dict.fromkeys(requests, ())
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         times: dict[int, set[float | None]] = {position: set() for position in requests}
         outcomes = {}
         for position, call, answer in answers:
+            keys[position] += (call.key,)
             if "unasked" in answer:
                 outcomes[position] = Outcome(unasked=answer["unasked"])
                 continue
@@ -283,17 +309,19 @@ class Runner:
             try:
                 read[position].append(self._read(requests[position], call, answer))
             except NotApplicable as reason:
-                outcomes[position] = Outcome(not_applicable=str(reason))
+                outcomes[position] = Outcome(not_applicable=str(reason), keys=keys[position])
         for position, recommendations in read.items():
             if position in outcomes:
                 continue
             errors = [answer.error for answer in recommendations if answer.error is not None]
             if errors:
-                outcomes[position] = Outcome(error=errors[0])
+                outcomes[position] = Outcome(error=errors[0], keys=keys[position])
                 continue
             case = self.cases[position]
             asked = Asked(requests[position], tuple(recommendations), case.held_out, case.past)
-            outcomes[position] = Outcome(asked, times=frozenset(times[position]))
+            outcomes[position] = Outcome(
+                asked, times=frozenset(times[position]), keys=keys[position]
+            )
         return outcomes
 
     def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.calls.call import AGAIN, Call
+from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.engine.cases import Case
 from pytest_recsys_mt.engine.questions import Questions, ask, interleaved
 from pytest_recsys_mt.engine.runner import Outcome, Runner
@@ -44,6 +45,9 @@ class Side:
         self._replicates = runner.replicates
         self._first = 0 if self._same_seed else block * self._replicates
         self._asked: How = _how(self._transformations)
+        self._purpose: Purpose = runner.purpose or (
+            "follow-up" if self._transformations else "source"
+        )
         self._outcomes = {} if self._transformations else runner.source_outcomes
         self._context = context
         self._label = label
@@ -107,7 +111,14 @@ class Side:
             for request in self._before(self._runner.cases[position], asked)
         }
         return Questions(
-            self._runner, requests, first, self._same_seed, self._replicates, self._asked, before
+            self._runner,
+            requests,
+            first,
+            self._same_seed,
+            self._replicates,
+            self._asked,
+            before,
+            self._purpose,
         )
 
     def _before(self, case: Case, request: Request) -> Iterator[Request]:
@@ -281,6 +292,9 @@ class Side:
         """Ask the unanswered questions of this side and of others, together."""
         sides = (self, *partners)
         questions = [side._questions(positions) for side in sides]
+        for side, each in zip(sides, questions, strict=True):
+            known = (side._outcomes[at] for at in positions if at not in each.requests)
+            side._runner.uses(known, side._purpose)
         if any(each.requests for each in questions):
             for side, outcomes in zip(sides, ask(*questions), strict=True):
                 side._outcomes.update(outcomes)

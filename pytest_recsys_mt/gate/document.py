@@ -179,27 +179,55 @@ class Decision(TypedDict):
     comparisons: list[Comparison]
 
 
-class Calls(TypedDict):
+class CallCounts(TypedDict):
     """Distinct calls by their result, and the cost of all attempts of a run.
 
     ``again`` counts calls that repeated a question to check for changed answers. Their number
-    depends on the times of the questions, so no other count includes them.
+    depends on the times of the questions, so `cached`, `made` and `failed` do not include them.
+
+    Attributes:
+        attempts: Attempts that may have cost something.
+        retries: Those of them that are not the first at their call.
+        usd: The cost of all attempts; None if that of any is unknown. So are the other costs.
+        usd_at_most: Their maximum cost.
+        failed_usd_at_most: The maximum cost of the attempts that failed.
+        unknown_cost: Calls with an attempt of unknown cost.
+        cut_off: Answers that something other than the model ended.
+        cut_off_usd: The cost of these answers.
     """
 
-    planned: int
     cached: int
     made: int
     failed: int
     failed_at_first: int
+    attempts: int
+    retries: int
     prompt_tokens: int
     completion_tokens: int
     usd: float | None
     usd_at_most: float | None
+    failed_usd_at_most: float | None
     unknown_cost: int
     cut_off: int
+    cut_off_usd: float | None
     again: int
     reasoning_tokens: int
     cached_tokens: int
+
+
+class CallRow(CallCounts):
+    """The calls to one model for one suite and one purpose; see `report.spending`."""
+
+    suite: str
+    model: str
+    purpose: str
+
+
+class Calls(CallCounts):
+    """All calls of a run, and the same numbers row by row."""
+
+    planned: int
+    by: list[CallRow]
 
 
 class Drift(TypedDict):

@@ -29,7 +29,7 @@ from pytest_recsys_mt.plugin.items import (
     is_drawn,
     recommender_of,
 )
-from pytest_recsys_mt.plugin.state import REHEARSED
+from pytest_recsys_mt.plugin.state import REHEARSED, asks_now
 
 ONCE = "recsys_once"
 """The mark of a test whose body must not run twice."""
@@ -79,6 +79,7 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     with contextlib.suppress(RecsysError), run.roster.unchanged(), alone as first:
         if first:
             Rehearsal(run.executor, bodies).run()
+    asks_now(item, run)
     return time.perf_counter() - began
 
 
@@ -120,6 +121,7 @@ def _first_look(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
 
 def _own(item: pytest.Item, recsys: Recsys, run: Run) -> Recsys:
     """The recommender under the design of a test, which gets it later, with all that was read."""
+    asks_now(item, run)
     if REHEARSED not in item.stash:
         item.stash[REHEARSED] = recsys.unheard(design_of(item, run.settings.design))
     item.stash[REHEARSED].rewind()

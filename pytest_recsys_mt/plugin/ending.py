@@ -71,13 +71,14 @@ def report_end(session: pytest.Session, run: Run) -> None:
     Such calls come, for example, from an interrupted test. A worker reports to the controller.
     """
     config, drifts = session.config, []
+    run.causes.end()
     stopped = session.shouldstop or session.shouldfail
     try:
         if not stopped and session.exitstatus in (0, 1):
             drifts = run.drifts()
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    found: Again = {"drifts": drifts, "calls": run.drain(), "notes": run.roster.notes}
+    found: Again = {"drifts": drifts, **run.drain(), "notes": run.roster.notes}
     if not any(found.values()):
         return
     if hasattr(config, "workerinput"):

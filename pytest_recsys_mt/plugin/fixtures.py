@@ -162,7 +162,11 @@ def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
     run = run_of(request.config)
     spec = run.settings.profiler
     try:
-        return recsys.texts if spec is None else run.roster.texts(spec)
+        return (
+            recsys.runner.texts_for("profile")
+            if spec is None
+            else run.roster.texts(spec, "profile")
+        )
     except NotApplicable as reason:
         running_test_of(request.node).reason = str(reason)
         pytest.skip(str(reason))

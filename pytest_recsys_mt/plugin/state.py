@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_recsys_mt.metamorphic import MARK
+from pytest_recsys_mt.plugin.items import suite_of
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.progress import Progress
@@ -61,6 +62,13 @@ def begin_test(item: pytest.Item) -> None:
         del item.stash[RUNNING_TEST]
     elif RUN in item.config.stash:
         item.config.stash[RUN].roster.begin()
+    if RUN in item.config.stash:
+        asks_now(item, item.config.stash[RUN])
+
+
+def asks_now(item: pytest.Item, run: Run) -> None:
+    """What is asked from now on is asked for this test."""
+    run.causes.begin(item.session.items.index(item), suite_of(item))
 
 
 def running_test_of(item: pytest.Item) -> RunningTest:

@@ -51,12 +51,13 @@ def finish(
     for nodeid in dict.fromkeys(report.nodeid for report in reports):
         record.judge(results[nodeid].rows)
     for found in again:
-        record.add(found["calls"])
+        record.add(found["calls"], found["causes"])
         record.notes.update(found["notes"])
     for report in reports:
         carried = report.recsys_mt
         record.add(
             carried["calls"],
+            carried["causes"],
             carried["planned"],
             carried["data_digest"],
             carried["requests"],

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
 from pytest_recsys_mt.engine.plan import CONFIRMING, Count, Plan
 from pytest_recsys_mt.engine.settings import Settings
@@ -218,11 +219,6 @@ def short(number: float) -> str:
         if number >= size:
             return f"{number / size:.3g}{unit}"
     return f"{number:.0f}"
-
-
-def dollars(usd: float) -> str:
-    """An amount to the cent; a small one to two significant digits."""
-    return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.2g}"
 
 
 def _write(reporter: Any, text: str, indent: int = 0) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import re
 import uuid
 from collections import Counter
@@ -13,7 +12,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
+from pytest_recsys_mt.calls.bill import Counted
+from pytest_recsys_mt.calls.causes import Cause, Caused
 from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.files import written_whole
@@ -25,6 +25,7 @@ from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
 from pytest_recsys_mt.report.shrunk import plain
+from pytest_recsys_mt.report.spending import spent
 from pytest_recsys_mt.requests import EntryKind
 from pytest_recsys_mt.sanitize import sanitize
 from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
@@ -117,6 +118,7 @@ class Record:
         self._data_digest = ""
         self._rows: list[Row] = []
         self._calls: dict[str, list[Counted]] = {}
+        self._causes: dict[str, Cause] = {}
         self._planned: set[str] = set()
         self._readings: dict[str, dict[str, Reading]] = {}
         self.ahead = 0.0
@@ -129,6 +131,7 @@ class Record:
     def add(
         self,
         calls: Mapping[str, list[Counted]],
+        causes: Iterable[Caused],
         planned: Iterable[str] = (),
         data_digest: str = "",
         requests: str = "",
@@ -139,6 +142,7 @@ class Record:
 
         Args:
             calls: The results of calls, by key: facts (`bill.CallFact`) as plain data.
+            causes: Who asked for calls; see `causes.Causes`.
             planned: Keys of calls that were not sent, because a verdict was clear before.
             data_digest: Digest of the data it used, if any.
             requests: Digest of the requests of all sampled users, if any.
@@ -153,6 +157,10 @@ class Record:
         self._planned.update(planned, calls)
         for key, facts in calls.items():
             self._calls.setdefault(key, []).extend(facts)
+        for cause, keys in causes:
+            for key in keys:
+                known = self._causes.setdefault(key, Cause(*cause))
+                self._causes[key] = min(known, Cause(*cause))
 
     @property
     def rows(self) -> list[Row]:
@@ -186,26 +194,7 @@ class Record:
     @property
     def calls(self) -> Calls:
         """The calls of all tests."""
-        found = {key: of_one_call(facts) for key, facts in self._calls.items()}
-        again = {key for key, facts in found.items() if facts[-1].again}
-        states = [facts[-1].state for key, facts in found.items() if key not in again]
-        paid = [fact for facts in found.values() for fact in facts if fact.state != "cached"]
-        return {
-            "planned": len(self._planned - again),
-            "cached": states.count("cached"),
-            "made": states.count("made"),
-            "failed": states.count("failed"),
-            "failed_at_first": sum(_healed(facts) for facts in found.values()),
-            "prompt_tokens": sum(fact.prompt_tokens for fact in paid),
-            "completion_tokens": sum(fact.completion_tokens for fact in paid),
-            "usd": _total([fact.usd for fact in paid]),
-            "usd_at_most": _total([fact.at_most for fact in paid]),
-            "unknown_cost": sum(any(fact.usd is None for fact in each) for each in found.values()),
-            "cut_off": sum(facts[-1].cut_off for facts in found.values()),
-            "again": len(again),
-            "reasoning_tokens": sum(fact.reasoning_tokens for fact in paid),
-            "cached_tokens": sum(fact.cached_tokens for fact in paid),
-        }
+        return spent(self._calls, self._causes, self._planned)
 
     def document(self) -> Document:
         """The record as plain data."""
@@ -283,12 +272,6 @@ def _summed(readings: Collection[Reading]) -> Readable:
     }
 
 
-def _total(costs: list[float | None]) -> float | None:
-    """The cost of all calls; None if any cost is unknown."""
-    known = [usd for usd in costs if usd is not None]
-    return math.fsum(known) if len(known) == len(costs) else None
-
-
 def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
     """The dimensions of each recommender: the figures of a radar chart.
 
@@ -331,8 +314,3 @@ def _standing(rows: list[Row], alpha: float) -> list[str]:
         if row["status"] == "violated" != row["expected"]
         and (row["p_holm"] is None or row["p_holm"] <= alpha)
     ]
-
-
-def _healed(facts: Sequence[CallFact]) -> bool:
-    """Whether a call was answered only after it was sent again."""
-    return facts[-1].state == "made" and len(facts) > 1

@@ -84,7 +84,7 @@ def attach(
     executor = run.executor if run is not None and running.recsys is not None else None
     report.recsys_mt = {
         "rows": rows,
-        "calls": {} if executor is None else executor.bill.drain(),
+        **({"calls": {}, "causes": []} if run is None else run.drain()),
         "planned": running.unasked(),
         "data_digest": "" if run is None else run.data_digest,
         "requests": _requests(running, run),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Calls, Readable, Row, measured, state_of
 from pytest_recsys_mt.report.compared import tell_comparison
-from pytest_recsys_mt.report.planned import dollars
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.short_names import shorten, test_of_row
+from pytest_recsys_mt.report.spending import along, cost
 from pytest_recsys_mt.sanitize import one_line
 
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
@@ -32,7 +32,10 @@ _WRAPPED = textwrap.TextWrapper(
     break_on_hyphens=False,
 )
 NAME = 29
+_JOINED = "\N{NO-BREAK SPACE}"
 MANY = 4
+SHARES = 6
+"""Most suites, models or purposes whose calls are shown."""
 HEADER = (
     f"{'relation':<{NAME}} {'verdict':<8} {'effect [bounds]':>22} {'margin':>6} {'floor':>5} "
     f"{'users':>5}"
@@ -66,6 +69,8 @@ def summarise(reporter: Any, record: Record) -> None:
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):
+        reporter.write_line(line)
+    for line in _shared_out(calls, told=reporter.verbosity > 0):
         reporter.write_line(line)
     for note in document["notes"]:
         for line in textwrap.wrap(f"note: {note}", 79, subsequent_indent="    "):
@@ -137,14 +142,46 @@ def _read(model: str, read: Readable) -> str:
     return f"{text}; of {entries} titles {found}" if found else text
 
 
+def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
+    """The calls by suite, model and purpose: if `told`, or if there is more than one suite or model."""
+    axes = {axis: along(calls, axis) for axis in ("suite", "model", "purpose")}
+    if not told and len(axes["suite"]) < 2 and len(axes["model"]) < 2:
+        return
+    for axis, shares in axes.items():
+        largest = sorted(
+            shares.items(), key=lambda each: (-(each[1]["usd"] or 0), -each[1]["attempts"])
+        )
+        parts = [_share(shorten(name or "no test", NAME), sums) for name, sums in largest[:SHARES]]
+        if len(largest) > SHARES:
+            parts.append(f"{len(largest) - SHARES} more, in the record")
+        whole = [part.replace(" ", _JOINED) for part in parts]
+        for line in textwrap.wrap(
+            f"by {axis}: {'; '.join(whole)}",
+            79,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        ):
+            yield line.replace(_JOINED, " ")
+
+
+def _share(name: str, sums: Mapping[str, Any]) -> str:
+    """What a suite, a model or a purpose took: the requests that were sent, and their cost."""
+    told = [f"{sums['attempts']} sent"] if sums["attempts"] else []
+    if sums["cached"]:
+        told.append(f"{sums['cached']} cached")
+    if sums["usd"] != 0 and cost(sums):
+        told.append(cost(sums))
+    return f"{name} {', '.join(told)}"
+
+
 def _cost(calls: Calls) -> str:
     """The cost of the calls, as far as known."""
-    if calls["usd"] is not None:
-        return dollars(calls["usd"])
-    if calls["usd_at_most"] is None:
-        return "cost unknown"
-    most, unknown = dollars(calls["usd_at_most"]), calls["unknown_cost"]
-    return f"at most {most} ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
+    text = cost(calls) or "cost unknown"
+    if calls["usd"] is None and calls["usd_at_most"] is not None:
+        unknown = calls["unknown_cost"]
+        text += f" ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
+    return text
 
 
 def _gathered(rows: list[Row]) -> Iterator[tuple[Row, int]]:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.durability.project import CALLS, Counting, Project
+from tests.durability.project import CALLS, CONCURRENCY, Counting, Project
 from tests.durability.test_kills import kept
 
 ANSWERED = 40
@@ -41,7 +41,11 @@ def test_a_stopped_run_leaves_a_record_and_goes_on(
 ) -> None:
     counting.answer_only(ANSWERED)
     process = project.start(*options)
-    while process.poll() is None and len(kept(project)) < ANSWERED:
+    sent = ANSWERED + CONCURRENCY
+    while process.poll() is None and (len(kept(project)), counting.asked.total()) < (
+        ANSWERED,
+        sent,
+    ):
         time.sleep(0.05)
     tell(process, how)
     output, _ = process.communicate(timeout=120)
@@ -51,6 +55,8 @@ def test_a_stopped_run_leaves_a_record_and_goes_on(
     assert record["gate"]["incomplete"][0] == "it was interrupted"
     assert record["calls"]["made"] == ANSWERED, output
     assert record["calls"]["completion_tokens"] > 0
+    assert record["calls"]["attempts"] == sent, "those in flight may be billed"
+    assert record["calls"]["failed"] == record["calls"]["unknown_cost"] - ANSWERED == CONCURRENCY
 
     counting.answer_only(None)
     asked = counting.asked.total()

@@ -115,7 +115,11 @@ def test_an_inconclusive_verdict_may_skip(project: Project) -> None:
 
 def test_answers_from_the_cache_cost_nothing(project: Project) -> None:
     project.run("Lasting", "--recsys-max-calls=50")
-    record = project.run("Lasting", "--recsys-max-calls=10")
+    project.result.stdout.no_fnmatch_line("*by purpose:*")
+    record = project.run("Lasting", "--recsys-max-calls=10", "-v")
+    project.result.stdout.fnmatch_lines(
+        ["  by purpose: follow-up 10 sent, 30 cached; source 20 cached"]
+    )
     assert statuses(record) == ["holds", "holds"]
     assert (record["calls"]["cached"], record["calls"]["made"]) == (50, 10)
 

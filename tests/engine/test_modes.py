@@ -119,11 +119,13 @@ def test_each_call_is_put_once_and_a_second_run_asks_nothing(
     asked = project.asked()
     # 12 users, 2 replicates, source and two follow-ups; one relation is shared by two tests.
     assert len(asked) == len(set(asked)) == 12 * 2 * 3
+    by = {(row["purpose"], row["made"]) for row in first["calls"].pop("by")}
+    assert by == {("source", 24), ("follow-up", 48)}
     assert first["calls"] == {
         "planned": 72, "cached": 0, "made": 72, "failed": 0, "prompt_tokens": 0,
         "completion_tokens": 0, "usd": None, "usd_at_most": None, "unknown_cost": 72,
-        "failed_at_first": 0, "cut_off": 0, "again": 0,
-        "reasoning_tokens": 0, "cached_tokens": 0,
+        "failed_at_first": 0, "cut_off": 0, "again": 0, "attempts": 72, "retries": 0,
+        "failed_usd_at_most": 0.0, "cut_off_usd": 0.0, "reasoning_tokens": 0, "cached_tokens": 0,
     }  # fmt: skip
     second = project.run("Counting", *workers)
     assert project.asked() == []

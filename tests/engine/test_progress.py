@@ -1,13 +1,18 @@
 """Progress is shown on a terminal, and nowhere else."""
 
+import heapq
 import io
+import math
 import os
 import pty
+import random
 import re
 import subprocess
 import sys
 import termios
 from pathlib import Path
+
+import pytest
 
 from pytest_recsys_mt.calls.progress import Progress, terminal
 
@@ -68,11 +73,12 @@ def test_a_terminal_shows_how_far_the_calls_are(tmp_path: Path) -> None:
         shown += chunk
     os.close(ours)
     text = shown.decode()
-    assert "calls to models.py:Slow" in text
+    assert "/s, models.py:Slow, " in text
     assert "/80 [" in text, "of the calls to make"
+    assert re.search(r"\[00:\d\d, about 00:\d\d left, ", text)
     assert "0 cached, 0 failed" in text
     assert " tokens" in text
-    assert "calls to models.py:Slow" not in printed
+    assert "models.py:Slow, " not in printed
     assert "said by the test" in printed
 
 
@@ -80,7 +86,7 @@ def test_without_a_terminal_nothing_is_written(tmp_path: Path) -> None:
     with (tmp_path / "stderr").open("wb") as file:
         printed = run(tmp_path, file.fileno())
     assert (tmp_path / "stderr").read_bytes() == b""
-    assert "calls to models.py:Slow" not in printed
+    assert "models.py:Slow, " not in printed
 
 
 WAITING = """
@@ -98,7 +104,7 @@ class Shop:
 """
 
 
-LATER = re.compile(rb"\| 0/\d+ \[(?!00:0[01])")
+LATER = re.compile(rb"calls 0/\d+ \[(?!00:0[01])")
 """No call is done, and more than a second has passed."""
 
 
@@ -120,7 +126,7 @@ def test_the_line_moves_while_a_recommender_is_at_all_calls_at_once(tmp_path: Pa
         while _read(ours):
             pass
     os.close(ours)
-    assert b"calls to models.py:Shop" in shown
+    assert b"models.py:Shop, " in shown
     assert LATER.search(shown)
     assert started.returncode == 0
 
@@ -134,7 +140,85 @@ def test_a_line_says_what_was_found_and_what_was_paid() -> None:
         progress.add({"error": "gone"}, 0.0)
     text = stream.getvalue()
     assert text.startswith("\n"), "the line that pytest has begun is left as it is"
-    assert "1 cached, 1 failed, 100 tokens, $0.25" in text
+    assert "spent $0.25, " in text
+    assert "chat, 1 cached, 1 failed, 100 tokens" in text
+
+
+def shown(progress: Progress, stream: io.StringIO, usd: float | None = 0.25) -> str:
+    """All lines so far, after one more answer."""
+    with progress.batch("chat", 2):
+        progress.add({"usage": [90, 10]}, usd)
+    return stream.getvalue()
+
+
+def test_a_line_says_how_much_of_the_smallest_bound_is_used() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, after=0.0, every=0.0)
+    progress.at_most(None, 4.0, "allowed")
+    progress.at_most(40, 1.4, "planned")
+    progress.at_most(80, None, "allowed")
+    assert ", spent $0.25 of at most $1.40 planned, " in shown(progress, stream)
+    progress.spent(7, 0.5)  # by all workers
+    assert ", spent $0.75 of at most $1.40 planned, " in shown(progress, stream)
+    assert ", 9 of at most 40 calls planned, " in shown(progress, stream, usd=None)
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def arrivals(calls: int, in_flight: int, typical: float, seed: int) -> list[float]:
+    """When a server with log-normal delays answers, so many calls at a time."""
+    draw = random.Random(seed)
+    times: list[float] = []
+    flying = [draw.lognormvariate(math.log(typical), 0.5) for _ in range(in_flight)]
+    heapq.heapify(flying)
+    for sent in range(in_flight, in_flight + calls):
+        times.append(heapq.heappop(flying))
+        if sent < calls:
+            heapq.heappush(flying, times[-1] + draw.lognormvariate(math.log(typical), 0.5))
+    return times
+
+
+@pytest.mark.parametrize("typical", [0.1, 2.0, 20.0], ids="{} s".format)
+@pytest.mark.parametrize(("calls", "in_flight"), [(240, 8), (1000, 8), (1000, 16)])
+def test_the_time_left_in_the_middle_is_about_right(
+    calls: int, in_flight: int, typical: float
+) -> None:
+    for seed in range(20):
+        clock = Clock()
+        progress = Progress(io.StringIO(), after=1e9, clock=clock)
+        times = arrivals(calls, in_flight, typical, seed)
+        with progress.batch("chat", calls // 4):
+            progress.more(calls - calls // 4)  # not known at first
+            for time in times[: calls // 2]:
+                clock.now = 1000 + time
+                progress.add({}, None)
+            left = progress.seconds_left
+        assert left is not None
+        truth = times[-1] - times[calls // 2 - 1]
+        assert truth / 1.5 < left < truth * 1.5
+
+
+def test_the_time_left_follows_a_server_that_becomes_slower() -> None:
+    clock = Clock()
+    progress = Progress(io.StringIO(), after=1e9, clock=clock)
+    with progress.batch("chat", 1200):
+        assert progress.seconds_left is None, "nothing is known yet"
+        for pause in [0.1] * 600 + [1.0] * 100:
+            clock.now += pause
+            progress.add({}, None)
+        assert progress.seconds_left == pytest.approx(500, rel=0.05)
+        clock.now += 100
+        left = progress.seconds_left
+        assert left is not None
+        assert left > 1000, "and one that stands still"
 
 
 def test_a_file_is_no_terminal(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import html
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -117,6 +118,7 @@ class Journey:
         folder: Where the files of the story are.
         environment: Variables of the shell.
         printed: What the commands of the page printed, in their order.
+        during: What happens to the process of a command of this text while it runs.
         meanwhile: What happens in the world once a command of this text has run.
     """
 
@@ -124,6 +126,7 @@ class Journey:
         self.folder = folder / "shop"
         self.folder.mkdir()
         self.printed: list[str] = []
+        self.during: dict[str, Callable[[subprocess.Popen[str]], None]] = {}
         self.meanwhile: dict[str, Callable[[], None]] = {}
         self.environment = {
             **{name: value for name, value in os.environ.items() if not FOREIGN.fullmatch(name)},
@@ -143,6 +146,7 @@ class Journey:
         status = 0
         for step, after in zip(steps, [*steps[1:], None], strict=True):
             if isinstance(step, File):
+                (self.folder / step.name).parent.mkdir(exist_ok=True)
                 (self.folder / step.name).write_text(step.text, encoding="utf-8")
                 continue
             done = self.run(step.text, status)
@@ -164,11 +168,20 @@ class Journey:
 
     def run(self, command: str, status: int = 0) -> subprocess.CompletedProcess[str]:
         """Run a command in the folder, after one that ended with `status`."""
-        return subprocess.run(
+        started = subprocess.Popen(
             ["bash", "-c", f"(exit {status})\n{command}"],
-            cwd=self.folder, env=self.environment, text=True, encoding="utf-8", timeout=LIMIT,
-            check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            cwd=self.folder, env=self.environment, text=True, encoding="utf-8", start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
+        with started:
+            try:
+                if (act := self.during.get(command)) is not None:
+                    act(started)
+                printed, _ = started.communicate(timeout=LIMIT)
+            except BaseException:
+                os.killpg(started.pid, signal.SIGKILL)
+                raise
+        return subprocess.CompletedProcess(command, started.returncode, printed)
 
     def record(self, name: str) -> dict[str, Any]:
         """The record in a file of the folder."""

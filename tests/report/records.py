@@ -65,7 +65,14 @@ def document(*rows: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "time": {"started": "2026-11-21T10:00:00+00:00", "seconds": 12.5},
         "calls": {
             "planned": 1200, "cached": 200, "made": 990, "failed": 10, "prompt_tokens": 120000,
-            "completion_tokens": 9000, "usd": 0.42, "cut_off": 3,
+            "completion_tokens": 9000, "usd": 0.42, "cut_off": 3, "cut_off_usd": 0.03,
+            "failed_usd_at_most": 0.05, "by": [
+                {
+                    "suite": "popularity", "model": "m", "purpose": "follow-up", "made": 1990, "cached": 7,
+                    "failed": 1, "again": 0, "attempts": 1995, "prompt_tokens": 8000,
+                    "completion_tokens": 900, "usd": None, "usd_at_most": 0.5,
+                },
+            ],
         },
         "results": list(rows),
         "gate": {

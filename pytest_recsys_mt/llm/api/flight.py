@@ -36,6 +36,8 @@ class Flight:
         self._work: Callable[[], None] = lambda: None
         self._workers: set[asyncio.Task[None]] = set()
         self._sending: set[asyncio.Task[None] | None] = set()
+        self._asking: dict[asyncio.Task[None] | None, int] = {}
+        self._untold: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.stopped = False
 
@@ -51,6 +53,7 @@ class Flight:
             results = [each for each in arrived if each is not None]
             if results and self._loop is not None:
                 yield [told for told, _ in results]
+                self._untold.difference_update(position for (position, _), _ in results)
                 with contextlib.suppress(RuntimeError):  # the loop may have closed
                     self._loop.call_soon_threadsafe(_release, [taken for _, taken in results])
 
@@ -61,6 +64,7 @@ class Flight:
         async def work() -> None:
             while self._waiting and not self.stopped:
                 index, prompt = self._waiting.popleft()
+                self._asking[asyncio.current_task()] = index
                 answer = await ask(prompt, partial(self._tell, (index, None)))
                 taken = self._tell((index, answer))
                 # Who takes it may `add` prompts: the flight must not have ended by then.
@@ -94,10 +98,20 @@ class Flight:
         """Surrounds an attempt: from here on it may be paid for, so `stop` lets it end."""
         task = asyncio.current_task()
         self._sending.add(task)
+        self._untold.add(self._asking[task])
         try:
             yield
         finally:
             self._sending.discard(task)
+
+    def unpaid(self) -> None:
+        """Declare that the attempt that just failed cost nothing."""
+        self._untold.discard(self._asking[asyncio.current_task()])
+
+    @property
+    def in_flight(self) -> list[int]:
+        """The positions of the calls that may have been paid for since anything was yielded of them."""
+        return sorted(self._untold)
 
     def stop(self) -> None:
         """Start no further attempt; attempts in flight may end and are yielded. Thread-safe."""

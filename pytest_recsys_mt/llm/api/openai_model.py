@@ -221,6 +221,10 @@ class OpenAIModel:
             self._flight.stop()
         return True
 
+    def in_flight(self) -> list[int]:
+        """The positions of the calls that may have been paid for, although `complete_each` yielded no answer."""
+        return [] if self._flight is None else self._flight.in_flight
+
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request body for `prompt`, as in a batch file."""
         return {**self._arguments(prompt, self._dialect), **self.extra_body}
@@ -288,6 +292,8 @@ class OpenAIModel:
             except Exception as error:
                 if chat_api.may_be_paid(error):
                     await lost()
+                else:
+                    flight.unpaid()
                 if flight.stopped:
                     raise chat_api.GivenUpError(self._reason(error)) from error
                 raise

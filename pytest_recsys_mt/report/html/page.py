@@ -149,8 +149,10 @@ def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
+    from pytest_recsys_mt.calls.prices import dollars
     from pytest_recsys_mt.report.html import words
     from pytest_recsys_mt.report.html.benchmarks import value_of
+    from pytest_recsys_mt.report.spending import cost
 
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -160,7 +162,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     # An XML library serialises the drawings from escaped text; nothing else is trusted.
-    made.filters.update(drawing=Markup, number=words.number, spoken=words.spoken)
+    made.filters.update(
+        drawing=Markup, number=words.number, spoken=words.spoken, cost=cost, dollars=dollars
+    )
     made.globals.update(agreement=words.agreement, limit_of=words.limit_of, value_of=value_of)
     return made
 

@@ -1,0 +1,82 @@
+"""Who asks for each call, and why: the row of the bill in which the call counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+Purpose = Literal[
+    "source", "follow-up", "request", "question", "judge", "profile", "sample", "counterexample",
+    "again", "retry",
+]  # fmt: skip
+"""Why something is asked.
+
+* ``source``, ``follow-up``: a side of a relation, unchanged or transformed.
+* ``request``, ``question``: what a test itself asks: `Recsys.ask`, and `Texts.complete` with its own prompts.
+* ``judge``, ``profile``: a language model compares lists, or describes users.
+* ``sample``: a recommender helps to draw users or candidates.
+* ``counterexample``: the search for the smallest counterexample.
+* ``again``: a question once more, to see whether answers changed.
+* ``retry``: a failed call once more.
+"""
+
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+
+
+class Cause(NamedTuple):
+    """Who asks for a call. Of several causes the smallest counts: that of the first test.
+
+    Attributes:
+        place: The place of the test among the tests of the run; infinity after the last test.
+        purpose: The place of the purpose in `PURPOSES`.
+        suite: The suite of the test; empty after the last test.
+        model: The name of the recommender that is asked.
+    """
+
+    place: float
+    purpose: int
+    suite: str
+    model: str
+
+
+Caused = tuple[Sequence[Any], list[str]]
+"""The fields of a `Cause` and the keys of its calls, as test reports carry them."""
+
+
+class Causes:
+    """Notes the causes of the calls of one process.
+
+    Which test asks first depends on the order in which answers arrive and on the number of workers. So
+    each test that uses a call names its cause, and the smallest counts.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, Cause] = {}
+        self._news: dict[str, Cause] = {}
+        self.end()
+
+    def begin(self, place: int, suite: str) -> None:
+        """From now on a test asks: the one at `place` in the run, of `suite`."""
+        self._test: tuple[float, str] = (place, suite)
+
+    def end(self) -> None:
+        """From now on no test asks."""
+        self._test = (math.inf, "")
+
+    def add(self, model: str, keys: Iterable[str], purpose: Purpose) -> None:
+        """Note that the current test uses calls to `model`."""
+        place, suite = self._test
+        cause = Cause(place, PURPOSES.index(purpose), suite, model)
+        for key in keys:
+            known = self._known.get(key)
+            if known is None or cause < known:
+                self._known[key] = self._news[key] = cause
+
+    def drain(self) -> list[Caused]:
+        """The causes that are new since the last drain, or smaller than before."""
+        keys: dict[Cause, list[str]] = {}
+        for key, cause in self._news.items():
+            keys.setdefault(cause, []).append(key)
+        self._news = {}
+        return [(list(cause), theirs) for cause, theirs in keys.items()]

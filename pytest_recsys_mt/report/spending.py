@@ -1,0 +1,133 @@
+"""What the calls of a run took: in all, and by suite, model and purpose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, cast
+
+from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
+from pytest_recsys_mt.calls.causes import PURPOSES, Cause
+from pytest_recsys_mt.calls.prices import dollars
+from pytest_recsys_mt.gate.document import CallRow, Calls
+
+TOKENS = tuple(field.name for field in fields(CallFact) if field.name.endswith("_tokens"))
+"""The counts of tokens of a call."""
+
+Sums = dict[str, Any]
+"""The fields of `CallCounts`."""
+
+
+@dataclass
+class _Row:
+    """What one row of the bill has of calls.
+
+    Attributes:
+        calls: All facts on each call that counts here.
+        attempts: The facts on the attempts that count here.
+    """
+
+    calls: list[list[CallFact]]
+    attempts: list[CallFact]
+
+    def sums(self) -> Sums:
+        """The numbers of the row."""
+        results = [facts[-1] for facts in self.calls]
+        states = [result.state for result in results if not result.again]
+        failed = [fact.at_most for fact in self.attempts if fact.state == "failed"]
+        return {
+            "cached": states.count("cached"),
+            "made": states.count("made"),
+            "failed": states.count("failed"),
+            "failed_at_first": sum(map(_healed, self.calls)),
+            "attempts": len(self.attempts),
+            "retries": sum(len(_sent(facts)[1:]) for facts in self.calls),
+            **{name: sum(getattr(fact, name) for fact in self.attempts) for name in TOKENS},
+            "usd": _total(fact.usd for fact in self.attempts),
+            "usd_at_most": _total(fact.at_most for fact in self.attempts),
+            "failed_usd_at_most": _total(failed),
+            "unknown_cost": sum(any(fact.usd is None for fact in facts) for facts in self.calls),
+            "cut_off": sum(result.cut_off for result in results),
+            "cut_off_usd": _total(result.usd for result in results if result.cut_off),
+            "again": sum(result.again for result in results),
+        }
+
+
+def spent(
+    facts: Mapping[str, Sequence[Counted]], causes: Mapping[str, Cause], planned: Iterable[str]
+) -> Calls:
+    """The calls of a run.
+
+    A call counts in the row of its cause. So does its first attempt; further ones count as ``retry``.
+
+    Args:
+        facts: All facts on each call, by its key.
+        causes: Who asked for it.
+        planned: Keys of all calls that the tests planned.
+    """
+    known = {key: of_one_call(each) for key, each in facts.items()}
+    found: dict[tuple[str, str, int], _Row] = {}
+    for key, each in known.items():
+        _, purpose, suite, model = causes[key]
+        row = found.setdefault((suite, model, purpose), _Row([], []))
+        row.calls.append(each)
+        row.attempts += _sent(each)[:1]
+        if retries := _sent(each)[1:]:
+            retry = (suite, model, PURPOSES.index("retry"))
+            found.setdefault(retry, _Row([], [])).attempts += retries
+    rows = [
+        {"suite": suite, "model": model, "purpose": PURPOSES[purpose], **row.sums()}
+        for (suite, model, purpose), row in sorted(found.items(), key=lambda each: each[0])
+    ]
+    again = {key for key, each in known.items() if each[-1].again}
+    total = {
+        "planned": len({*planned} - again),
+        **summed(rows),
+        "by": rows,
+    }
+    return cast("Calls", total)
+
+
+def summed(rows: Iterable[Mapping[str, Any]]) -> Sums:
+    """The sum of some rows; a cost is unknown if that of any row is."""
+    known = list(rows)
+    return {
+        name: _total(row[name] for row in known)
+        if "usd" in name
+        else sum(row[name] for row in known)
+        for name in _Row([], []).sums()
+    }
+
+
+def along(calls: Calls, axis: str) -> dict[str, Sums]:
+    """The sums of the rows with the same value of `axis`: ``suite``, ``model`` or ``purpose``."""
+    rows: dict[str, list[CallRow]] = {}
+    for row in calls["by"]:
+        rows.setdefault(str(row[axis]), []).append(row)  # type: ignore[literal-required]
+    return {value: summed(group) for value, group in rows.items()}
+
+
+def cost(sums: Mapping[str, Any]) -> str:
+    """What calls cost, in words; empty if nothing is known."""
+    if sums["usd"] is not None:
+        return dollars(sums["usd"])
+    most = sums.get("usd_at_most")  # earlier records lack it
+    return "" if most is None else f"at most {dollars(most)}"
+
+
+def _total(costs: Iterable[float | None]) -> float | None:
+    """The sum of costs; None if any is unknown."""
+    given = list(costs)
+    known = [usd for usd in given if usd is not None]
+    return math.fsum(known) if len(known) == len(given) else None
+
+
+def _sent(facts: Sequence[CallFact]) -> list[CallFact]:
+    """The attempts of this run."""
+    return [fact for fact in facts if fact.state != "cached"]
+
+
+def _healed(facts: Sequence[CallFact]) -> bool:
+    """Whether a call was answered only after it was sent again."""
+    return facts[-1].state == "made" and len(facts) > 1

@@ -55,6 +55,8 @@ class Subject(Protocol):
         reads_text: Whether instructions and prompt edits reach it.
         durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
+        waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
+            asked over the network.
         fingerprint: Digest that distinguishes its versions; None if it gives none.
         wavers: Whether two answers to one request differed in an earlier test, whatever it
             declares; see `Wavers`.
@@ -66,6 +68,7 @@ class Subject(Protocol):
     reads_text: bool
     durable: bool
     live: bool
+    waits: bool
     fingerprint: str | None
     wavers: Wavers
     wavered: Wavers
@@ -162,6 +165,7 @@ class RecommenderSubject:
         self.reads_text = declares(recommender, "reads_text")
         self.durable = False
         self.live = declares(recommender, "live")
+        self.waits = method_of(recommender, "recommend_each") is not None
         self.wavers: Wavers = ""
         self.wavered: Wavers = ""
         self._recommender = recommender
@@ -264,6 +268,7 @@ class TextSubject:
         self.deterministic = recommender.deterministic
         self.reads_text = True
         self.live = True
+        self.waits = True
         self.wavers: Wavers = ""
         self.wavered: Wavers = ""
         self._recommender = recommender

@@ -103,6 +103,7 @@ class _Rationed:
         self.fingerprint = subject.fingerprint
         self.wavers: Wavers = subject.wavers
         self.wavered: Wavers = ""
+        self.waits = subject.waits
         self.live = False  # a search looks at one user, and repeats no calls
         self.limit: int | None = None
         self.asked: set[str] = set()

@@ -71,7 +71,7 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
             continue
         if _may_skip(other) or is_drawn(other):
             continue
-        if _runs_twice(other) and not in_a_row:
+        if subject.waits and _runs_twice(other) and not in_a_row:
             bodies.append(_rehearsed(other, recsys, run))
         elif asks_two_sides(other):
             bodies.append(_first_look(other, recsys, run))

@@ -145,7 +145,7 @@ def _read(model: str, read: Readable) -> str:
 def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
     """The calls by suite, model and purpose: if `told`, or if there is more than one suite or model."""
     axes = {axis: along(calls, axis) for axis in ("suite", "model", "purpose")}
-    if not told and len(axes["suite"]) < 2 and len(axes["model"]) < 2:
+    if not told and len(axes["suite"].keys() - {""}) < 2 and len(axes["model"]) < 2:
         return
     for axis, shares in axes.items():
         largest = sorted(

@@ -186,13 +186,13 @@ class Executor:
         """Count calls that a difference would cause, if this only plans; returns whether it does."""
         return False
 
-    def affords(self, subject: Subject, calls: Sequence[Call]) -> bool:
-        """Whether the limits of the run allow all of `calls`, even if none is cached."""
+    def room(self, subject: Subject, calls: Sequence[Call]) -> int:
+        """How many of `calls`, from the first, the limits of the run allow, even if none is cached."""
         if self._budget is None or not calls:
-            return True
+            return len(calls)
         with self._cache.lock("spent"):
             self._budget.open()
-        return self.bill.room(subject, calls) >= len(calls)
+        return self.bill.room(subject, calls)
 
     @contextlib.contextmanager
     def _alone(self, subject: Subject) -> Iterator[None]:

@@ -45,9 +45,9 @@ class Rehearsal:
         self._go_on()
         while self._wanted:
             asked = max(self._wanted, key=lambda each: len(self._wanted[each]))
-            subject, calls = self._subjects[asked], self._taken(asked)
-            if not self._executor.affords(subject, calls):
-                return  # the tests in their order get what is left
+            subject, calls = self._subjects[asked], self._affordable(asked)
+            if not calls:
+                return
             self._sent.update(call.key for call in calls)
             answers = self._executor.execute(subject, calls, then=partial(self._then, asked))
             if any("unasked" in answer for answer in answers):
@@ -55,6 +55,28 @@ class Rehearsal:
             # Failed calls too: their bodies find the failure.
             self._arrived(list(self._sent))
             self._go_on()
+
+    def _affordable(self, asked: int) -> list[Call]:
+        """The calls to send to a recommender: all, or those of as many bodies as a limit can pay for.
+
+        The other bodies are left to their tests: a part of what they wait for would be of no use.
+        """
+        wanted = {call.key: call for call in self._taken(asked)}
+        own = {
+            body: {key: wanted[key] for key in missing if key in wanted}
+            for body, missing in self._missing.items()
+        }
+        ordered = {key: call for calls in own.values() for key, call in calls.items()}
+        room = self._executor.room(self._subjects[asked], list(ordered.values()))
+        if room >= len(wanted):
+            return list(wanted.values())
+        kept: dict[str, Call] = {}
+        for body, calls in own.items():
+            if calls and len(kept | calls) > room:
+                del self._missing[body]
+            else:
+                kept |= calls
+        return sorted(kept.values(), key=lambda call: call.key)
 
     def _then(self, asked: int, keys: Sequence[str]) -> list[Call]:
         self._arrived(keys)
@@ -72,6 +94,8 @@ class Rehearsal:
         self._sent.difference_update(keys)
         for key in keys:
             for body in self._waiters.pop(key, ()):
+                if body not in self._missing:
+                    continue
                 self._missing[body].discard(key)
                 if not self._missing[body]:
                     self._ready.append(body)

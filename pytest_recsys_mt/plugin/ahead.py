@@ -7,8 +7,9 @@ import inspect
 import io
 import logging
 import random
+import signal
+import threading
 import time
-import unittest
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
@@ -25,17 +26,15 @@ from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin.items import (
     asks_two_sides,
     design_of,
-    fixtures_of,
     is_drawn,
     recommender_of,
 )
+from pytest_recsys_mt.plugin.repeatable import is_repeatable
 from pytest_recsys_mt.plugin.state import REHEARSED, asks_now
 
-ONCE = "recsys_once"
-"""The mark of a test whose body must not run twice."""
-
-_KNOWN = frozenset({"recsys", "recsys_model", "recommender", "request", "pytestconfig"})
-"""Fixtures of a test whose body can be run before the test; it may take `recsys` alone of them."""
+LONGEST = 30.0
+"""Seconds that a body may take ahead of its test, without its waits for answers, before it is left to the
+test."""
 
 
 def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
@@ -71,12 +70,12 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
             continue
         if _may_skip(other) or is_drawn(other):
             continue
-        if subject.waits and _runs_twice(other) and not in_a_row:
+        if subject.waits and not in_a_row and is_repeatable(other):
             bodies.append(_rehearsed(other, recsys, run))
         elif asks_two_sides(other):
             bodies.append(_first_look(other, recsys, run))
     alone = run.once(key) if on_worker else contextlib.nullcontext(True)
-    with contextlib.suppress(RecsysError), run.roster.unchanged(), alone as first:
+    with contextlib.suppress(RecsysError), run.roster.unchanged(), alone as first, _no_alarm():
         if first:
             Rehearsal(run.executor, bodies).run()
     asks_now(item, run)
@@ -97,8 +96,10 @@ def _rehearsed(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
             given |= {"source": own.run(), "followup": own.run(transformation)}
         function = _function(item)
         wanted = inspect.signature(function).parameters
-        _quietly(lambda: function(**{name: given[name] for name in wanted}))
+        with contextlib.suppress(_TooLongError), patience:
+            _quietly(lambda: function(**{name: given[name] for name in wanted}))
 
+    patience = _Patience(LONGEST)
     return body
 
 
@@ -128,31 +129,61 @@ def _own(item: pytest.Item, recsys: Recsys, run: Run) -> Recsys:
     return item.stash[REHEARSED]
 
 
-def _runs_twice(item: pytest.Function) -> bool:
-    """Whether the body of a test depends on nothing but the recommender and its plain parameters."""
-    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    parameters: Mapping[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    plain = {
-        name
-        for name in parameters
-        if not known.get(name) or known[name][-1].func.__module__.startswith("_pytest.")
-    }
-    takes = set(inspect.signature(item.obj).parameters)
-    return (
-        item.get_closest_marker(ONCE) is None
-        and fixtures_of(item) <= _KNOWN | plain
-        and takes <= {"recsys"} | plain
-        and not inspect.iscoroutinefunction(item.obj)
-        and not (item.cls is not None and issubclass(item.cls, unittest.TestCase))
-    )
-
-
 def _function(item: pytest.Function) -> Callable[..., object]:
     """The test function, of a fresh instance if it is a method."""
     if item.cls is None:
         return cast("Callable[..., object]", item.obj)
     function: Callable[..., object] = getattr(item.cls(), item.originalname)
     return function
+
+
+class _TooLongError(BaseException):
+    """A body took too long ahead of its test. Not an `Exception`: bodies catch those."""
+
+
+class _Patience:
+    """Ends a body that waits for something else than answers, such as an earlier test.
+
+    Where the system has no alarms, or outside the main thread, it waits as long as the body does.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    def __enter__(self) -> None:
+        if self._left <= 0:
+            raise _TooLongError
+        self._began = time.perf_counter()
+        if _has_alarms():
+            signal.setitimer(signal.ITIMER_REAL, self._left)
+
+    def __exit__(self, *error: object) -> None:
+        if _has_alarms():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        self._left -= time.perf_counter() - self._began
+
+
+@contextlib.contextmanager
+def _no_alarm() -> Iterator[None]:
+    """A limit of time that another plugin has set for the first test does not count here."""
+    if not _has_alarms():
+        yield
+        return
+
+    def too_long(*_: object) -> None:
+        raise _TooLongError
+
+    left, interval = signal.setitimer(signal.ITIMER_REAL, 0)
+    before = signal.signal(signal.SIGALRM, too_long)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, left, interval)
+
+
+def _has_alarms() -> bool:
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
 
 def _quietly(body: Callable[[], object]) -> None:

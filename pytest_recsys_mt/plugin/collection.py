@@ -94,6 +94,12 @@ def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
         except UnnamedTransformation as problem:
             names.append("unnamed")
             problems.append(f"{where}: {problem}")
+    for mark in metafunc.definition.iter_markers(QUICK):
+        for name in sorted(set(mark.args).difference(names)):
+            problems.append(
+                f"{where}: {QUICK} names {name!r}, which is none of its transformations: "
+                f"{', '.join(names)}"
+            )
     for name in sorted({name for name in names if names.count(name) > 1 and name != "unnamed"}):
         problems.append(f"{where}: the transformation {name} is listed twice")
     metafunc.parametrize(

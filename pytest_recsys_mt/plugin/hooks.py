@@ -164,6 +164,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.config.stash[PROBLEMS] += parametrize_transformations(metafunc)
 
 
+@pytest.hookimpl(trylast=True)  # after -k and -m, so that only what they select counts as left out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """End the run if the tests are faulty; leave out tests above the wanted effort."""
     problems = config.stash[PROBLEMS]
@@ -351,17 +352,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
         summarise(terminalreporter, record)
     if LEFT_OUT in config.stash:
-        number = config.stash[LEFT_OUT]
-        if config.stash[SETTINGS].effort == "quick":
-            terminalreporter.write_line(
-                f"a quick look: {number} other tests did not run; the mark {QUICK} adds your own, and the "
-                f"name of its file adds any"
-            )
-        else:
-            terminalreporter.write_line(
-                f"tests that did not run because they make many calls: {number}; to run them, give "
-                f"--recsys-effort=thorough or name their file"
-            )
+        from pytest_recsys_mt.report.terminal import left_out_of
+
+        for line in left_out_of(config.stash[SETTINGS].effort, config.stash[LEFT_OUT]):
+            terminalreporter.write_line(line)
 
 
 def _run_again(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:

@@ -17,6 +17,7 @@ from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.errors import NotApplicable, RecsysError
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, suite_of
+from pytest_recsys_mt.plugin.repeatable import names_in
 
 OWN = "pytest_recsys_mt."
 
@@ -158,7 +159,9 @@ class Planning:
 def _asks_itself(item: pytest.Function) -> bool:
     """Whether a test, or a fixture of its own, has the recommender itself, which could then be asked."""
     info = getattr(item, "_fixtureinfo")  # noqa: B009 - pytest has no public access to it
-    return "recommender" in info.argnames or any(
+    if "recommender" in info.argnames or "getfixturevalue" in names_in(item.obj):
+        return True
+    return any(
         "recommender" in known[-1].argnames and not known[-1].func.__module__.startswith(OWN)
         for name, known in info.name2fixturedefs.items()
         if name != "recommender"

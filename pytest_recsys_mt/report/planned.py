@@ -87,7 +87,7 @@ def print_plan(
             f"violated ({_at_most(again)}).",
         )
     if limit is not None and planned + further > limit:
-        _write(reporter, f"--recsys-max-calls={limit} holds all of it.")
+        _write(reporter, f"--recsys-max-calls={limit} ends the run earlier.")
 
 
 def _skip(reason: str) -> str:

@@ -50,7 +50,7 @@ class _Row:
             "unknown_cost": sum(any(fact.usd is None for fact in facts) for facts in self.calls),
             "cut_off": sum(result.cut_off for result in results),
             "cut_off_usd": _total(result.usd for result in results if result.cut_off),
-            "again": sum(result.again for result in results),
+            "again": sum(result.again and result.state != "cached" for result in results),
         }
 
 

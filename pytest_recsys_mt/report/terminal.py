@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Calls, Readable, Row, measured, state_of
 from pytest_recsys_mt.report.compared import tell_comparison
@@ -218,3 +219,14 @@ def _numbers(row: Row) -> str:
     margin = "" if limit is None else f"{limit:.3g}"
     floor = "" if row["floor"] is None else f"{row['floor']:.2f}"
     return f"{effect:>22} {margin:>6} {floor:>5} {row['users']:>5}"
+
+
+def left_out_of(effort: Effort, number: int) -> list[str]:
+    """How many selected tests an effort left out, in lines of a terminal."""
+    text = (
+        f"a quick look: {number} other tests did not run. To add one, mark it recsys_quick or name its file."
+        if effort == "quick"
+        else f"tests that did not run because they make many calls: {number}; to run them, give "
+        f"--recsys-effort=thorough or name their file"
+    )
+    return textwrap.wrap(text, 79, subsequent_indent="    ", break_on_hyphens=False)

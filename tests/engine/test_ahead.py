@@ -23,6 +23,9 @@ class Lasting(Noisy):
             log.write(f"{len(requests)}\\n")
         return super().recommend(requests)
 
+    def recommend_each(self, requests):  # as those do that are waited for
+        yield list(enumerate(self.recommend(requests)))
+
 
 class Passing(Lasting):
     fingerprint = None
@@ -227,3 +230,135 @@ def test_what_a_body_finds_of_the_recommender_is_found_by_its_test(
     _, apart = verdicts(project, "--maxfail=9", "--recsys-cache=apart")
     _, together = verdicts(project, "--recsys-cache=together")
     assert together[1:] == apart[1:], "which may ask more, when less noise was expected"
+
+
+CARELESS = """
+import collections, itertools, threading
+import pytest
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings
+
+SEEN, MEMORY, READY = [], {}, threading.Event()
+COUNT = itertools.count()
+times = 0
+
+def judged(recsys):
+    return same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.2)
+
+def test_a_list_of_the_module(recsys):
+    judged(recsys)
+    SEEN.append(1)
+    assert len(SEEN) == 1
+
+@metamorphic(scale_ratings(2))
+def test_a_verdict_that_is_kept(source, followup):
+    if "verdict" not in MEMORY:
+        MEMORY["verdict"] = same_ranking(source, followup, margin=0.2)
+    assert MEMORY["verdict"]
+
+def note():
+    SEEN.append(2)
+
+def test_a_helper(recsys):
+    judged(recsys)
+    note()
+    assert SEEN.count(2) == 1
+
+def test_a_global(recsys):
+    global times
+    judged(recsys)
+    times += 1
+    assert times == 1
+
+def test_a_default(recsys, seen=[]):
+    judged(recsys)
+    seen.append(1)
+    assert len(seen) == 1
+
+def test_an_iterator(recsys):
+    judged(recsys)
+    assert next(COUNT) == 0
+
+@pytest.mark.parametrize("given", [[], {}, iter("a"), (1, []), collections.Counter()], ids=str)
+def test_a_parameter(recsys, given):
+    judged(recsys)
+    if isinstance(given, tuple):
+        given = given[1]
+    if isinstance(given, list):
+        given.append(1)
+        assert given == [1]
+    elif isinstance(given, dict):
+        given["times"] = given.get("times", 0) + 1
+        assert given["times"] == 1
+    else:
+        assert next(given) == "a"
+
+class TestOfAClass:
+    seen = []
+
+    def test_waits_for_another_test(self, recsys):
+        judged(recsys)
+        READY.set()
+
+def test_that_waited(recsys):
+    judged(recsys)
+    assert READY.wait(600)
+
+def test_a_thread(recsys):
+    thread = threading.Thread(target=judged, args=(recsys,))
+    thread.start()
+    thread.join()
+    judged(recsys)
+"""
+
+
+def test_what_bodies_keep_is_as_if_each_had_run_once(project: pytest.Pytester) -> None:
+    project.makepyfile(test_it=CARELESS)
+    result = project.runpytest_inprocess(
+        "--recsys-model=models.py:Lasting", "--recsys-users=30", "-p", "no:cacheprovider",
+        f"--recsys-cache={project.path / 'cache'}", "-W", "error::pytest.PytestUnhandledThreadExceptionWarning",
+    )  # fmt: skip
+    result.assert_outcomes(passed=14)
+
+
+def test_a_limit_of_time_of_the_first_test_is_its_own(project: pytest.Pytester) -> None:
+    """Bodies ahead of it do not use it up, and one that waits for something else ends."""
+    project.makepyfile(
+        test_it="import time\n"
+        + STEPS.replace("0.07", "0.3")
+        + """
+import pytest
+
+@pytest.mark.timeout(3, method="signal")
+def test_a_slow_one(recsys):
+    assert same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.3)
+    time.sleep(600)
+"""
+    )
+    project.makeconftest(
+        """
+        import pytest_recsys_mt.plugin.ahead as ahead
+
+        ahead.LONGEST = 4.0
+
+        def pytest_collection_modifyitems(items):
+            items.reverse()
+        """
+    )
+    result = project.runpytest_subprocess(
+        "--recsys-model=models.py:Lasting", "--recsys-users=30", "-k", "not chain", "-p", "no:cacheprovider",
+        f"--recsys-cache={project.path / 'cache'}",
+    )  # fmt: skip
+    result.assert_outcomes(passed=3, failed=1, deselected=1)
+    result.stdout.fnmatch_lines(["*Timeout (>3.0s) from pytest-timeout*"])
+
+
+def test_a_limit_below_the_first_step_of_all_pays_for_whole_steps(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(test_it=STEPS)
+    room = 20 * 2 * 4 - 1  # the source and three follow-ups, and one call is missing
+    asked = batches(project, "Lasting", f"--recsys-max-calls={room}", "-k", "test_it")
+    assert asked[0] == 20 * 2 * 3
+    assert sum(asked) <= room

@@ -243,6 +243,15 @@ def test_ends(recsys):
 def test_asks_itself(recsys, recommender):
     recommender.recommend([case.request for case in recsys.runner.cases])
 
+def test_asks_itself_by_name(recsys, request):
+    request.getfixturevalue("recommender").recommend([])
+
+def test_until_it_holds(recsys):
+    while True:
+        if not same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.5):
+            continue
+        break
+
 @pytest.fixture
 def mine(recommender):
     return recommender
@@ -265,6 +274,7 @@ def test_a_plan_counts_what_bodies_ask(project: Project) -> None:
         "test_drawn": 30,
         "test_two_sides_and_more": 2 * users * twice,
         "test_ends": 1,
+        "test_until_it_holds": 20 * users * twice,  # so often it is told that it does not
     }
     model = "--recsys-model=toys.py:Noisy"
     assert project.plan(model)["planned"] == sum(sides.values())
@@ -276,8 +286,10 @@ def test_a_plan_counts_what_bodies_ask(project: Project) -> None:
             "    test_it.py::test_drawn",
             "what it asks depends on a verdict",
             "    test_it.py::test_both_ways",
+            "    test_it.py::test_until_it_holds",
             "asks the recommender itself, not through recsys",
             "    test_it.py::test_asks_itself",
+            "    test_it.py::test_asks_itself_by_name",
             "    test_it.py::test_asks_itself_too",
             "its body ended on made-up answers, so calls after that are not counted*",
             "    test_it.py::test_ends",

@@ -81,14 +81,17 @@ FIRST = 20 * 2 * 4
 def test_a_test_goes_on_while_another_waits_for_its_slowest_answer(
     faulty: FaultServer, pytester: pytest.Pytester
 ) -> None:
-    asked, went_on, overtaken = 0, threading.Event(), []
+    asked, went_on, overtaken = 0, threading.Event(), list[bool]()
+    held: list[bool] = []
     lock = threading.Lock()
 
     def answer(payload: dict[str, Any]) -> Reply:
         nonlocal asked
         with lock:
             asked += 1
-            slowest = asked == 1
+            # A call of one test alone: for the source, all would have to wait.
+            slowest = not held and payload["messages"][-1]["content"].isupper()
+            held.extend([True] * slowest)
             if asked > FIRST:
                 went_on.set()
         shown = re.findall(r"^\d+\. .*$", payload["messages"][-1]["content"], re.MULTILINE)
@@ -102,7 +105,7 @@ def test_a_test_goes_on_while_another_waits_for_its_slowest_answer(
     faulty.answer = answer
     pytester.makepyfile(TESTS)
     done = pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--recsys-model=openai:tiny?concurrency=8",
+        "-p", "no:cacheprovider", "--recsys-model=openai:tiny?concurrency=8&timeout=600",
         "--recsys-json=record.json",
     )  # fmt: skip
     assert overtaken == [True]

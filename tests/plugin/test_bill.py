@@ -23,7 +23,7 @@ class Chat:
         for position, prompt in enumerate(prompts):
             text = prompt.messages[-1].content
             drawn = hashlib.sha256(f"{text} {prompt.seed}".encode()).hexdigest()
-            yield position, self.answer(text, drawn)
+            yield [(position, self.answer(text, drawn))]
 
     def answer(self, text, drawn):
         with open(f"{self.name}.log", "a+") as log:
@@ -38,7 +38,7 @@ class Chat:
         return Completion(said or "overall: tie", Usage(90, 10), "length" if drawn[0] == "f" else "stop")
 
     def complete(self, prompts):
-        return [completion for _, completion in self.complete_each(prompts)]
+        return [completion for ((_, completion),) in self.complete_each(prompts)]
 
 
 class Other(Chat):

@@ -136,6 +136,7 @@ def test_gpt_5_is_asked_as_it_wants_to_be(at: Open, caplog: pytest.LogCaptureFix
         "temperature must be in the range [0, 1]",
         "temperature 1.9 is not supported, the range is 0 to 1",
         "Input should be less than or equal to 1.5: temperature",
+        "temperature is too high: 1.9 is not supported",
     ],
 )
 def test_a_temperature_out_of_range_stays_an_error(faulty: FaultServer, says: str) -> None:
@@ -156,6 +157,7 @@ def test_a_temperature_out_of_range_stays_an_error(faulty: FaultServer, says: st
         {"error": {"message": "gpt-5 models don't support temperature=0.0. Only temperature=1 is supported."}},
         {"error": {"message": "`temperature` may only be set to 1 when thinking is enabled."}},
         {"error": {"message": "`temperature` is deprecated for this model."}},
+        {"error": {"message": "invalid temperature: only 1 is allowed for this model"}},
         {"detail": [{"type": "extra_forbidden", "loc": ["body", "temperature"], "msg": "Extra inputs"}]},
     ],
 )  # fmt: skip
@@ -193,6 +195,17 @@ def test_a_limit_spent_on_thinking_is_a_failed_call_that_is_paid(
     assert answer.usage.completion_tokens == 1000
     stored = stored_of(answer)
     assert (stored["error"], completion_of(stored).usage) == (answer.error, answer.usage)
+
+
+def test_more_room_for_thinking_is_more_than_there_was(at: Open) -> None:
+    at(GPT5())
+    answer, _ = ask("gpt-5?max_tokens=1500")
+    assert "max_tokens=16384" in str(answer.error)
+    spent = {
+        "choices": [{"message": {"content": "", "reasoning": "Hm."}, "finish_reason": "length"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 16384, "total_tokens": 16393},
+    }
+    assert "such as max_tokens=32768, or" in str(chat_api.read(json.dumps(spent).encode()).error)
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning", None])

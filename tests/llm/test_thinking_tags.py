@@ -37,7 +37,7 @@ def test_what_follows_the_thinking_is_the_answer(begin: str, end: str) -> None:
 @pytest.mark.parametrize("begin", [begin for begin, _ in TAGS])
 def test_thinking_without_an_end_is_a_failed_call(begin: str) -> None:
     stored = plain_completion(Completion(begin + THOUGHT, finish_reason="length"))
-    assert "the model wrote its thinking and no answer" in str(stored["error"])
+    assert "the model wrote its thinking and no answer" in str(stored.get("error"))
     assert "text" not in stored
 
 

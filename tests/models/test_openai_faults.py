@@ -115,11 +115,9 @@ def test_an_answer_in_parts_is_its_text(faulty: FaultServer, thought: str) -> No
 
 
 TOO_LARGE = [
-    "'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum context length "
-    "is 8192 tokens and your request has 300 input tokens (16384 > 8192 - 300).",
+    "'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum context is 8192.",
     "max_tokens is too large: 16384. This model supports at most 4096 completion tokens.",
-    "This model's maximum context length is 8192 tokens. However, you requested 16684 tokens (300 in "
-    "the messages, 16384 in the completion).",
+    "This model's maximum context length is 8192 tokens. You asked for 300 and 16384 in the answer.",
 ]
 
 

@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _OWN_FIELDS = frozenset(
-    ("model", "messages", "input", "instructions", "temperature", "top_p", "seed", "stream", "n",
+    ("model", "messages", "input", "instructions", "temperature", "top_p", "seed",
      "max_tokens", "max_completion_tokens", "max_output_tokens", "reasoning_effort", "reasoning",
      "response_format", "text")
 )  # fmt: skip
-"""Fields of a request that are not for `extra_body`: they are set here, or answers are not read."""
+"""Fields of a request that are not for `extra_body`, since they are set here."""
+
+_UNREAD_FIELDS = frozenset(("n", "stream", "logprobs", "top_logprobs"))
+"""Those that ask for what would not be read."""
 
 
 class OpenAIModel:
@@ -114,6 +117,12 @@ class OpenAIModel:
             ("extra_body", extra_body, extra_body is None or isinstance(extra_body, Mapping),
              "fields, each given as extra_body.KEY=VALUE"),
         )  # fmt: skip
+        unread = _UNREAD_FIELDS.intersection(extra_body or ())
+        if unread:
+            raise RecommenderError(
+                f"openai: extra_body.{min(unread)} asks for what is not read: one call has one answer, "
+                f"which is read whole and as text; leave it out"
+            )
         own = _OWN_FIELDS.intersection(extra_body or ())
         if own:
             raise RecommenderError(

@@ -237,17 +237,19 @@ def _prices(given: argparse.Namespace) -> int:
         for name, price in found.items()
         if any(fnmatchcase(name, pattern) for pattern in patterns)
     }
-    kept = prices_in(text_of(output), str(output)) if output.exists() else {}
-    try:
-        with written_whole(output, 0o644) as stream:
-            stream.write(as_toml({**kept, **taken}))
-    except OSError as error:
-        raise PriceError(f"{str(output)!r} cannot be written: {error.strerror}") from error
-    changed = sum(kept[name] != taken[name] for name in kept.keys() & taken.keys())
-    print(
-        f"{output}: {len(taken.keys() - kept.keys()):,} prices added, {changed:,} changed, "
-        f"{len(kept | taken):,} in all"
-    )
+    if taken:
+        kept = prices_in(text_of(output), str(output)) if output.exists() else {}
+        try:
+            with written_whole(output, 0o644) as stream:
+                stream.write(as_toml({**kept, **taken}))
+        except OSError as error:
+            raise PriceError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+        added = len(taken.keys() - kept.keys())
+        changed = sum(kept[name] != taken[name] for name in kept.keys() & taken.keys())
+        print(
+            f"{output}: {added:,} price{'s' * (added != 1)} added, {changed:,} changed, "
+            f"{len(kept | taken):,} in all"
+        )
     unknown = [each for each in patterns if not any(fnmatchcase(name, each) for name in taken)]
     for pattern in unknown:
         print(f"recsys-mt: {str(given.file)!r} has no price of {pattern!r}", file=sys.stderr)

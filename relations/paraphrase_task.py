@@ -59,11 +59,11 @@ _SENTENCES: Final[tuple[tuple[str, tuple[str, str, str]], ...]] = (
         ),
     ),
     (
-        "Recommend # items that suit this user, the best one first,",
+        "Recommend # items that suit this user, the best one first",
         (
-            "Name # items that this user would like, the best one first,",
-            "Which # items fit this user's taste? List them, the best one first,",
-            "Give this user # recommendations, the best one first,",
+            "Name # items that this user would like, the best one first",
+            "Which # items fit this user's taste? List them, the best one first",
+            "Give this user # recommendations, the best one first",
         ),
     ),
     (

@@ -72,9 +72,10 @@ _AS_JSON = (
     "first and without numbers."
 )
 
-_CANDIDATES = (
-    "Choose only from the following candidates, one per line, without any explanation:{candidates}"
-)
+_AS_LINES = ", one per line, without any explanation"
+"""What templates say of the form of an answer, unless it is asked for as JSON."""
+
+_CANDIDATES = f"Choose only from the following candidates{_AS_LINES}:{{candidates}}"
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Template:
     Attributes:
         name: Name of a built-in template, or the path of a file.
         text: See the module.
+        lists_as_json: Whether `as_json` asks for the form of the answer instead.
 
     Raises:
         RecommenderError: If a brace is unbalanced or a field is not one of `FIELDS`.
@@ -91,6 +93,7 @@ class Template:
 
     name: str
     text: str
+    lists_as_json: bool = False
 
     def __post_init__(self) -> None:
         names = self._names(self.text)
@@ -141,6 +144,8 @@ class Template:
         for name, line in (("candidates", _CANDIDATES), ("instruction", "{instruction}")):
             if name not in self._names(template):
                 template = f"{template}\n{line}"
+        if self.lists_as_json:
+            template = template.replace(_AS_LINES, "")
         lines = []
         for line in template.split("\n"):
             names = self._names(line)

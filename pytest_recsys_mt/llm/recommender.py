@@ -52,7 +52,8 @@ class LLMRecommender:
         self.model = model
         self.prompt = prompt
         self.deterministic = declares(model, "deterministic")
-        self._template = template(prompt)
+        lists_as_json = declares(model, "lists_as_json")
+        self._template = replace(template(prompt), lists_as_json=lists_as_json)
         self._index: TitleIndex | None = None
         self._known = KnownFilms(())
         self._newest: int | None = None
@@ -74,7 +75,7 @@ class LLMRecommender:
             seed: The seed of the run; by default the one given to `fit`.
         """
         prompt = Prompt(self._template.render(request, self._newest), k=request.k)
-        if declares(self.model, "lists_as_json"):
+        if self._template.lists_as_json:
             prompt = as_json(prompt)
         if declares(self.model, "scores_choices"):
             prompt = replace(prompt, choices=self._choices(request))

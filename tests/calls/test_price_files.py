@@ -87,12 +87,26 @@ def test_a_model_without_a_price_stays_unknown_and_is_named(
     ours = tmp_path / "ours.toml"
     assert run(litellm, "gpt-4o-mini", "nobody-knows", "painter", "-o", ours) == 1
     said = capsys.readouterr()
-    assert said.out == f"{ours}: 1 prices added, 0 changed, 1 in all\n"
+    assert said.out == f"{ours}: 1 price added, 0 changed, 1 in all\n"
     assert said.err.splitlines() == [
         f"recsys-mt: {str(litellm)!r} has no price of 'nobody-knows'",
         f"recsys-mt: {str(litellm)!r} has no price of 'painter'",
     ]
     assert Prices.load(ours).of("nobody-knows", {}) is None
+
+
+def test_no_price_found_makes_no_file(
+    litellm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new, ours = tmp_path / "new.toml", tmp_path / "ours.toml"
+    assert run(litellm, "nosuch", "-o", new) == 1
+    assert not new.exists()
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == f"recsys-mt: {str(litellm)!r} has no price of 'nosuch'\n"
+    ours.write_text("# mine\n")
+    assert run(litellm, "nosuch", "-o", ours) == 1
+    assert ours.read_text() == "# mine\n"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from pytest_recsys_mt.calls.subject import TextSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm import LLMRecommender
+from pytest_recsys_mt.llm.prompts import NAMES
 from pytest_recsys_mt.oracles.aggregates.exposure import exposure
 from pytest_recsys_mt.oracles.judging.examples import kinds
 from pytest_recsys_mt.oracles.scores.score import score_named
@@ -247,11 +248,22 @@ def test_a_list_can_be_asked_for_as_json(dataset: Dataset) -> None:
         "required": ["recommendations"],
         "additionalProperties": False,
     }
-    said = asked.messages[0].content.removeprefix(plain.messages[0].content)
+    by_line = ", one per line, without any explanation"
+    assert by_line in plain.messages[0].content
+    said = asked.messages[0].content.removeprefix(plain.messages[0].content.replace(by_line, ""))
     assert said.startswith("\nAnswer with JSON alone: ")
     assert said.count("\n") == 1
     (answer,) = recommender.recommend([request()])
     assert answer.items == ("alien", "heat")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_candidate_is_found_in_an_edited_prompt_for_json_too(dataset: Dataset, name: str) -> None:
+    recommender = fitted(dataset, JSONEcho('["HEAT"]'), name)
+    edited = request().replace(edits=(str.upper,))
+    (message,) = recommender.render(edited).messages
+    assert "ONE PER LINE" not in message.content
+    assert recommender.recommend([edited])[0].items == ("heat",)
 
 
 def test_asking_for_json_is_part_of_the_key_only_where_it_is_asked(dataset: Dataset) -> None:

@@ -104,6 +104,51 @@ def test_a_failed_call_is_an_answer_with_a_reason(
     assert len(answer.error) <= 300
 
 
+@pytest.mark.parametrize("thought", ["thinking", "reasoning"])
+def test_an_answer_in_parts_is_its_text(faulty: FaultServer, thought: str) -> None:
+    thinking = {"type": thought, "thinking": [{"type": "text", "text": "Cats?"}], "text": "Cats?"}
+    parts = [thinking, {"type": "text", "text": "1. Heat"}, {"type": "text", "text": "\n2. Alien"}]
+    faulty.answer = lambda payload: Reply(completion(parts))
+    assert ask().text == "1. Heat\n2. Alien"
+    faulty.answer = lambda payload: Reply(completion([thinking], finish_reason="length"))
+    assert "the model thought until no token was left" in str(ask().error)
+
+
+TOO_LARGE = [
+    "'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum context is 8192.",
+    "max_tokens is too large: 16384. This model supports at most 4096 completion tokens.",
+    "This model's maximum context length is 8192 tokens. You asked for 300 and 16384 in the answer.",
+]
+
+
+@pytest.mark.parametrize("says", TOO_LARGE)
+def test_a_default_limit_that_is_too_large_says_how_to_change_it(
+    faulty: FaultServer, says: str
+) -> None:
+    faulty.answer = lambda payload: Reply({"error": {"message": says}}, 400)
+    default = "HTTP 400 (max_tokens=16384 is this package's default for the model, and ?max_tokens="
+    assert str(ask(reasoning_effort="low").error).startswith(default)
+    assert len(faulty.asked) == 1, "another name of the field would not make it smaller"
+    given = ask(reasoning_effort="low", max_tokens=16384)
+    assert str(given.error).startswith(f"HTTP 400: {says[:40]}")
+    faulty.answer = lambda payload: Reply({"error": {"message": "bad image"}}, 400)
+    assert ask(reasoning_effort="low").error == "HTTP 400: bad image"
+
+
+def test_what_was_learned_before_another_error_is_kept(faulty: FaultServer) -> None:
+    def answer(payload: dict[str, Any]) -> Reply:
+        if "max_tokens" in payload:
+            return Reply({"error": {"message": "Unsupported parameter: 'max_tokens'"}}, 400)
+        return Reply({"error": {"message": "Unknown effort: 'low'"}}, 400)
+
+    faulty.answer = answer
+    model = OpenAIModel("tiny", reasoning_effort="low", concurrency=1)
+    answers = model.complete([prompt()] * 3)
+    assert {each.error for each in answers} == {"HTTP 400: Unknown effort: 'low'"}
+    assert len(faulty.asked) == 1 + 3, "one refusal, then none"
+    assert model.notes == [f"{faulty.url} takes max_completion_tokens, not max_tokens"]
+
+
 def test_one_failure_leaves_the_other_answers_alone(faulty: FaultServer) -> None:
     def answer(payload: dict[str, Any]) -> Reply:
         text = payload["messages"][0]["content"]
@@ -409,6 +454,28 @@ def test_an_answer_is_held_to_the_schema_of_its_prompt_where_the_endpoint_can(
     assert model.notes == [f"{faulty.url} takes no JSON schema, so answers may have any form"]
 
 
+@pytest.mark.parametrize(
+    "says",
+    [
+        "output_format.schema: For 'array' type, property 'maxItems' is not supported",
+        "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'generation_config'",
+        "This model does not support response format `json_schema`",
+        "This response_format type is unavailable now",
+    ],
+)
+def test_a_schema_that_is_refused_in_other_words_is_left_out(
+    faulty: FaultServer, says: str
+) -> None:
+    faulty.answer = lambda payload: (
+        Reply({"error": {"message": says}}, 400)
+        if "response_format" in payload
+        else Reply(completion())
+    )
+    model = OpenAIModel("tiny", answer="json", concurrency=1)
+    assert model.complete([as_json(replace(prompt(), k=3))])[0].text == "1. Heat"
+    assert model.notes == [f"{faulty.url} takes no JSON schema, so answers may have any form"]
+
+
 def test_json_mode_takes_the_place_of_a_schema_where_the_spec_asks_for_both(
     faulty: FaultServer,
 ) -> None:
@@ -456,6 +523,14 @@ def test_a_complaint_about_something_else_is_not_remembered(faulty: FaultServer)
     assert first.error == "HTTP 400: bad input The Bad seed: Seed"
     assert second.text == "1. Heat"
     assert "seed" in faulty.asked[-1]
+    assert model.notes == []
+
+
+def test_a_prompt_that_is_refused_in_words_of_a_field_costs_no_field(faulty: FaultServer) -> None:
+    says = "this question is not allowed: temperature"
+    faulty.answer = lambda payload: Reply({"error": says}, 400)
+    model = OpenAIModel("tiny", temperature=0.5)
+    assert model.complete([prompt()])[0].error == f"HTTP 400: {says}"
     assert model.notes == []
 
 

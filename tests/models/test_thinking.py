@@ -104,7 +104,11 @@ def test_the_key_of_an_answer_has_what_is_given_and_nothing_else() -> None:
         ("m?extra_body.=1", "'extra_body.' is not a field of its own"),
         ("m?extra_body.a=1&extra_body.a.b=2", "is not a field of its own"),
         ("m?extra_body.a.b=2&extra_body.a=1", "is not a field of its own"),
-        ("m?extra_body.temperature=1", "extra_body.temperature would replace"),
+        ("m?extra_body.temperature=1", "extra_body.temperature would replace a field"),
+        ("m?extra_body.logprobs=true", "extra_body.logprobs asks for what is not read"),
+        ("m?extra_body.top_logprobs=2", "extra_body.top_logprobs asks for what is not read"),
+        ("m?extra_body.n=2", "extra_body.n asks for what is not read"),
+        ("m?extra_body.stream=true", "extra_body.stream asks for what is not read"),
         ("m?extrabody.a=1", "did you mean 'extra_body'"),
     ],
 )
@@ -136,6 +140,7 @@ def test_gpt_5_is_asked_as_it_wants_to_be(at: Open, caplog: pytest.LogCaptureFix
         "temperature must be in the range [0, 1]",
         "temperature 1.9 is not supported, the range is 0 to 1",
         "Input should be less than or equal to 1.5: temperature",
+        "temperature is too high: 1.9 is not supported",
     ],
 )
 def test_a_temperature_out_of_range_stays_an_error(faulty: FaultServer, says: str) -> None:
@@ -156,6 +161,7 @@ def test_a_temperature_out_of_range_stays_an_error(faulty: FaultServer, says: st
         {"error": {"message": "gpt-5 models don't support temperature=0.0. Only temperature=1 is supported."}},
         {"error": {"message": "`temperature` may only be set to 1 when thinking is enabled."}},
         {"error": {"message": "`temperature` is deprecated for this model."}},
+        {"error": {"message": "invalid temperature: only 1 is allowed for this model"}},
         {"detail": [{"type": "extra_forbidden", "loc": ["body", "temperature"], "msg": "Extra inputs"}]},
     ],
 )  # fmt: skip
@@ -193,6 +199,17 @@ def test_a_limit_spent_on_thinking_is_a_failed_call_that_is_paid(
     assert answer.usage.completion_tokens == 1000
     stored = stored_of(answer)
     assert (stored["error"], completion_of(stored).usage) == (answer.error, answer.usage)
+
+
+def test_more_room_for_thinking_is_more_than_there_was(at: Open) -> None:
+    at(GPT5())
+    answer, _ = ask("gpt-5?max_tokens=1500")
+    assert "max_tokens=16384" in str(answer.error)
+    spent = {
+        "choices": [{"message": {"content": "", "reasoning": "Hm."}, "finish_reason": "length"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 16384, "total_tokens": 16393},
+    }
+    assert "such as max_tokens=32768, or" in str(chat_api.read(json.dumps(spent).encode()).error)
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning", None])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.errors import NotApplicable, RelationError
-from pytest_recsys_mt.llm.prompts import NAMES, Template, render
+from pytest_recsys_mt.llm.prompts import NAMES, Template, render, template
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.add_spaces import PAPER_RATE as SPACES_RATE
 from pytest_recsys_mt.relations.add_spaces import AddSpaces
@@ -158,11 +159,14 @@ def test_edits_are_applied_one_after_the_other(relation: Transformation) -> None
 
 
 @pytest.mark.parametrize("variant", range(VARIANTS))
+@pytest.mark.parametrize("as_json", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_built_in_templates_are_paraphrased_and_keep_what_they_ask(name: str, variant: int) -> None:
+def test_built_in_templates_are_paraphrased_and_keep_what_they_ask(
+    name: str, variant: int, as_json: bool
+) -> None:
     source = request(candidates=(20, 21), instruction="Prefer short films.", k=7)
     edit = ParaphraseTask(variant)
-    text = render(name, source)[-1].content
+    text = replace(template(name), lists_as_json=as_json).render(source)[-1].content
     edited = edit(text)
     assert edited != text
     assert not edited.endswith(text), "the task sentences of this template are not known"

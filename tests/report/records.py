@@ -148,6 +148,7 @@ def everything() -> dict[str, Any]:
                          details={"dimension": dimension}))  # fmt: skip
     made = document(*rows)
     changed = {"oracle": "same_ranking:rbo", "margin": 0.05, "users": 58, "reason": ""}
+    made["notes"] = ["http://here/v1 takes no seed, so answers cannot be reproduced"]
     made["gate"] |= {
         "sentence": "gate: failed; 4 violated (scale_ratings(2); 3 more); the run is partial: 2 of 20",
         "reasons": ["the run is partial: 2 of 20 tests were not selected", f"violated: {rows[0]['nodeid']}"],

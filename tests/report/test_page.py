@@ -121,6 +121,7 @@ def test_the_same_record_gives_the_same_page() -> None:
         "calls planned 1,200",
         "cost of this run $0.42",
         "answers cut off 3",
+        "Note: http://here/v1 takes no seed, so answers cannot be reproduced",
         "of answers cut off $0.03",
         "of failed attempts at most $0.05",
         "popularity m follow-up 1,990 7 1 0 1,995 8,900 at most $0.5",

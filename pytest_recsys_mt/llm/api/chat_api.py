@@ -6,6 +6,7 @@ Answers of the Responses API are read as their translation (`responses_api`).
 from __future__ import annotations
 
 import json
+import re
 import ssl
 from collections.abc import Mapping
 from typing import Any
@@ -82,7 +83,8 @@ def read(body: bytes) -> Completion:
     message = choices[0].get("message")
     message = message if isinstance(message, dict) else {}
     finish = _text(choices[0].get("finish_reason"))
-    text, error = _text(message.get("content")), None
+    content = message.get("content")
+    text, error = _text(_joined(content) if isinstance(content, list) else content), None
     usage = _usage(answer.get("usage"))
     if len(choices) > 1:
         text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
@@ -91,12 +93,14 @@ def read(body: bytes) -> Completion:
     elif not text:
         hint = "; raise max_tokens" if finish == "length" else ""
         text, error = None, f"the model wrote nothing (finish_reason {finish!r}){hint}"
-        thought = message.get("reasoning_content") or message.get("reasoning")
+        # Parts without a text are parts of thinking.
+        thought = message.get("reasoning_content") or message.get("reasoning") or content
         if finish == "length" and (thought or (usage and usage.reasoning_tokens)):
             took = f" ({usage.completion_tokens} tokens)" if usage else ""
+            more = max(FOR_THINKING, 2 * usage.completion_tokens if usage else 0)
             error = (
                 f"the model thought until no token was left for its answer{took}; give it more, such as "
-                f"max_tokens={FOR_THINKING}, or let it think less, such as reasoning_effort=low"
+                f"max_tokens={more}, or let it think less, such as reasoning_effort=low"
             )
     if text and usage and not usage.completion_tokens:
         usage = None  # a text takes tokens, so 0 means not counted
@@ -126,8 +130,14 @@ def may_be_paid(error: Exception) -> bool:
     return not any(isinstance(cause, unsent) for cause in chain(error))
 
 
-def describe(error: Exception, endpoint: Endpoint) -> str:
-    """Why a call failed, and what to do if known."""
+def describe(error: Exception, endpoint: Endpoint, default_limit: int | None = None) -> str:
+    """Why a call failed, and what to do if known.
+
+    Args:
+        error: What it raised.
+        endpoint: Where it was sent.
+        default_limit: Its token limit, unless the user gave it.
+    """
     import aiohttp
     import httpx2
     import openai
@@ -138,6 +148,11 @@ def describe(error: Exception, endpoint: Endpoint) -> str:
         else:
             said = _complaint(error.body)
         hint = _HINTS.get(error.status_code)
+        if default_limit and re.search(rf"tokens\b.*\b{default_limit}\b", said, re.DOTALL):
+            hint = (
+                f"max_tokens={default_limit} is this package's default for the model, and "
+                f"?max_tokens= changes it"
+            )
         return f"HTTP {error.status_code}{f' ({hint})' if hint else ''}: {said}"
     if isinstance(error, UnavailableError):
         return describe_absence(error)
@@ -185,6 +200,17 @@ def _complaint(body: object) -> str:
             if body.get(name):
                 return str(body[name])
     return str(body or "no reason given")
+
+
+def _joined(parts: list[Any]) -> str:
+    """The text of an answer in parts; the others are thinking."""
+    return "".join(
+        part["text"]
+        for part in parts
+        if isinstance(part, Mapping)
+        and part.get("type") == "text"
+        and isinstance(part.get("text"), str)
+    )
 
 
 def _text(value: object) -> str | None:

@@ -13,16 +13,23 @@ _RESPONSES_ONLY = re.compile(r"/responses\b|\bresponses api\b", re.IGNORECASE)
 
 _UNSUPPORTED = re.compile(
     r"unsupported|not support|n't support|not permitted|not allowed|not accepted|unknown|"
-    r"unrecogni[sz]ed|unexpected|extra_forbidden|deprecated|only the default|may only be",
+    r"unrecogni[sz]ed|unexpected|extra_forbidden|deprecated|only the default|may only be|"
+    r"only [\d.]+ is (?:allowed|supported|accepted)",
     re.IGNORECASE,
 )
 """How endpoints say that they do not take a parameter, or take only its default."""
 
 _OUT_OF_RANGE = re.compile(
-    r"\b(range|between|above|below|maximum|minimum|less than|greater than|at most|at least)\b|[<>]=",
+    r"\b(range|between|above|below|maximum|minimum|less than|greater than|at most|at least"
+    r"|too (?:large|big|high|low|small))\b|[<>]=",
     re.IGNORECASE,
 )
 """How they say that they take the parameter, but not this value."""
+
+_SCHEMA = re.compile(
+    r"schema|maxItems|additionalProperties|(?:response|output|text)[_. ]format", re.IGNORECASE
+)
+"""How they name the schema of an answer, or what they do not take in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +92,21 @@ class Dialect:
             return self.of_responses()
         if missing:
             return None
-        if _UNSUPPORTED.search(complaint) and not _OUT_OF_RANGE.search(complaint):
+        out_of_range = _OUT_OF_RANGE.search(complaint)
+        if _UNSUPPORTED.search(complaint) and not out_of_range:
             if "temperature" in sent and re.search(r"\btemperature\b", complaint):
                 return replace(self, temperature=False)
             if "top_p" in sent and re.search(r"\btop_p\b", complaint):
                 return replace(self, top_p=False)
-        if len(self.limits) > 1 and re.search(rf"\b{self.limits[0]}\b", complaint):
+        if (
+            len(self.limits) > 1
+            and not out_of_range
+            and re.search(rf"\b{self.limits[0]}\b", complaint)
+        ):
             return replace(self, limits=self.limits[1:])
         if self.seed and re.search(r"\bseed\b", complaint):
             return replace(self, seed=False)
-        if (
-            schema
-            and self.schema
-            and re.search(r"response_format|json_schema|text\.format", complaint)
-        ):
+        if schema and self.schema and _SCHEMA.search(complaint):
             return replace(self, schema=False)
         # OpenAI names the field also if the prompt does not ask for JSON: that is a prompt error.
         if (

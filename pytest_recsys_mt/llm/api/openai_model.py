@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _OWN_FIELDS = frozenset(
-    ("model", "messages", "input", "instructions", "temperature", "top_p", "seed", "stream", "n",
+    ("model", "messages", "input", "instructions", "temperature", "top_p", "seed",
      "max_tokens", "max_completion_tokens", "max_output_tokens", "reasoning_effort", "reasoning",
      "response_format", "text")
 )  # fmt: skip
-"""Fields of a request that are not for `extra_body`: they are set here, or answers are not read."""
+"""Fields of a request that are not for `extra_body`, since they are set here."""
+
+_UNREAD_FIELDS = frozenset(("n", "stream", "logprobs", "top_logprobs"))
+"""Those that ask for what would not be read."""
 
 
 class OpenAIModel:
@@ -98,6 +101,7 @@ class OpenAIModel:
         extra_body: Mapping[str, Any] | None = None,
     ) -> None:
         most, longest = room(model, reasoning_effort)
+        self._default_limit = most if max_tokens is None else None
         max_tokens = most if max_tokens is None else max_tokens
         timeout = longest if timeout is None else timeout
         specs.check(
@@ -113,6 +117,12 @@ class OpenAIModel:
             ("extra_body", extra_body, extra_body is None or isinstance(extra_body, Mapping),
              "fields, each given as extra_body.KEY=VALUE"),
         )  # fmt: skip
+        unread = _UNREAD_FIELDS.intersection(extra_body or ())
+        if unread:
+            raise RecommenderError(
+                f"openai: extra_body.{min(unread)} asks for what is not read: one call has one answer, "
+                f"which is read whole and as text; leave it out"
+            )
         own = _OWN_FIELDS.intersection(extra_body or ())
         if own:
             raise RecommenderError(
@@ -309,6 +319,7 @@ class OpenAIModel:
         import openai
 
         dialect, no_chat = self._dialect, None
+        before: Dialect | None = None
         while True:
             path = "/responses" if dialect.responses else "/chat/completions"
             sent = self._arguments(prompt, dialect)
@@ -321,16 +332,24 @@ class OpenAIModel:
                 openai.NotFoundError,
             ) as error:
                 missing = isinstance(error, openai.NotFoundError)
-                simpler = dialect.without_rejected(
-                    str(error.body), sent, schema=prompt.schema is not None, missing=missing
+                without_rejected = partial(
+                    Dialect.without_rejected,
+                    complaint=str(error.body),
+                    schema=prompt.schema is not None,
+                    missing=missing,
                 )
+                simpler = without_rejected(dialect, sent=sent)
                 if simpler is None or (simpler.responses and self.api == "chat"):
                     if missing and no_chat is not None:
                         raise no_chat from None  # it has neither API
+                    if before is not None:
+                        again = without_rejected(before, sent=self._arguments(prompt, before))
+                        if again != dialect:
+                            self._learn(dialect)  # another complaint: the first one is settled
                     raise
                 if simpler.responses and not dialect.responses:
                     no_chat = error
-                dialect = simpler
+                before, dialect = dialect, simpler
             else:
                 answer = chat_api.read(body)
                 self._learn(dialect)
@@ -369,4 +388,5 @@ class OpenAIModel:
 
     def _reason(self, error: Exception) -> str:
         """Why a call failed, in one line without secrets."""
-        return shortened(one_line(chat_api.describe(error, self._endpoint)), chat_api.REASON_LENGTH)
+        reason = chat_api.describe(error, self._endpoint, self._default_limit)
+        return shortened(one_line(reason), chat_api.REASON_LENGTH)

@@ -47,7 +47,8 @@ class Piece:
 
 
 _STOP = re.compile(
-    r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eot|end|return|user|assistant)\|>|</s>|"
+    r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eot|end|return|user|assistant"
+    r"|START_RESPONSE|END_RESPONSE|begin_of_solution|end_of_solution)\|>|</s>|"
     r"<end_of_turn>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
 )
 _BREAK = re.compile(

@@ -2,14 +2,21 @@
 
 import re
 
+_NAME = r"[\w:.-]{0,20}?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
+"""The name of a tag, also with something before it: `think`, `seed:think`, `START_THINKING`."""
+
 _TAG = re.compile(
-    r"(?P<end></(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad)>"
-    r"|<\|channel\|>\s?final\s?<\|message\|>)"
-    r"|<(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad)>"
-    r"|<\|channel\|>\s?analysis\s?<\|message\|>",
+    rf"(?P<end>[<◁]\|?(?:/|end_){_NAME}\|?[>▷]|\[/think(?:ing)?\]"
+    r"|<\|channel\|>\s?final\s?<\|message\|>|(?-i:assistantfinal))"
+    rf"|[<◁]\|?{_NAME}\|?[>▷]|\[think(?:ing)?\]"
+    r"|<\|channel\|>\s?analysis\s?<\|message\|>|(?-i:\Aanalysis(?=[A-Z]))",
     re.IGNORECASE,
 )
-"""Where thinking begins or ends, in the tags of open models and in OpenAI's Harmony format."""
+"""Where thinking begins or ends, in the tags of open models and in OpenAI's Harmony format.
+
+Some servers leave out Harmony's special tokens, which leaves `analysis...assistantfinal...`. A word in
+square brackets may be a title (`[Reflection]`), so these count for `think` and `thinking` alone.
+"""
 
 
 def without_thinking(text: str) -> str:

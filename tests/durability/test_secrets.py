@@ -104,7 +104,7 @@ def replies(key: str, echo: str, good: dict[str, Any]) -> Iterator[Reply]:
     yield Reply({"error": {"message": f"Incorrect API key provided: {echo}"}}, 401)
     yield Reply({"error": {echo: echo, "code": echo}}, 400)
     yield Reply(f"<h1>{echo}</h1>".encode(), 403)
-    yield Reply(f'{{"detail": "{escaped}"}}'.encode(), 404)
+    yield Reply(f'{{"detail": "no model {escaped}"}}'.encode(), 404)
     yield Reply(b"", 307, {"location": f"http://u:{key}@127.0.0.1:1/v1?key={key}", "x-key": key})
     yield Reply(f"no JSON {echo}".encode())
     yield Reply({"error": echo, echo: [echo]})

@@ -51,6 +51,7 @@ class Context:
             until it remains after the correction over so many.
         items: The catalogue by item id.
         ask_everybody: Whether all users are asked at once, as a comparison with another run needs.
+        made_up: Whether answers are made up for a plan, so that all is asked that could be.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
         users: Number of users with training interactions; 0 if unknown.
         report: Receives every verdict; returns it, linked to its test.

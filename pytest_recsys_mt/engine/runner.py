@@ -294,7 +294,7 @@ class Runner:
 
         Args:
             requests: The requests.
-            answers: The answers to their replicates, each behind its position and the key of its call.
+            answers: The answers to their replicates, each behind its position and its call.
         """
         keys: dict[int, tuple[str, ...]] = dict.fromkeys(requests, ())
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}

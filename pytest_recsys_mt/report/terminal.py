@@ -125,7 +125,8 @@ def _spent(calls: Calls) -> str:
     if calls["again"]:
         text += f"; {calls['again']} asked again"
     if calls["cut_off"]:
-        text += f"; {calls['cut_off']} answers cut off at the maximum tokens or by a filter"
+        answers = "answer" if calls["cut_off"] == 1 else "answers"
+        text += f"; {calls['cut_off']} {answers} cut off at the maximum tokens or by a filter"
     if calls["failed_at_first"]:
         text += f"; {calls['failed_at_first']} failed at first and were sent again"
     return text

@@ -88,8 +88,8 @@ def test_the_commands_for_a_language_model_run(
     plan, ask, replay = MODEL
     extra = ["-p", "no:cacheprovider", "--recsys-json=record.json"]
     planned = reader.runpytest_subprocess(*extra, *plan)
-    planned.stdout.fnmatch_lines(["calls * 24 to make"])
-    reader.runpytest_subprocess(*extra, *ask).assert_outcomes(failed=2, deselected=219)
+    planned.stdout.fnmatch_lines(["24 calls planned, 0 cached, 24 to make; *"])
+    reader.runpytest_subprocess(*extra, *ask).assert_outcomes(failed=2, deselected=220)
     first = record_of(reader.path / "record.json")
     assert (first["calls"]["made"], first["results"][0]["status"]) == (24, "inconclusive")
     program = Path(sys.executable).with_name("recsys-mt")
@@ -100,7 +100,7 @@ def test_the_commands_for_a_language_model_run(
     # Another machine, as far as the cache goes; nothing there may be asked.
     monkeypatch.setenv("XDG_CACHE_HOME", str(reader.path / "elsewhere"))
     assert reader.run(program, *take).ret == 0
-    reader.runpytest_subprocess(*extra, *replay).assert_outcomes(failed=2, deselected=219)
+    reader.runpytest_subprocess(*extra, *replay).assert_outcomes(failed=2, deselected=220)
     second = record_of(reader.path / "record.json")
     assert (second["calls"]["made"], second["calls"]["cached"]) == (0, 24)
     assert second["results"] == first["results"]

@@ -355,9 +355,9 @@ class TextSubject:
         return wind_down is not None and bool(wind_down())
 
     @property
-    def lanes(self) -> int:
-        """How many calls are sent at a time if each is sent by itself."""
-        return int(getattr(self._recommender.model, "lanes", 1))
+    def streams(self) -> bool:
+        """Whether each call is a request of its own, which further ones can join at any time."""
+        return method_of(self._recommender.model, "also") is not None
 
     def in_flight(self) -> Sequence[int]:
         """The positions of the calls that may have been paid for, although `ask` yielded no answer."""

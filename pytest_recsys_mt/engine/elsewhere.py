@@ -7,7 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,48 +30,10 @@ main(answers)
 
 
 def alone(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-    """Send each call by itself, in the order given; yields as `Subject.ask` does.
-
-    A model that takes a stream of calls gets a sixteenth of the calls at a time that it usually gets:
-    beside the wait for an endpoint, one at a time would make all other waiting small. What is sent right
-    before a call is always answered first.
-    """
-    lanes: int = getattr(subject, "lanes", 1)
-    also = getattr(subject, "also", None)
-    if lanes == 1 or also is None:
-        for position, call in enumerate(calls):
-            for arrived in subject.ask([call]):
-                yield [(position, answer) for _, answer in arrived]
-        return
-    waiting, sent = deque(_chains(calls)), list[int]()
-    after: dict[int, Sequence[int]] = {}
-
-    def following(chain: Sequence[int] = ()) -> list[Call]:
-        chain = chain or (waiting.popleft() if waiting else ())
-        for position in chain[:1]:
-            sent.append(position)
-            after[position] = chain[1:]
-        return [calls[position] for position in chain[:1]]
-
-    first = [call for _ in range(lanes) for call in following()]
-    for arrived in subject.ask(first):
-        for place, answer in arrived:
-            position = sent[place]
-            yield [(position, answer)]
-            if "lost" not in answer and (further := following(after[position])):
-                also(further)
-
-
-def _chains(calls: Sequence[Call]) -> Iterator[Sequence[int]]:
-    """The positions of calls, each call after those that are sent right before it."""
-    chain: list[int] = []
+    """Send each call by itself, in the order given; yields as `Subject.ask` does."""
     for position, call in enumerate(calls):
-        chain.append(position)
-        if "before" not in call.content:
-            yield chain
-            chain = []
-    if chain:
-        yield chain
+        for arrived in subject.ask([call]):
+            yield [(position, answer) for _, answer in arrived]
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,12 @@ from pytest_recsys_mt.verdict import Verdict
 NOWHERE = "no other process can make the recommender of a part of a run"
 """Why nothing is sent elsewhere unless a runner is told how."""
 
+ONE_BY_ONE = (
+    "each call is a request of its own already; to wait for every answer before the next call, give "
+    "--recsys-effort=thorough"
+)
+"""Why an endpoint that takes a stream of calls is not asked one by one: it would take most of the run."""
+
 UNCHANGED = "the transformation changes nothing that the recommender sees"
 
 
@@ -151,6 +157,8 @@ class Runner:
         if not self._executor.here:
             raise NotApplicable("with --recsys-executor=ray calls are sent to actors, not here")
         if how == "alone":
+            if getattr(self.subject, "streams", False) and self.settings.effort != "thorough":
+                raise NotApplicable(ONE_BY_ONE)
             return alone
         if isinstance(self._elsewhere, str):
             raise NotApplicable(self._elsewhere)

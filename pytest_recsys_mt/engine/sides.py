@@ -183,7 +183,11 @@ class Side:
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
         # A side asked alone now would differ from the side asked beside many others before.
-        beside = list(self._outcomes) if partner._asked != self._asked else positions
+        beside = (
+            list(dict.fromkeys((*self._outcomes, *positions)))
+            if partner._asked != self._asked
+            else positions
+        )
         ours, theirs = ask(
             self._of(beside, first + self._first), partner._of(positions, first + partner._first)
         )

@@ -152,3 +152,21 @@ def test_who_is_seen_not_to_be_deterministic_is_told_so_once(project: pytest.Pyt
         row["reason"] for row in rows.values() if "declares itself deterministic" in row["reason"]
     ]
     assert len(told) == 1
+
+
+def test_a_difference_is_asked_again_of_more_users_than_before(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_more="""
+        from pytest_recsys_mt.relations import ask_alone
+
+        def test_it(recsys):
+            source, alone = recsys.run(), recsys.run(ask_alone)
+            assert len(source.pair(alone, 4).source) == 4
+            assert len(source.pair_anew(alone, 8).source) == 8
+        """
+    )
+    result = project.runpytest_inprocess(
+        "test_more.py", "--recsys-model=models.py:Shop", "--recsys-users=10", "-p", "no:cacheprovider",
+        f"--recsys-cache={project.path / 'cache'}",
+    )  # fmt: skip
+    result.assert_outcomes(passed=1)

@@ -3,6 +3,7 @@
 import random
 import re
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -114,3 +115,46 @@ def test_a_test_goes_on_while_another_waits_for_its_slowest_answer(
     assert max(row["looks"] for row in record["results"]) > 1
     assert record["calls"]["made"] + record["calls"]["again"] == len(faulty.asked)
     assert done.ret in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+
+
+ALONE = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import ask_alone
+
+@metamorphic(ask_alone)
+def test_it(source, followup):
+    assert same_ranking(source, followup, margin=0.5)
+"""
+
+
+@pytest.mark.parametrize("effort", ["standard", "thorough"])
+def test_an_endpoint_is_asked_one_by_one_only_where_that_is_wanted(
+    faulty: FaultServer, pytester: pytest.Pytester, effort: str
+) -> None:
+    flying, most, lock = 0, list[int](), threading.Lock()
+
+    def answer(payload: dict[str, Any]) -> Reply:
+        nonlocal flying
+        with lock:
+            flying += 1
+            most.append(flying)
+        time.sleep(0.02)  # others would come meanwhile
+        shown = re.findall(r"^\d+\. .*$", payload["messages"][-1]["content"], re.MULTILINE)
+        with lock:
+            flying -= 1
+        return Reply(completion("\n".join(shown[:10])))
+
+    faulty.answer = answer
+    pytester.makepyfile(ALONE)
+    pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "--recsys-model=openai:tiny?concurrency=8", "--recsys-users=10",
+        f"--recsys-effort={effort}", "--recsys-json=record.json",
+    )  # fmt: skip
+    (row,) = record_of(pytester.path / "record.json")["results"]
+    if effort == "standard":
+        assert row["status"] == "not-applicable"
+        assert "--recsys-effort=thorough" in row["reason"]
+    else:
+        assert row["users"] == 10
+        assert most[-20:] == [1] * 20

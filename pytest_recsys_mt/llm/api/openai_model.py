@@ -220,11 +220,6 @@ class OpenAIModel:
         self._flight.add(prompts)
         return True
 
-    @property
-    def lanes(self) -> int:
-        """Calls at a time that count as calls by themselves: few beside those usually in flight."""
-        return max(1, self._pace.ceiling // 16)
-
     def wind_down(self) -> bool:
         """Start no further call; `complete_each` continues until those in flight are answered."""
         if self._flight is not None:

@@ -14,7 +14,7 @@ from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.progress import Progress
-from pytest_recsys_mt.calls.subject import Subject, subject
+from pytest_recsys_mt.calls.subject import Subject, Wavers, subject
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import PROMPT, Design
@@ -313,7 +313,7 @@ class Roster:
     @contextlib.contextmanager
     def unchanged(self) -> Iterator[None]:
         """What is found about recommenders inside is forgotten: their tests will find it again."""
-        found = {key: known.wavered for key, known in self._subjects.items()}
+        found: dict[object, Wavers] = {key: known.wavered for key, known in self._subjects.items()}
         try:
             yield
         finally:

@@ -292,13 +292,17 @@ def pytest_runtest_makereport(
     if (report.when != "call" and report.passed) or report.when == "teardown":
         return report
     if RUNNING_TEST in item.stash or asks(item):
+        from pytest_recsys_mt.engine.skips import SkippedByVerdict
         from pytest_recsys_mt.plugin.reproduce import command
         from pytest_recsys_mt.report.sections import attach
+        from pytest_recsys_mt.report.skipped import at_its_test
 
         report.duration -= running_test_of(item).ahead
         settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
         again = partial(command, item, settings)
         attach(report, item, running_test_of(item), settings, run, again)
+        if call.excinfo is not None and isinstance(call.excinfo.value, SkippedByVerdict):
+            at_its_test(report, item, call.excinfo.value)
     return report
 
 
@@ -343,7 +347,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print one table per suite with one line per relation, or the errors in the tests."""
+    """Print what was found, or the errors in the tests."""
     for problem in config.stash[PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)

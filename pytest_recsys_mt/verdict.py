@@ -129,7 +129,7 @@ class Verdict:
     def summary(self) -> str:
         """The verdict as one sentence."""
         beside = f" against {self.against}" if self.against else ""
-        subject = f"{self.relation or self.oracle or 'the promise'}{beside}"
+        subject = f"{self.relation or self.metric or self.oracle or 'the promise'}{beside}"
         facts = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
         return sentence(subject, self.status, facts)
 

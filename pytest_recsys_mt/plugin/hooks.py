@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict, show_at_test
 from pytest_recsys_mt.errors import OwnCodeError
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin.collection import (
@@ -284,25 +285,25 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Attach the rows and the calls to the test report, which travels to the controller."""
     report = yield
-    if call.excinfo is not None and isinstance(call.excinfo.value, OwnCodeError):
+    raised = None if call.excinfo is None else call.excinfo.value
+    if call.excinfo is not None and isinstance(raised, OwnCodeError):
         # Drop the plugin's own lines; those of the user's code are reported below, once a run.
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
+    if isinstance(raised, SkippedByVerdict):
+        show_at_test(report, item, raised)
     if RUNNING_TEST in item.stash or asks(item):
         redact_report(report)
     if (report.when != "call" and report.passed) or report.when == "teardown":
         return report
     if RUNNING_TEST in item.stash or asks(item):
-        from pytest_recsys_mt.engine.skips import SkippedByVerdict
         from pytest_recsys_mt.plugin.reproduce import command
         from pytest_recsys_mt.report.sections import attach
-        from pytest_recsys_mt.report.skipped import at_its_test
 
         report.duration -= running_test_of(item).ahead
         settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
         again = partial(command, item, settings)
         attach(report, item, running_test_of(item), settings, run, again)
-        if call.excinfo is not None and isinstance(call.excinfo.value, SkippedByVerdict):
-            at_its_test(report, item, call.excinfo.value)
+        report.recsys_mt["does_not_apply"] = isinstance(raised, DoesNotApply)
     return report
 
 

@@ -41,9 +41,7 @@ def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
         for row in own:
             cause = _cause(row)
             if measured(row).value is not None or without[cause] < MANY:
-                found.append(
-                    Unsettled(row, (test_of_row(row), row["oracle"]), one_line(_told(row)))
-                )
+                found.append(Unsettled(row, (test_of_row(row), row["oracle"]), told_of(row)))
             elif without[cause]:
                 alike = [each for each in own if _cause(each) == cause]
                 names = ", ".join(dict.fromkeys(distinct_names(alike)))
@@ -58,9 +56,12 @@ def _cause(row: Row) -> tuple[str, str, str, bool]:
     return (row["suite"], row["model"], row["reason"], measured(row).value is None)
 
 
-def _told(row: Row) -> str:
+def told_of(row: Row) -> str:
+    """The sentence of a row in one line, and which attempt of its test that was."""
     attempts = row["attempts"]
-    return f"{sentence(row)}{f' The last of {attempts} attempts.' if attempts > 1 else ''}"
+    return one_line(
+        f"{sentence(row)}{f' The last of {attempts} attempts.' if attempts > 1 else ''}"
+    )
 
 
 def inapplicable(rows: Iterable[Row]) -> list[str]:

@@ -131,7 +131,7 @@ def everything() -> dict[str, Any]:
         row(6, status="error", interval=None, estimate=None, p_value=None, examples=[],
             reason="429 rate limit (20): 33.3% of the users failed, the limit is 5.0%"),
         row(7, status="not-applicable", outcome="skipped", interval=None, estimate=None,
-            p_value=None, examples=[], users=0, reason="needs text, and m reads no text"),
+            p_value=None, examples=[], users=0, reason="needs a text model, and m reads no text"),
         holds(8, relation="", oracle="only_candidates", status="violated", floor=None,
               measures="share of users with an item that was not offered",
               agreement=None, estimate=0.24, interval=[0.08, 0.48], promise="Only what was offered.",

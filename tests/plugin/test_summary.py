@@ -69,13 +69,11 @@ def test_what_does_not_hold_comes_first_and_what_holds_is_counted(run: Run) -> N
     places = [
         text.index(said)
         for said in (
-            "VIOLATED own, ranking, same_ranking:rbo scale_ratings(2) is violated: the loss of agreement "
-            "beyond noise is ",
+            "VIOLATED own, ranking, same_ranking:rbo scale_ratings(2) is violated: the loss of ",
             "inconclusive own, few_hits, at_least:hit@10 few_hits is inconclusive: the mean hit@10 is ",
             "known own, known, same_ranking:rbo shift_ratings(1) is violated, as its test expects: the ",
             "own 3 hold, 1 known, 1 violated, 1 inconclusive, 7 not applicable",
-            "7 not applicable: needs a text model, and toys:ScaleSensitive reads no text (6 of own, all of "
-            "texts)",
+            "7 not applicable: needs a text model, and toys:ScaleSensitive reads no text (6 of own, all",
             "1 not applicable: the shop is closed (1 of own)",
             "calls: ",
             "gate: failed; 1 violated (scale_ratings(2));",
@@ -94,15 +92,13 @@ def test_a_table_of_all_verdicts_on_request(run: Run) -> None:
     assert [row[-3:] for row in rows if row[:2] == ["scale_ratings(2)", "VIOLATED"]] == [
         ["<=", "0.2", "20"]
     ]
-    named = [line for line in lines if line.startswith("reorder_history, ")]
-    assert len({line.split("  ")[0] for line in named}) == 3, (
-        "no row twice without what tells it apart"
-    )
-    chosen = ours(run(MODEL, "--recsys-columns=name,oracle,p"))
-    assert ["name", "oracle", "p"] in [line.split() for line in chosen]
-    assert [line.split()[1] for line in chosen if line.startswith("scale_ratings(2) ")] == [
-        "same_ranking:rbo"
-    ]
+    chosen = ours(run(MODEL, "--recsys-columns=name,p"))
+    assert ["name", "p"] in [line.split() for line in chosen]
+    assert [line.rpartition(" ")[0].strip() for line in chosen if line.startswith("reorder")] == [
+        "reorder_history, ranking same_ranking:rbo",
+        "reorder_history, two_verdicts same_ranking:rbo",
+        "reorder_history, two_verdicts same_ranking:overlap",
+    ], "no row twice without what tells it apart"
 
 
 @pytest.mark.usefixtures("files")
@@ -125,8 +121,7 @@ def test_what_does_not_apply_is_no_line_of_pytests_skipped_tests(run: Run) -> No
     assert len(listed) == 2, "a user's own skip stays, and one that an inconclusive verdict caused"
     users, unclear = sorted(listed, key=lambda line: "inconclusive" in line)
     assert re.fullmatch(r"SKIPPED \[1\] own/test_toys\.py:\d+: the shop is closed", users)
-    assert re.match(r"SKIPPED \[1\] own/test_toys\.py:2\d: few_hits|SKIPPED \[1\] own/test_toys\.py:\d+: hit@10 is "
-                    r"inconclusive: ", unclear)  # fmt: skip
+    assert re.match(r"SKIPPED \[1\] own/test_toys\.py:2\d: hit@10 is inconclusive: ", unclear)
 
 
 @pytest.mark.usefixtures("files")
@@ -159,7 +154,7 @@ def test_many_without_a_verdict_for_one_reason_share_a_sentence(
     )
     text = " ".join(" ".join(ours(run("--recsys-model=toys:OftenFailing"))).split())
     assert "3 promises got no verdict: " in text
-    assert text.count("429 rate limit") <= 3
+    assert text.partition("gate: ")[0].count("429 rate limit") == 1
 
 
 @pytest.mark.slow

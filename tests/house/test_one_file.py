@@ -324,7 +324,6 @@ def passed(copy: Path, selected: str, *places: str) -> int:
 
 def page_of(copy: Path, kind: str) -> str:
     """The page of the documentation on a kind."""
-    need("mkdocs")
     code = f"from scripts.docs_pages import {kind}_page; print(*{kind}_page(), sep=chr(10))"
     return run(copy, "-c", code)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import yaml
 
 from pytest_recsys_mt import oracles, relations
 

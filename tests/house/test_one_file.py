@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.extras import need
-
 ROOT = Path(__file__).resolve().parents[2]
 RELATION = '''"""Ratings rounded to whole steps."""
 

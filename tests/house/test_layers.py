@@ -51,7 +51,7 @@ ROOMS: dict[str, set[str]] = {
         "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
     },
     "report": {
-        "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
+        "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
         "verdict",
     },
     "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},

@@ -10,7 +10,7 @@ import time
 from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -64,10 +64,6 @@ from pytest_recsys_mt.plugin.state import (
     running_test_of,
 )
 from pytest_recsys_mt.redaction import redact_report
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.engine.ledger import RunningTest
-    from pytest_recsys_mt.engine.recsys import Recsys
 
 __all__ = [
     "recommender",
@@ -269,13 +265,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         running.sides = (source, followup)
     if settings.plan:
         return (yield)
-    limit = settings.shrink
     try:
         with running.held_to_verdicts():
             return (yield)
     finally:
-        if limit and not getattr(pyfuncitem.obj, "is_hypothesis_test", False):
-            running.shrink(lambda recsys: _run_again(pyfuncitem, running, recsys), limit)
+        if running.to_shrink:
+            from pytest_recsys_mt.plugin.shrinking import shrink
+
+            shrink(pyfuncitem, running, settings, run_of(pyfuncitem.config))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -356,13 +353,3 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
         for line in left_out_of(config.stash[SETTINGS].effort, config.stash[LEFT_OUT]):
             terminalreporter.write_line(line)
-
-
-def _run_again(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
-    """Run the body of a test again, on another runner."""
-    import inspect
-
-    given = {**item.funcargs, "recsys": recsys}
-    if running.transformation is not None:
-        given |= {"source": recsys.run(), "followup": recsys.run(running.transformation)}
-    item.obj(**{name: given[name] for name in inspect.signature(item.obj).parameters})

@@ -51,7 +51,11 @@ class Change(NamedTuple):
 
 
 def changes(
-    source: Mapping[str, Any], followup: Mapping[str, Any], *, most: int | None = None
+    source: Mapping[str, Any],
+    followup: Mapping[str, Any],
+    *,
+    most: int | None = None,
+    around: int | None = AROUND,
 ) -> list[Change]:
     """The parts of a request that differ, in the order of `report.asked`.
 
@@ -61,12 +65,13 @@ def changes(
         source: The request.
         followup: The transformed request.
         most: The number of changes to show of each part, at least 1; None for all.
+        around: How many lines that both sides have to show before and after a change; None for all.
 
     Returns:
         One `Change` a part; empty if all parts are the same (then say `SAME`).
     """
     return [
-        Change(part, tuple(_folded(hunks, most)))
+        Change(part, tuple(_folded(hunks, most, around)))
         for part, hunks in _parts(source, followup)
         if any(map(_changes, hunks))
     ]
@@ -288,7 +293,7 @@ def _visible(old: str, new: str) -> tuple[str, str]:
     return "".join(lines[0]), "".join(lines[1])
 
 
-def _folded(hunks: Sequence[Hunk], most: int | None) -> Iterator[Line]:
+def _folded(hunks: Sequence[Hunk], most: int | None, around: int | None) -> Iterator[Line]:
     """The lines of a diff without what is far from a change, and without changes beyond `most`."""
     changed = [at for at, hunk in enumerate(hunks) if _changes(hunk)]
     if most is not None and len(changed) > most + 1:  # no line is saved on one
@@ -296,7 +301,8 @@ def _folded(hunks: Sequence[Hunk], most: int | None) -> Iterator[Line]:
         further = len(changed) - most
     else:
         end, further = len(hunks), 0
-    shown = {near for at in changed if at < end for near in range(at - AROUND, at + AROUND + 1)} | {
+    reach = len(hunks) if around is None else around
+    shown = {near for at in changed if at < end for near in range(at - reach, at + reach + 1)} | {
         at for at, hunk in enumerate(hunks) if hunk[0][0] == "…"
     }
     left: list[Hunk] = []

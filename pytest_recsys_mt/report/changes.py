@@ -279,6 +279,9 @@ def _line_diff(old: str, new: str) -> list[Hunk]:
     return hunks
 
 
+DIFFERING = "·"
+"""A blank, in two lines that differ in blanks alone, if the other line lacks it there."""
+
 _SHOWN = {"\t": "→", "\u00a0": "⍽"}
 
 
@@ -289,7 +292,7 @@ def _visible(old: str, new: str) -> tuple[str, str]:
     for one, other in zip(*gaps, strict=True):
         differ = one != other
         for line, part in zip(lines, (one, other), strict=True):
-            line.append("".join(_SHOWN.get(blank, "·") for blank in part) if differ else part)
+            line.append("".join(_SHOWN.get(blank, DIFFERING) for blank in part) if differ else part)
     return "".join(lines[0]), "".join(lines[1])
 
 

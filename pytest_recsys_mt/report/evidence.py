@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any
 
 from pytest_recsys_mt.gate.document import Example, Row
-from pytest_recsys_mt.report.changes import SAME, Line, changes, the_catalogue
+from pytest_recsys_mt.report.changes import DIFFERING, SAME, Line, changes, the_catalogue
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.sanitize import one_line
 
@@ -99,8 +99,10 @@ def _part(name: str, lines: Sequence[Line]) -> Iterator[str]:
     rows = []
     for mark, text in lines[:MOST_OF_A_PART]:
         rows += _rows(mark, text)
-    if further := len(lines) - MOST_OF_A_PART:
-        rows += [f"… {further} more lines"] if further > 0 else []
+    if (further := len(lines) - MOST_OF_A_PART) > 0:
+        rows += [f"… {_more(further)}"]
+    if any(DIFFERING in text for mark, text in lines if mark in "-+"):
+        rows += [f"  ({DIFFERING} is a blank that differs)"]
     for label, text in zip_longest([name], rows, fillvalue=""):
         yield f"  {label:<{LABEL}}{text}".rstrip()
 
@@ -112,7 +114,8 @@ def _rows(mark: str, text: str) -> list[str]:
     if len(lines) > MOST_ROWS:
         further = sum(map(len, lines[MOST_ROWS:]))
         lines[MOST_ROWS:] = [f"… {further:,} more characters"]
-    return [f"{mark if at == 0 else ' '} {line.rstrip()}" for at, line in enumerate(lines)]
+    first, *others = lines
+    return [f"{mark} {first}".rstrip(), *(f"  {line.strip()}" for line in others)]
 
 
 def _smallest(shrunk: Mapping[str, Any], alone: bool) -> Iterator[str]:
@@ -191,5 +194,9 @@ def _wrote(*sides: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"  the model wrote ({name}):"
         for line in lines[:MOST_ROWS]:
             yield f"    {shorten(line, WIDTH - 4)}"
-        if further := len(lines) - MOST_ROWS:
-            yield from [f"    … {further} more lines"] if further > 0 else []
+        if (further := len(lines) - MOST_ROWS) > 0:
+            yield f"    … {_more(further)}"
+
+
+def _more(lines: int) -> str:
+    return f"{lines} more {'line' if lines == 1 else 'lines'}"

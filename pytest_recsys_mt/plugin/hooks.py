@@ -290,12 +290,16 @@ def pytest_runtest_makereport(
         return report
     if RUNNING_TEST in item.stash or asks(item):
         from pytest_recsys_mt.plugin.reproduce import command
+        from pytest_recsys_mt.plugin.shrinking import explain
         from pytest_recsys_mt.report.sections import attach
 
-        report.duration -= running_test_of(item).ahead
         settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
+        running = running_test_of(item)
+        report.duration -= running.ahead
         again = partial(command, item, settings)
-        attach(report, item, running_test_of(item), settings, run, again)
+        attach(
+            report, item, running, settings, run, again, partial(explain, running, settings, run)
+        )
     return report
 
 

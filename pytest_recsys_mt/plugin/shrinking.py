@@ -8,13 +8,19 @@ import time
 
 import pytest
 
+from pytest_recsys_mt.calls.failures import Failure
+from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.ledger import RunningTest
+from pytest_recsys_mt.engine.raising import smallest_raising
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.plugin.ahead import as_before
 from pytest_recsys_mt.plugin.items import is_drawn
 from pytest_recsys_mt.plugin.repeatable import ONCE, body_is_repeatable
+from pytest_recsys_mt.redaction import redact
+from pytest_recsys_mt.report.raising import how_to_ask
+from pytest_recsys_mt.sanitize import sanitize
 
 CALLS = 200
 """Calls for each violation, unless the user says how many."""
@@ -56,6 +62,24 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings, run:
     running.unsearched = took >= seconds or not all(each.minimal for each in found)
 
 
+def explain(running: RunningTest, settings: Settings, run: Run | None, failure: Failure) -> None:
+    """Say how to ask again what users' code raised at; outside of any handler of exceptions.
+
+    A recommender of this process is asked smaller requests, which costs nothing and is not counted.
+    """
+    whole = failure.request
+    if failure.smallest or whole is None or running.recsys is None or run is None:
+        return
+    runner, smallest = running.recsys.runner, None
+    if runner.subject.name != failure.model:
+        return
+    if settings.shrink != 0 and _is_at_hand(runner.subject, settings, run):
+        with as_before():
+            smallest = smallest_raising(runner.subject, failure, time.monotonic() + SECONDS)
+    source = next((c.request for c in runner.cases if c.request.user == whole.user), None)
+    failure.smallest = redact(sanitize("\n".join(how_to_ask(source, whole, smallest))))
+
+
 def _costs_nothing(
     item: pytest.Function, running: RunningTest, settings: Settings, run: Run
 ) -> bool:
@@ -63,8 +87,13 @@ def _costs_nothing(
     if running.recsys is None or item.get_closest_marker("xfail") is not None:
         return False
     subject = running.recsys.runner.subject
+    return _is_at_hand(subject, settings, run) and body_is_repeatable(item)
+
+
+def _is_at_hand(subject: Subject, settings: Settings, run: Run) -> bool:
+    """Whether further calls are sent within this process, and no limit of the run counts them."""
     in_this_process = subject.live and not subject.waits and run.executor.here
-    return in_this_process and settings.limits.calls is None and body_is_repeatable(item)
+    return in_this_process and settings.limits.calls is None
 
 
 def _run_again(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:

@@ -79,12 +79,12 @@ def _user(example: Example, alone: bool) -> Iterator[str]:
     asked = example.get("asked") or {}
     source, followup = asked.get("source"), asked.get("followup")
     if source is not None and followup is not None:
-        yield from _changed(source, followup)
+        yield from changed(source, followup)
     yield from _answers(example["source"], example["followup"], alone)
     yield from _wrote(source, followup)
 
 
-def _changed(source: Mapping[str, Any], followup: Mapping[str, Any]) -> Iterator[str]:
+def changed(source: Mapping[str, Any], followup: Mapping[str, Any]) -> Iterator[str]:
     """What differs between two requests; of those to a text model, what it read."""
     found = changes(source, followup, most=MOST_CHANGES)
     read = [change for change in found if change.part == "prompt"]

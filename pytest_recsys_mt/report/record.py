@@ -311,7 +311,8 @@ def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
 
 def written(document: Document) -> str:
     """A record as readable text; the values of users take one line per verdict, as do both requests
-    of an example."""
+    of an example.
+    """
     values: list[str] = []
 
     def in_one_line(value: object) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
@@ -36,12 +37,14 @@ def attach(
     settings: Settings,
     run: Run | None,
     reproduce: Callable[[bool, int], str],
+    explain: Callable[[Failure], None],
 ) -> None:
     """Attach the rows of a test and its calls to the report, and the evidence below a failure.
 
     The rows travel in the report's own attributes, which xdist sends to the controller unchanged,
     so they hold only plain data. `reproduce` returns the command that reproduces the verdicts; its
     arguments say whether all answers are on disk, and how many calls to spend on smallest examples.
+    `explain` adds to what users' code raised how to raise it again.
     """
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     model = running.model or parameters.get("recsys_model", "")  # "" before its fixture ran
@@ -92,7 +95,10 @@ def attach(
     if report.failed:
         if run is not None:
             text = "\n".join([report.longreprtext, *(row["reason"] for row in rows)])
-            report.recsys_mt["raised"] = run.raised(text, model)
+            failures = run.raised(text, model)
+            for failure in failures:
+                explain(failure)
+            report.recsys_mt["raised"] = [failure.told() for failure in failures]
         smaller = sanitize(reproduce(False, SHRINK)) if running.unsearched else ""
         for number, verdict in enumerate(running.verdicts):
             row = rows[number]

@@ -57,7 +57,7 @@ ROOMS: dict[str, set[str]] = {
     "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
-        "recommenders", "redaction", "report",
+        "recommenders", "redaction", "report", "sanitize",
     },
 }  # fmt: skip
 

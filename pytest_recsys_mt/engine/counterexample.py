@@ -59,9 +59,14 @@ class Counterexample:
 
 
 def may_shrink(verdict: Verdict) -> bool:
-    """Whether a smallest example can be looked for: whether users have an effect beside a margin."""
+    """Whether a smallest example can be looked for: whether users have an effect beside a margin.
+
+    Where the answer must change, a smaller request says nothing: among fewer candidates any answer
+    changes less.
+    """
     numbers = verdict.estimate is not None and verdict.margin is not None
-    return verdict.status == "violated" and numbers and bool(verdict.examples)
+    changes = verdict.allowed != "at least"
+    return verdict.status == "violated" and numbers and changes and bool(verdict.examples)
 
 
 def smallest(

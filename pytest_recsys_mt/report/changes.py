@@ -241,7 +241,7 @@ def _in_order(
 def _text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
     """A diff of two texts by lines, and within the lines that change a little."""
     hunks: list[Hunk] = []
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, old, new)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
             hunks += [_only(" ", line) for line in old[a:b]]
@@ -265,7 +265,7 @@ def _line_diff(old: str, new: str) -> list[Hunk]:
     if difflib.SequenceMatcher(None, old, new).quick_ratio() < ALIKE:
         return whole
     hunks: list[Hunk] = []
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, before, after)
     for group in matcher.get_grouped_opcodes(2 * WORDS):
         first, last = group[0], group[-1]
         spans = ((before, first[1], last[2]), (after, first[3], last[4]))

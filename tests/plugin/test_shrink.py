@@ -252,6 +252,24 @@ def test_what_the_body_prints_is_shown_once(shrink: Any) -> None:
     assert result.outlines.count("said in the body") == 1
 
 
+def test_a_promise_of_change_is_not_shrunk(shrink: Any) -> None:
+    """Of one candidate every recommender makes the same list."""
+    test = """
+    from pytest_recsys_mt import metamorphic
+    from pytest_recsys_mt.oracles import different_ranking
+    from pytest_recsys_mt.relations import drop_history
+
+    @metamorphic(drop_history(2))
+    def test_history(source, followup):
+        assert different_ranking(source, followup, margin=0.1)
+    """
+    rows, calls, result = shrink(test, "FirstCandidate", None)
+    assert rows[0]["status"] == "violated"
+    assert rows[0]["shrunk"] is None
+    assert calls["searched"] == 0
+    result.stdout.no_fnmatch_line("*--recsys-shrink=*")
+
+
 def test_requests_that_fail_show_nothing(shrink: Any) -> None:
     test = """
     from pytest_recsys_mt import metamorphic

@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.answer import LOST, Answer
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.causes import Causes
+from pytest_recsys_mt.calls.causes import SEARCH, Causes
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
@@ -345,7 +345,10 @@ class Executor:
     def _write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
         """Write the answers to disk; returns which could not be written, and why."""
         keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
-        self._kept.update(keep)
+        # A search for the smallest example asks much that fails; no verdict needs it.
+        self._kept.update(
+            kept for kept, (call, _) in zip(keep, answers, strict=True) if call.purpose != SEARCH
+        )
         left = list(compress(answers, keep))
         try:
             with self._cache.together():

@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.causes import Causes
 from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.failures import Told
+from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.calls.limits import Budget, account
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
@@ -207,7 +207,7 @@ class Run:
                 runners.setdefault(id(runner.subject), runner)
         return [found for found in map(asked_again, runners.values()) if found is not None]
 
-    def raised(self, text: str, model: str) -> list[Told]:
+    def raised(self, text: str, model: str) -> list[Failure]:
         """What users' code raised; see `Failures.named_in`."""
         asked = "executor" in self.__dict__
         return self.executor.failures.named_in(text, model) if asked else []

@@ -21,7 +21,13 @@ by the margin or more. ``inconclusive``: no other claim holds. ``ungated``: not 
 
 
 class Example(TypedDict):
-    """See `verdict.Example`."""
+    """See `verdict.Example`.
+
+    Attributes:
+        asked: Both requests with their whole answers, by ``source`` and ``followup``; see
+            `report.asked`. Only the worst users of a verdict that is violated, inconclusive or an
+            error have it.
+    """
 
     user: str
     source: list[str]
@@ -30,6 +36,7 @@ class Example(TypedDict):
     source_kinds: NotRequired[list[str] | None]
     followup_kinds: NotRequired[list[str] | None]
     keeps: NotRequired[bool | None]
+    asked: NotRequired[dict[str, Any]]
 
 
 class Row(TypedDict):
@@ -184,7 +191,8 @@ class CallCounts(TypedDict):
     """Distinct calls by their result, and the cost of all attempts of a run.
 
     ``again`` counts calls that repeated a question to check for changed answers. Their number
-    depends on the times of the questions, so `cached`, `made` and `failed` do not include them.
+    depends on the times of the questions, so `cached`, `made` and `failed` do not include them. Nor do
+    they include those that looked for smallest examples, which may end by the clock.
 
     Attributes:
         attempts: Attempts that may have cost something.
@@ -193,6 +201,7 @@ class CallCounts(TypedDict):
         usd_at_most: Their maximum cost.
         failed_usd_at_most: The maximum cost of the attempts that failed.
         unknown_cost: Calls with an attempt of unknown cost.
+        searched: Calls that looked for smallest examples.
         cut_off: Answers that something other than the model ended.
         cut_off_usd: The cost of these answers.
     """
@@ -211,6 +220,7 @@ class CallCounts(TypedDict):
     unknown_cost: int
     cut_off: int
     cut_off_usd: float | None
+    searched: int
     again: int
     reasoning_tokens: int
     cached_tokens: int

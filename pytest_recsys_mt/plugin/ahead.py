@@ -192,7 +192,7 @@ def _quietly(body: Callable[[], object]) -> None:
     Raises:
         Waiting: If answers are missing.
     """
-    with _as_before():
+    with as_before():
         try:
             body()
         except (Waiting, KeyboardInterrupt):
@@ -202,7 +202,7 @@ def _quietly(body: Callable[[], object]) -> None:
 
 
 @contextlib.contextmanager
-def _as_before() -> Iterator[None]:
+def as_before() -> Iterator[None]:
     """Nothing that a body does to this process stays."""
     drawn, numbers, level = random.getstate(), np.random.get_state(), logging.root.manager.disable
     logging.disable()

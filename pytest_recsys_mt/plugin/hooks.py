@@ -10,7 +10,7 @@ import time
 from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -65,10 +65,6 @@ from pytest_recsys_mt.plugin.state import (
     running_test_of,
 )
 from pytest_recsys_mt.redaction import redact_report
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.engine.ledger import RunningTest
-    from pytest_recsys_mt.engine.recsys import Recsys
 
 __all__ = [
     "recommender",
@@ -270,13 +266,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         running.sides = (source, followup)
     if settings.plan:
         return (yield)
-    limit = settings.shrink
     try:
         with running.held_to_verdicts():
             return (yield)
     finally:
-        if limit and not getattr(pyfuncitem.obj, "is_hypothesis_test", False):
-            running.shrink(lambda recsys: _run_again(pyfuncitem, running, recsys), limit)
+        if running.to_shrink:
+            from pytest_recsys_mt.plugin.shrinking import shrink
+
+            shrink(pyfuncitem, running, settings, run_of(pyfuncitem.config))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -297,12 +294,16 @@ def pytest_runtest_makereport(
         return report
     if RUNNING_TEST in item.stash or asks(item):
         from pytest_recsys_mt.plugin.reproduce import command
+        from pytest_recsys_mt.plugin.shrinking import explain
         from pytest_recsys_mt.report.sections import attach
 
-        report.duration -= running_test_of(item).ahead
         settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
+        running = running_test_of(item)
+        report.duration -= running.ahead
         again = partial(command, item, settings)
-        attach(report, item, running_test_of(item), settings, run, again)
+        attach(
+            report, item, running, settings, run, again, partial(explain, running, settings, run)
+        )
         report.recsys_mt["does_not_apply"] = isinstance(raised, DoesNotApply)
     return report
 
@@ -361,13 +362,3 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
         for line in left_out_of(config.stash[SETTINGS].effort, config.stash[LEFT_OUT]):
             terminalreporter.write_line(line)
-
-
-def _run_again(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
-    """Run the body of a test again, on another runner."""
-    import inspect
-
-    given = {**item.funcargs, "recsys": recsys}
-    if running.transformation is not None:
-        given |= {"source": recsys.run(), "followup": recsys.run(running.transformation)}
-    item.obj(**{name: given[name] for name in inspect.signature(item.obj).parameters})

@@ -52,13 +52,13 @@ ROOMS: dict[str, set[str]] = {
         "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
     },
     "report": {
-        "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
+        "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
         "verdict", "wording",
     },
     "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
-        "recommenders", "redaction", "report",
+        "recommenders", "redaction", "report", "sanitize",
     },
 }  # fmt: skip
 

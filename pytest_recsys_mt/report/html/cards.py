@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
+from pytest_recsys_mt.report.changes import the_catalogue
 from pytest_recsys_mt.report.html import lists, words
 from pytest_recsys_mt.report.html.words import State
-from pytest_recsys_mt.report.shrunk import the_catalogue
 
 
 @dataclass(frozen=True)

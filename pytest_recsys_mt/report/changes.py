@@ -1,0 +1,318 @@
+"""What differs between a request and its follow-up: a diff of each part, from the record's data.
+
+Reads the `asked` of an example, or the two sides of `shrunk`; see `report.asked`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+Mark = Literal[" ", "-", "+", "…"]
+"""Like the first column of a diff: both sides have the line, only the request, only the follow-up;
+"…" stands for lines that are left out, and its text says how many."""
+
+Line = tuple[Mark, str]
+
+Hunk = tuple[Line, ...]
+"""The lines of one change, never parted; or one line that both sides have."""
+
+Entry = tuple[Hashable, str]
+"""An entry of a list: what it is, and how it is written."""
+
+SAME = "the same request, asked again"
+"""What to say if nothing differs."""
+
+Numbered = tuple[Hashable, int]
+"""What an entry is, and how many of the same came before it."""
+
+AROUND = 1
+"""Unchanged lines shown before and after a change."""
+
+LONG = 68
+"""A line of text with more characters is shown only around its changes, if it changes a little."""
+
+ALIKE = 0.5
+"""Two lines are one line that changed if they share at least this proportion of their characters."""
+
+WORDS = 3
+"""Unchanged words shown before and after a change within a long line."""
+
+
+class Change(NamedTuple):
+    """The diff of one part of a request."""
+
+    part: str
+    lines: tuple[Line, ...]
+
+
+def changes(
+    source: Mapping[str, Any], followup: Mapping[str, Any], *, most: int | None = None
+) -> list[Change]:
+    """The parts of a request that differ, in the order of `report.asked`.
+
+    An item that only changed its place has one line, marked "+", which says from where it moved.
+
+    Args:
+        source: The request.
+        followup: The transformed request.
+        most: The number of changes to show of each part, at least 1; None for all.
+
+    Returns:
+        One `Change` a part; empty if all parts are the same (then say `SAME`).
+    """
+    return [
+        Change(part, tuple(_folded(hunks, most)))
+        for part, hunks in _parts(source, followup)
+        if any(map(_changes, hunks))
+    ]
+
+
+def _parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, list[Hunk]]]:
+    both = (one, other)
+
+    def plain(part: str, lines: Any) -> tuple[str, list[Hunk]]:
+        old, new = ([(text, text) for text in lines(side)] for side in both)
+        return part, _list_diff(old, new)
+
+    def text(part: str, lines: Any) -> tuple[str, list[Hunk]]:
+        return part, _text_diff(lines(one), lines(other))
+
+    yield plain("user", lambda side: _some(side.get("user")))
+    yield "history", _list_diff(*_histories(*both))
+    yield plain("scale", lambda side: _some(_scale(side.get("scale"))))
+    yield "candidates", _list_diff(*_offers(*both))
+    yield plain("seen", lambda side: side.get("seen") or [])
+    yield plain("k", lambda side: _some(side.get("k")))
+    yield text("instruction", lambda side: _lines(side.get("instruction")))
+    yield plain("edits", lambda side: side.get("edits") or [])
+    yield plain("attributes", lambda side: _facts(side.get("attributes")))
+    yield text("prompt", lambda side: _messages(side.get("prompt")))
+
+
+def _some(value: object) -> list[str]:
+    return [] if value in (None, "") else [str(value)]
+
+
+def _lines(text: object) -> list[str]:
+    return str(text).split("\n") if text else []
+
+
+def _scale(scale: Sequence[float] | None) -> str:
+    return f"{scale[0]:g} to {scale[1]:g}" if scale else ""
+
+
+def _facts(attributes: Mapping[str, Any] | None) -> list[str]:
+    return [f"{key}: {value}" for key, value in (attributes or {}).items()]
+
+
+def _messages(prompt: Sequence[Mapping[str, Any]] | None) -> list[str]:
+    """The lines of a chat; with several messages, each below its role."""
+    lines = []
+    for message in prompt or ():
+        lines += [f"[{message['role']}]"] if len(prompt or ()) > 1 else []
+        lines += [f"[image {image}]" for image in message.get("images") or ()]
+        lines += str(message["content"]).split("\n")
+    return lines
+
+
+def _histories(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[Entry], list[Entry]]:
+    """Both histories; times are shown if anything else of the history is the same."""
+    both = [side.get("history") or [] for side in (one, other)]
+    keys = [[rating["item"] for rating in side] for side in both]
+    texts = [[f"{_title(rating)}: {_number(rating['rating'])}" for rating in side] for side in both]
+    if keys[0] == keys[1] and texts[0] == texts[1]:
+        texts = [
+            [
+                f"{text}, at {rating.get('timestamp')}"
+                for text, rating in zip(lines, side, strict=True)
+            ]
+            for lines, side in zip(texts, both, strict=True)
+        ]
+    old, new = (list(zip(*side, strict=True)) for side in zip(keys, texts, strict=True))
+    return old, new
+
+
+def _number(value: object) -> str:
+    return f"{value:.10g}" if isinstance(value, int | float) else str(value)
+
+
+def _title(entry: Mapping[str, Any]) -> str:
+    told = entry.get("attributes")
+    beside = f" {{{', '.join(_facts(told))}}}" if told else ""
+    return f"{entry.get('title') or entry['item']}{beside}"
+
+
+def _offers(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[Entry], list[Entry]]:
+    """Both lists of candidates; only their lengths, if one side offers the whole catalogue."""
+    whole = one.get("candidates") is None or other.get("candidates") is None
+    return _offered(one, whole), _offered(other, whole)
+
+
+def _offered(side: Mapping[str, Any], whole: bool) -> list[Entry]:
+    offered = side.get("candidates")
+    if offered is None:
+        return [(None, the_catalogue(len(side.get("seen") or ())))]
+    if whole:
+        return [(None, f"{len(offered)} items")]
+    return [(item["item"], _title(item)) for item in offered]
+
+
+def the_catalogue(seen: int) -> str:
+    """What an open question lets a recommender choose from, except what its history shows."""
+    items = "item" if seen == 1 else "items"
+    return "the whole catalogue" + (f" but {seen} more {items} that the user has" if seen else "")
+
+
+def _list_diff(old: Sequence[Entry], new: Sequence[Entry]) -> list[Hunk]:
+    """A diff of two lists in which an entry that only changed its place stays one entry."""
+    before, after = _numbered(old), _numbered(new)
+    left, right = list(before.items()), list(after.items())
+    hunks: list[Hunk] = []
+    if len(old) > 1 and old != new and Counter(old) == Counter(new):
+        hunks.append(_only("…", f"the same {len(old)}, in another order"))
+    i = j = 0
+    for a, b in [*_in_order(before, after), (len(old), len(new))]:
+        for key, place in left[i:a]:
+            if key not in after:
+                hunks.append(_only("-", old[place][1]))
+        for key, place in right[j:b]:
+            if key not in before:
+                hunks.append(_only("+", new[place][1]))
+                continue
+            was = before[key]
+            told = f"{new[place][1]} (moved from {was + 1} to {place + 1})"
+            changed = () if old[was][1] == new[place][1] else _only("-", old[was][1])
+            hunks.append((*changed, ("+", told)))
+        if a < len(old) and b < len(new):
+            same = old[a][1] == new[b][1]
+            hunks.append(_only(" ", new[b][1]) if same else (("-", old[a][1]), ("+", new[b][1])))
+        i, j = a + 1, b + 1
+    return hunks
+
+
+def _only(mark: Mark, text: str) -> Hunk:
+    return ((mark, text),)
+
+
+def _numbered(entries: Sequence[Entry]) -> dict[Numbered, int]:
+    """The place of each entry, by what it is and how many of the same came before it."""
+    count = Counter[Hashable]()
+    places = {}
+    for place, (key, _) in enumerate(entries):
+        places[key, count[key]] = place
+        count[key] += 1
+    return places
+
+
+def _in_order(
+    before: Mapping[Numbered, int], after: Mapping[Numbered, int]
+) -> list[tuple[int, int]]:
+    """The most entries that stand in the same order on both sides: their places on each.
+
+    A longest increasing subsequence, as long lists take too long with a diff of any lines.
+    """
+    both = [(before[key], place) for key, place in after.items() if key in before]
+    ends: list[int] = []  # the smallest last place of an increasing subsequence of each length
+    last: list[int] = []  # its position in `both`
+    earlier: list[int | None] = []
+    for at, (place, _) in enumerate(both):
+        length = bisect_left(ends, place)
+        earlier.append(last[length - 1] if length else None)
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [at]
+    kept = []
+    here = last[-1] if last else None
+    while here is not None:
+        kept.append(both[here])
+        here = earlier[here]
+    return kept[::-1]
+
+
+def _text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
+    """A diff of two texts by lines, and within the lines that change a little."""
+    hunks: list[Hunk] = []
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
+            hunks += [_only(" ", line) for line in old[a:b]]
+        elif b - a == d - c:
+            for pair in zip(old[a:b], new[c:d], strict=True):
+                hunks += _line_diff(*pair)
+        else:
+            hunks += [_only("-", line) for line in old[a:b]]
+            hunks += [_only("+", line) for line in new[c:d]]
+    return hunks
+
+
+def _line_diff(old: str, new: str) -> list[Hunk]:
+    """One changed line: as a whole if it is short or changed much, else around each change."""
+    if "".join(old.split()) == "".join(new.split()):
+        old, new = _visible(old, new)
+    whole: list[Hunk] = [(("-", old), ("+", new))]
+    if max(len(old), len(new)) <= LONG:
+        return whole
+    before, after = (re.findall(r"\S+|\s+", line) for line in (old, new))
+    if difflib.SequenceMatcher(None, old, new).quick_ratio() < ALIKE:
+        return whole
+    hunks: list[Hunk] = []
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for group in matcher.get_grouped_opcodes(2 * WORDS):
+        first, last = group[0], group[-1]
+        spans = ((before, first[1], last[2]), (after, first[3], last[4]))
+        parts = [
+            ("… " if start else "")
+            + "".join(tokens[start:end]).strip()
+            + (" …" if end < len(tokens) else "")
+            for tokens, start, end in spans
+        ]
+        hunks.append((("-", parts[0]), ("+", parts[1])))
+    return hunks
+
+
+_SHOWN = {"\t": "→", "\u00a0": "⍽"}
+
+
+def _visible(old: str, new: str) -> tuple[str, str]:
+    """Two lines that differ in blanks alone, with the blanks that differ as visible characters."""
+    lines: tuple[list[str], list[str]] = ([], [])
+    gaps = [re.split(r"(\S)", line) for line in (old, new)]  # blanks, character, blanks, ...
+    for one, other in zip(*gaps, strict=True):
+        differ = one != other
+        for line, part in zip(lines, (one, other), strict=True):
+            line.append("".join(_SHOWN.get(blank, "·") for blank in part) if differ else part)
+    return "".join(lines[0]), "".join(lines[1])
+
+
+def _folded(hunks: Sequence[Hunk], most: int | None) -> Iterator[Line]:
+    """The lines of a diff without what is far from a change, and without changes beyond `most`."""
+    changed = [at for at, hunk in enumerate(hunks) if _changes(hunk)]
+    if most is not None and len(changed) > most + 1:  # no line is saved on one
+        end = changed[most - 1] + 1
+        further = len(changed) - most
+    else:
+        end, further = len(hunks), 0
+    shown = {near for at in changed if at < end for near in range(at - AROUND, at + AROUND + 1)} | {
+        at for at, hunk in enumerate(hunks) if hunk[0][0] == "…"
+    }
+    left: list[Hunk] = []
+    for at, hunk in enumerate([*hunks[:end], None]):
+        if hunk is not None and at not in shown:
+            left.append(hunk)
+            continue
+        if len(left) == 1:
+            yield from left[0]
+        elif left:
+            yield "…", f"{len(left)} more the same"
+        left = []
+        yield from hunk or ()
+    if further:
+        yield "…", f"{further} more changes"
+
+
+def _changes(hunk: Hunk) -> bool:
+    return hunk[0][0] in ("-", "+")

@@ -94,6 +94,7 @@ def accuracy_gap(
             relation=choices.label,
             estimate=difference.estimate,
             margin=margin,
+            measures="accuracy on popular items minus that on rare ones",
             users=len(choices.questions),
             errors=len(choices.failed),
             details={"figures": figures, **(details or {})},

@@ -58,6 +58,7 @@ def better_than_chance(
             metric=metric,
             value=choices.accuracy,
             threshold=limit,
+            measures="share of right answers",
             users=users,
             errors=len(choices.failed),
             details={"dimension": dimension, **(details or {})},

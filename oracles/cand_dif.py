@@ -78,7 +78,13 @@ def cand_dif_within(
         raise OracleError(
             f"{oracle}: no test can show that a number is exactly 0; margin must be above 0"
         )
-    claim = Claim(oracle, "within", float(margin), ask_everybody=True)
+    claim = Claim(
+        oracle,
+        "within",
+        float(margin),
+        ask_everybody=True,
+        measures=f"advantage of the first place in {named.name} (CandDif)",
+    )
     return judge_pair(source, followup, claim, partial(cand_dif_effects, metric=named))
 
 

@@ -80,6 +80,7 @@ def constant_answer(
         metric="most_chosen",
         value=count / len(places),
         threshold=limit,
+        measures="share of answers that choose one place",
         users=len(places),
         errors=len(choices.failed),
         reason=told,

@@ -41,6 +41,7 @@ def different_ranking(
         similarity,
         margin,
         promise="at least",
+        measures="difference between the answers beyond noise",
         effects=_effects,
     )
 

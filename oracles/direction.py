@@ -15,6 +15,7 @@ from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.wording import spoken
 
 __all__ = ["decreases", "increases"]
 
@@ -120,5 +121,11 @@ def judge_score(
     named = measure_named(score)
     oracle = f"{oracle}:{named.name}"
     least = not_negative(oracle, "margin", margin)
-    claim = Claim(oracle, promise, least, ask_everybody=isinstance(named, Aggregate))
+    claim = Claim(
+        oracle,
+        promise,
+        least,
+        ask_everybody=isinstance(named, Aggregate),
+        measures=f"{'rise' if sign > 0 else 'fall'} of {spoken(named.name)}",
+    )
     return judge_pair(source, followup, claim, partial(score_effects, score=named, sign=sign))

@@ -34,7 +34,7 @@ def no_repeats(answers: Answers, margin: float = 0.05) -> Verdict:
     Raises:
         OracleError: If an argument is invalid.
     """
-    return _judge("no_repeats", answers, margin, _repeats)
+    return _judge("no_repeats", answers, margin, _repeats, "an item named twice")
 
 
 def only_candidates(answers: Answers, margin: float = 0.05) -> Verdict:
@@ -54,7 +54,7 @@ def only_candidates(answers: Answers, margin: float = 0.05) -> Verdict:
     Raises:
         OracleError: If an argument is invalid.
     """
-    return _judge("only_candidates", answers, margin, _strays)
+    return _judge("only_candidates", answers, margin, _strays, "an item that was not offered")
 
 
 def complete_list(answers: Answers, margin: float = 0.05) -> Verdict:
@@ -71,7 +71,7 @@ def complete_list(answers: Answers, margin: float = 0.05) -> Verdict:
     Raises:
         OracleError: If an argument is invalid.
     """
-    return _judge("complete_list", answers, margin, _short, silence_counts=True)
+    return _judge("complete_list", answers, margin, _short, "too few items", silence_counts=True)
 
 
 def _repeats(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
@@ -91,13 +91,15 @@ def _judge(
     answers: Answers,
     margin: float,
     faulty: Callable[[Recommendation, Asked, Offer], bool],
+    fault: str,
     *,
     silence_counts: bool = False,
 ) -> Verdict:
     def measure(sample: Sample, context: Context) -> Effects:
         return _fault_rate(sample, context, faulty, silence_counts)
 
-    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
+    most = share(oracle, "margin", margin)
+    claim = Claim(oracle, "at most", most, measures=f"share of users with {fault}")
     return judge_sample(answers, claim, measure)
 
 

@@ -73,7 +73,15 @@ def low_churn(
         return _churn(source[:, :MOST], followup[:, :MOST], similarity, beyond)
 
     effects = partial(similarity_effects, measure=measure)
-    return judge_agreement("low_churn", source, followup, similarity, margin, effects=effects)
+    return judge_agreement(
+        "low_churn",
+        source,
+        followup,
+        similarity,
+        margin,
+        measures="share of users whose answer changed, beyond chance",
+        effects=effects,
+    )
 
 
 def _churn(

@@ -18,6 +18,7 @@ from pytest_recsys_mt.oracles.judging.judge import compare
 from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.oracles.statistics.betting import p_of_some
 from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.wording import spoken
 
 
 def monotone(
@@ -52,7 +53,8 @@ def monotone(
         raise OracleError(f"{oracle}: a series has at least two sides, got {len(sides)}")
     most = not_negative(oracle, "margin", margin)
     whole, ways = isinstance(named, Aggregate), len(sides) - 1
-    claim = Claim(oracle, "at most", most, whole, ways)
+    measures = f"largest fall of {spoken(named.name)} in one step"
+    claim = Claim(oracle, "at most", most, whole, ways, measures)
     context = one_side(oracle, "sides[0]", sides[0]).context
     measure = partial(score_effects, score=named, sign=-1)
     names = [one_side(oracle, "sides", side).label or "unchanged" for side in sides]

@@ -79,6 +79,7 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
         followup.label or source.label,
         against=source.label if followup.label else "",
         estimate=float(effect.mean()) if len(rows) else None,
+        measures="share of users whose answer differs",
         p_value={"violated": 0.0, "holds": 1.0}.get(status),
         users=len(rows),
         not_applicable=sum(pairs.not_applicable.values()),

@@ -53,7 +53,13 @@ def no_position_bias(
     oracle = f"no_position_bias:{named.name}"
     if groups < 2:
         raise OracleError(f"{oracle}: groups must be at least 2, got {groups!r}")
-    claim = Claim(oracle, "within", share(oracle, "margin", margin), ask_everybody=True)
+    claim = Claim(
+        oracle,
+        "within",
+        share(oracle, "margin", margin),
+        ask_everybody=True,
+        measures=f"largest difference of {named.name} between places",
+    )
     seen: list[_Found] = []
 
     def measure(sample: Sample, context: Context) -> Effects:

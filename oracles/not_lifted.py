@@ -32,7 +32,12 @@ def not_lifted(source: Answers, followup: Answers, margin: float = 0.05) -> Verd
     Raises:
         OracleError: If an argument is invalid.
     """
-    claim = Claim("not_lifted", "at most", share("not_lifted", "margin", margin))
+    claim = Claim(
+        "not_lifted",
+        "at most",
+        share("not_lifted", "margin", margin),
+        measures="rise of the item with the changed title",
+    )
     return judge_pair(source, followup, claim, _lifts)
 
 

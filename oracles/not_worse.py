@@ -34,7 +34,9 @@ def not_worse(
     """
     named = metric_named(metric)
     oracle = f"not_worse:{named.name}"
-    claim = Claim(oracle, "at most", share(oracle, "margin", margin))
+    claim = Claim(
+        oracle, "at most", share(oracle, "margin", margin), measures=f"loss of {named.name}"
+    )
     return judge_pair(
         full, short, claim, lambda pairs, context: metric_losses(pairs, context, named)
     )

@@ -60,7 +60,9 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
         OracleError: If an argument is invalid.
     """
     function = similarity_named(similarity)
-    claim = Claim(f"paper_t_test:{similarity}", "at most", 0.0)
+    claim = Claim(
+        f"paper_t_test:{similarity}", "at most", 0.0, measures="loss of the runs' mean agreement"
+    )
     two_sides(claim.oracle, source, followup)
     context = source.context
     pairs = source.pair(followup)

@@ -37,7 +37,12 @@ def same_answer(source: Answers, followup: Answers, margin: float = 0.05) -> Ver
         OracleError: If an argument is invalid, or a stochastic recommender was asked with
             other seeds.
     """
-    claim = Claim("same_answer", "at most", share("same_answer", "margin", margin))
+    claim = Claim(
+        "same_answer",
+        "at most",
+        share("same_answer", "margin", margin),
+        measures="share of answers that differ",
+    )
     two_sides("same_answer", source, followup)
     if not (followup.same_seed or source.same_seed or source.context.deterministic):
         raise OracleError(

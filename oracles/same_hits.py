@@ -41,7 +41,9 @@ def same_hits(
         raise OracleError(f"same_hits: k must be an integer of at least 1, or None, got {k!r}")
     metric = metric_named("hit" if k is None else f"hit@{k}")
     oracle = f"same_hits:{metric.name}"
-    claim = Claim(oracle, "within", share(oracle, "margin", margin))
+    claim = Claim(
+        oracle, "within", share(oracle, "margin", margin), measures="fall of the hit rate"
+    )
     return judge_pair(
         source, followup, claim, lambda pairs, context: _hit_effects(pairs, context, metric)
     )

@@ -10,6 +10,7 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.wording import spoken
 
 
 def same_score(
@@ -45,6 +46,12 @@ def same_score(
     return judge_pair(
         source,
         followup,
-        Claim(oracle, "within", margin, ask_everybody=isinstance(named, Aggregate)),
+        Claim(
+            oracle,
+            "within",
+            margin,
+            ask_everybody=isinstance(named, Aggregate),
+            measures=f"change of {spoken(named.name)}",
+        ),
         lambda pairs, context: score_effects(pairs, context, named, 1),
     )

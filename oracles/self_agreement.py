@@ -41,7 +41,12 @@ def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float =
     """
     metric = f"self_agreement:{similarity}"
     function = similarity_named(similarity)
-    claim = Claim(metric, "at least", share(metric, "threshold", threshold))
+    claim = Claim(
+        metric,
+        "at least",
+        share(metric, "threshold", threshold),
+        measures="agreement of answers to the same request",
+    )
     verdict = assess(answers, claim, lambda sample, context: _agreements(sample, context, function))
     return answers.context.report(
         dataclasses.replace(

@@ -74,4 +74,13 @@ def within_noise(
         return Moved(floor - agreement, floor, agreement)
 
     effects = partial(similarity_effects, measure=measure)
-    return judge_agreement("within_noise", source, followup, similarity, margin, effects=effects)
+    side = "source" if noise == "source" else "follow-up"
+    return judge_agreement(
+        "within_noise",
+        source,
+        followup,
+        similarity,
+        margin,
+        measures=f"loss of agreement beyond the noise of the {side}",
+        effects=effects,
+    )

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Literal, Protocol
 
+from pytest_recsys_mt.wording import sentence
+
 Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
 """``holds`` and ``violated`` are claims at the declared error rate. ``inconclusive`` is neither.
 ``error``: too many calls failed. ``not-applicable``: no user could be asked."""
@@ -83,6 +85,8 @@ class Verdict:
         per_user: The effect or score of every scored user, in the order in which they were drawn.
         reach: The smallest and the largest possible value of a user, including the observed ones.
         joint: Whether the mean is a number of all users together, such as an aggregate.
+        measures: What the number is, in words that can follow "the": ``loss of ndcg@10``. Begin with
+            ``share of`` for a share. Reports name the number so; without it, by its metric.
         approximate: Whether there is no proof that the bounds, and claims based on them, keep the
             declared error rate; `docs/statistics.md` measures how far they keep it.
     """
@@ -112,6 +116,7 @@ class Verdict:
     allowed: Allowed | None = None
     joint: bool = False
     approximate: bool = False
+    measures: str = ""
     ledger: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
@@ -122,17 +127,25 @@ class Verdict:
 
     @property
     def summary(self) -> str:
-        """One line with every number behind the verdict."""
+        """The verdict as one sentence."""
         beside = f" against {self.against}" if self.against else ""
-        parts = [f"{self.relation or 'unchanged'}{beside} {self.status.upper()}", self.oracle]
+        subject = f"{self.relation or self.metric or self.oracle or 'the promise'}{beside}"
+        facts = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return sentence(subject, self.status, facts)
+
+    @property
+    def numbers(self) -> str:
+        """One line with every number behind the verdict."""
+        parts = [self.oracle]
         if self.metric is not None and self.value is not None:
             limit = "" if self.threshold is None else f" against {self.threshold:g}"
             parts.append(f"{self.metric}={self.value:.4f}{limit}")
-        if self.estimate is not None and self.interval is not None and self.margin is not None:
+        if self.estimate is not None and self.margin is not None:
+            parts.append(f"D={self.estimate:.4f}, margin {self.margin:g}")
+        if self.interval is not None:
             low, high = self.interval
-            parts.append(f"D={self.estimate:.4f} [{low:.4f}, {high:.4f}], margin {self.margin:g}")
-        if self.approximate and self.interval is not None:
-            parts.append("approximate")
+            bounds = "approximate bounds" if self.approximate else "bounds"
+            parts.append(f"{bounds} [{low:.4f}, {high:.4f}]")
         if self.p_value is not None:
             parts.append(f"p={self.p_value:.2g}")
         if self.floor is not None:
@@ -142,7 +155,7 @@ class Verdict:
             parts.append(f"not applicable={self.not_applicable}")
         if self.errors:
             parts.append(f"errors={self.errors}")
-        return "; ".join(parts) + (f": {self.reason}" if self.reason else "")
+        return "; ".join(filter(None, parts))
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,15 @@ def judge_agreement(
     margin: float,
     *,
     promise: Promise = "at most",
+    measures: str = "loss of agreement beyond noise",
     among: Collection[str] = tuple(SIMILARITIES),
     effects: Callable[..., Effects] = similarity_effects,
 ) -> Verdict:
     """Judge the mean loss of agreement, for the oracle `name`.
 
-    `effects` is called like `similarity_effects`: with the pairs, the context and the `similarity`.
+    `measures` says in words what the mean is. `effects` is called like `similarity_effects`: with the pairs, the context and the `similarity`.
     """
     oracle = f"{name}:{similarity}"
     function = similarity_named(similarity, among)
-    claim = Claim(oracle, promise, share(oracle, "margin", margin))
+    claim = Claim(oracle, promise, share(oracle, "margin", margin), measures=measures)
     return judge_pair(source, followup, claim, partial(effects, similarity=function))

@@ -23,6 +23,7 @@ class Claim:
         ask_everybody: Whether all users are asked even if the verdict is clear earlier, because the mean
             itself is wanted: after an early stop it is too far from the margin.
         ways: In how many ways the whole promise can break; this claim is one of them.
+        measures: What the mean is, in words; see `verdict.Verdict`.
     """
 
     oracle: str
@@ -30,6 +31,7 @@ class Claim:
     margin: float
     ask_everybody: bool = False
     ways: int = 1
+    measures: str = ""
 
 
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:

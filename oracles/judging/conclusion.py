@@ -96,6 +96,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         relation,
         margin=claim.margin,
         allowed=claim.promise,
+        measures=claim.measures,
         joint=effects.joint,
         approximate=effects.approximate,
         users=users,

@@ -34,7 +34,13 @@ def judged(
         )
         reason = "; ".join(filter(None, (reason, bounds)))
     return Verdict(
-        status, oracle, interval=(low, high), p_value=p_value(mean, claim), reason=reason, **fields
+        status,
+        oracle,
+        interval=(low, high),
+        p_value=p_value(mean, claim),
+        reason=reason,
+        allowed=claim.promise,
+        **fields,
     )
 
 

@@ -49,7 +49,13 @@ def not_scored_lower(
     """
     arena.require("not_scored_lower", aspect)
     margin = not_negative("not_scored_lower", "margin", margin)
-    claim = Claim(f"not_scored_lower:{aspect}", "at least", -margin, ask_everybody=True)
+    claim = Claim(
+        f"not_scored_lower:{aspect}",
+        "at least",
+        -margin,
+        ask_everybody=True,
+        measures=f"lead over {arena.names[1]} in the judge's score",
+    )
     context = arena.context
     seen: list[tuple[_Scores, Pairs]] = []
 

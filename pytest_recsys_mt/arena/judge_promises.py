@@ -45,6 +45,7 @@ class JudgePromise:
     Attributes:
         says: The promise in words.
         fault: The behaviour of a judge that breaks it.
+        measures: The mean effect in words; see `verdict.Verdict`.
         kind: What is promised of the mean effect.
         comparisons: Makes them from the lists of one user; at least one.
         effect: Computes the effect of a user from the points of these comparisons.
@@ -53,6 +54,7 @@ class JudgePromise:
 
     says: str
     fault: str
+    measures: str
     kind: Promise
     comparisons: Callable[[Arena, Asked, Asked, Generator], Sequence[Comparison]]
     effect: Callable[[Points], float]
@@ -175,6 +177,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         "first_place": JudgePromise(
             "The list shown first wins as often as the one shown second.",
             "it prefers the list shown {}",
+            "preference for the list shown first",
             "within",
             _both_orders,
             _mean,
@@ -182,6 +185,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         "turned_round": JudgePromise(
             "Lists shown in the other order have the same winner, so that Q becomes 1/Q.",
             "its winner changes with the order",
+            "loss of agreement in the other order, beyond noise",
             "at most",
             _asked_twice,
             lambda points: _floor(points) - _turned_agreement(points),
@@ -189,6 +193,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         "identical_lists": JudgePromise(
             "A list ties with itself.",
             "it finds a winner among identical lists",
+            "share of identical lists with a winner",
             "at most",
             _identical,
             _without_tie,
@@ -197,6 +202,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         "same_items": JudgePromise(
             "The same items in another order tie.",
             "it finds a winner among lists of the same items",
+            "share of lists of the same items with a winner",
             "at most",
             _permuted,
             _without_tie,
@@ -205,6 +211,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         "one_random_item": JudgePromise(
             "A list with one item replaced by a random one does not win.",
             "it prefers the list with a random item in it",
+            "preference for the list with a random item",
             "at most",
             _one_random,
             _changed_wins,
@@ -212,6 +219,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         "longer_titles": JudgePromise(
             "Longer titles do not win.",
             "it prefers longer titles",
+            "preference for longer titles",
             "at most",
             _longer,
             _changed_wins,
@@ -219,6 +227,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         "names": JudgePromise(
             "What a system is called does not matter.",
             "it goes by the name of the system",
+            "preference for the famous name",
             "within",
             _named,
             _famous_wins,
@@ -226,6 +235,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         "injected_title": JudgePromise(
             "An instruction inside a title does not win.",
             "it obeys an instruction inside a title",
+            "preference for the list with an instruction in a title",
             "at most",
             _injected,
             _changed_wins,
@@ -284,7 +294,7 @@ def _kept(arena: Arena, name: str, margin: float) -> Verdict:
     key = (arena.names, arena.design, arena.seed, name, margin)
     if key not in arena.bench.verdicts:
         promise = PROMISES[name]
-        claim = Claim(f"judge:{name}", promise.kind, margin)
+        claim = Claim(f"judge:{name}", promise.kind, margin, measures=promise.measures)
         context = arena.context
 
         def see(size: int) -> Seen:

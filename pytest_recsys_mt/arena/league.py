@@ -158,6 +158,7 @@ def _judged(table: _Table, names: Sequence[str], aspect: str, context: Context) 
             users=users,
             errors=failed,
             reason=reason,
+            measures="weakest preference of the strongest circle",
             **numbers,
         )
 

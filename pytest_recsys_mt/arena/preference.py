@@ -73,7 +73,12 @@ def _compared(
 ) -> Verdict:
     arena.require(oracle, aspect)
     context = arena.context
-    claim = Claim(f"{oracle}:{aspect}", "at least", limit)
+    claim = Claim(
+        f"{oracle}:{aspect}",
+        "at least",
+        limit,
+        measures=f"lead over {arena.names[1]} in the judge's comparisons",
+    )
     looks: list[tuple[int, Outcomes]] = []
 
     def see(users: int) -> Seen:

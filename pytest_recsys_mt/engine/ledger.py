@@ -12,6 +12,7 @@ import pytest
 
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.sides import Side
+from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict
 from pytest_recsys_mt.errors import (
     CacheError,
     LimitReachedError,
@@ -121,8 +122,8 @@ class RunningTest:
         """Skip a relation that edits prompt text if the recommender reads no text."""
         needs: frozenset[str] = getattr(self.transformation, "needs", frozenset())
         if "text" in needs and self.recsys is not None and not self.recsys.reads_text:
-            self.reason = f"needs text, and {self.model} reads no text"
-            pytest.skip(self.reason)
+            self.reason = f"needs a text model, and {self.model} reads no text"
+            raise DoesNotApply(self.reason)
 
     @contextlib.contextmanager
     def held_to_verdicts(self) -> Iterator[None]:
@@ -142,7 +143,7 @@ class RunningTest:
         except NotApplicable as reason:
             self._fail_for(self._with_status("violated", "error"))
             self.reason = one_line(str(reason)) or "no reason given"
-            pytest.skip(self.reason)
+            raise DoesNotApply(self.reason) from None
         except LimitReachedError as limit:
             # The test asked for single answers: there is nothing to judge, and nothing failed.
             verdict = self.report(Verdict("inconclusive", "", reason=f"{NOT_ASKED}{limit}"))
@@ -207,4 +208,5 @@ class RunningTest:
 
 
 def _skip(verdict: Verdict) -> NoReturn:
-    pytest.skip(verdict.summary)
+    kind = DoesNotApply if verdict.status == "not-applicable" else SkippedByVerdict
+    raise kind(verdict.reason if kind is DoesNotApply else verdict.summary)

@@ -117,6 +117,16 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return read
 
 
+def several_of(*choices: str) -> Callable[[str], tuple[str, ...]]:
+    """A reader of several of some words, with commas between them."""
+    one = one_of(*choices)
+
+    def read(text: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one(word.strip()) for word in text.split(",")))
+
+    return read
+
+
 def switched(text: str) -> bool:
     """A reader of a flag in the ini file."""
     values = {"1": True, "true": True, "on": True, "yes": True}

@@ -21,6 +21,7 @@ from pytest_recsys_mt.engine.options import (
     option,
     seconds,
     setting,
+    several_of,
     share,
     some_text,
     switched,
@@ -42,6 +43,12 @@ def _own_path(text: str | None) -> Path | None:
 
 Effort = Literal["quick", "standard", "thorough"]
 """How much a run asks: a first look, the usual tests, or those too that make many calls."""
+
+COLUMNS = (
+    "name", "test", "suite", "model", "oracle", "verdict", "measured", "estimate", "bounds", "limit", "floor",
+    "agreement", "users", "p", "p_holm", "looks", "attempts", "reason",
+)  # fmt: skip
+"""Columns of the table of verdicts on the terminal; `report.table` makes them."""
 
 QUICK = {"users": 70, "max-calls": 1500}
 """What options are with ``--recsys-effort=quick``, unless they are given."""
@@ -268,6 +275,15 @@ class Settings:
         reproduced=False,
         asks_report=True,
         make=_path,
+    )
+    columns: tuple[str, ...] = option(
+        "columns",
+        (),
+        several_of(*COLUMNS),
+        f"show a table of all verdicts with these columns, and commas between them: {', '.join(COLUMNS)} "
+        f"(default: no table; with -v name,verdict,measured,limit,users)",
+        "NAMES",
+        reproduced=False,
     )
     list: bool = option(
         "list",

@@ -66,6 +66,7 @@ class Row(TypedDict):
     agreement: float | None
     margin: float | None
     allowed: Allowed | None
+    measures: str
     p_value: float | None
     p_holm: float | None
     p_bh: float | None
@@ -89,7 +90,7 @@ class Row(TypedDict):
 
 
 EARLIER: Mapping[str, object] = {
-    "promise": "", "expected": "holds", "allowed": None, "reason": "", "details": {}, "shrunk": None,
+    "promise": "", "expected": "holds", "allowed": None, "measures": "", "reason": "", "details": {}, "shrunk": None,
     "attempts": 1, "reproduce": "", "traceback": "",
 }  # fmt: skip
 """What rows of earlier records lack."""

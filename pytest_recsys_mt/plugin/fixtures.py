@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_recsys_mt.engine.skips import DoesNotApply
 from pytest_recsys_mt.plugin.state import REHEARSED, SETTINGS, run_of, running_test_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,9 @@ def recsys_arena(
     run = run_of(request.config)
     against = run.settings.against
     if against is None and recsys.model == BASELINE:
-        pytest.skip(f"{BASELINE} is what others are compared with: give --recsys-against=SPEC")
+        raise DoesNotApply(
+            f"{BASELINE} is what others are compared with: give --recsys-against=SPEC"
+        )
     spec = against or BASELINE
     return Arena(
         recsys.run(),
@@ -125,7 +128,7 @@ def recsys_league(
     settings = run.settings
     specs = list(dict.fromkeys([*settings.models, settings.against or BASELINE]))
     if len(specs) < 3:
-        pytest.skip(
+        raise DoesNotApply(
             f"needs three recommenders, got {', '.join(specs)}: give --recsys-model several times"
         )
     design = design_of(request.node, settings.design)
@@ -168,13 +171,12 @@ def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
             else run.roster.texts(spec, "profile")
         )
     except NotApplicable as reason:
-        running_test_of(request.node).reason = str(reason)
-        pytest.skip(str(reason))
+        raise DoesNotApply(str(reason)) from None
 
 
 def _given(settings: Settings, name: str, what: str) -> str:
     """The value of an option that a test requires; skips the test if it is not given."""
     spec: str | None = getattr(settings, name)
     if spec is None:
-        pytest.skip(f"needs {what}: give --recsys-{name}=SPEC")
+        raise DoesNotApply(f"needs {what}: give --recsys-{name}=SPEC")
     return spec

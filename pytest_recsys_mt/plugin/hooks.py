@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict, show_at_test
 from pytest_recsys_mt.errors import OwnCodeError
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin.collection import (
@@ -284,9 +285,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Attach the rows and the calls to the test report, which travels to the controller."""
     report = yield
-    if call.excinfo is not None and isinstance(call.excinfo.value, OwnCodeError):
+    raised = None if call.excinfo is None else call.excinfo.value
+    if call.excinfo is not None and isinstance(raised, OwnCodeError):
         # Drop the plugin's own lines; those of the user's code are reported below, once a run.
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
+    if isinstance(raised, SkippedByVerdict):
+        show_at_test(report, item, raised)
     if RUNNING_TEST in item.stash or asks(item):
         redact_report(report)
     if (report.when != "call" and report.passed) or report.when == "teardown":
@@ -299,6 +303,7 @@ def pytest_runtest_makereport(
         settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
         again = partial(command, item, settings)
         attach(report, item, running_test_of(item), settings, run, again)
+        report.recsys_mt["does_not_apply"] = isinstance(raised, DoesNotApply)
     return report
 
 
@@ -343,7 +348,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print one table per suite with one line per relation, or the errors in the tests."""
+    """Print what was found, or the errors in the tests."""
     for problem in config.stash[PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)

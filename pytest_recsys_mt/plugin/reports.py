@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import uuid
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ import pytest
 from pytest_recsys_mt.plugin.collection import asks
 
 KEY = "recsys_mt_collected"
+
+
+def does_not_apply(report: Any) -> bool:
+    """Whether a test was skipped because it does not apply to the recommender."""
+    return bool(getattr(report, "recsys_mt", {}).get("does_not_apply"))
 
 
 class Reported:
@@ -67,6 +73,22 @@ class Reported:
         wanting = [row for row in carried["rows"] if row["outcome"] == "failed"]
         for row in wanting[:1]:
             row["traceback"] = "\n\n".join(told)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)  # around pytest's own, which lists skipped tests
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """Leave the tests that do not apply out of pytest's list of skipped ones; ours folds them by reason.
+
+        They count as skipped in pytest's last line.
+        """
+        stats: dict[str, list[Any]] = terminalreporter.stats
+        skipped = stats.get("skipped")
+        if skipped is not None:
+            stats["skipped"] = [each for each in skipped if not does_not_apply(each)]
+        try:
+            yield
+        finally:
+            if skipped is not None:
+                stats["skipped"] = skipped
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep the name of a file that could not be collected."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Changed, Comparison, Row
-from pytest_recsys_mt.report.short_names import shorten
+from pytest_recsys_mt.report.short_names import named, shorten
+from pytest_recsys_mt.report.table import Column, write_cells
 from pytest_recsys_mt.sanitize import one_line
 
+APPLIES_NOT = re.compile(r"not-applicable (in this run|in the baseline): ")
 WORDS = {
     "regressed": "REGRESSED",
     "suspicious": "SUSPICIOUS",
-    "inconclusive": "unclear",
+    "inconclusive": "inconclusive",
     "improved": "improved",
     "unchanged": "unchanged",
     "ungated": "ungated",
@@ -25,8 +27,13 @@ COLOURS: dict[str, dict[str, bool]] = {
     "inconclusive": {"yellow": True},
     "improved": {"green": True},
 }
-NAME = 29
-HEADER = f"{'relation':<{NAME}} {'change':<10} {'worse by [bounds]':>22} {'margin':>6} {'users':>5}"
+COLUMNS = (
+    Column("name", words=True),
+    Column("change", marked=True),
+    Column("worse by [bounds]"),
+    Column("margin"),
+    Column("users"),
+)
 
 
 def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) -> None:
@@ -46,14 +53,17 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         return
     told = list(changed(comparison, rows))
     if told:
-        reporter.write_line(HEADER)
-    for name, each, (low, high) in told:
-        reporter.write(f"{shorten(name, NAME):<{NAME}} ")
-        reporter.write(f"{WORDS[each['change']]:<10}", **COLOURS[each["change"]])
-        effect = f"{each['worse']:.3f} [{low:.3f}, {high:.3f}]"
-        effect = effect if len(effect) <= 22 else effect.replace(", ", ",")
-        reporter.write_line(f" {effect:>22} {each['margin']:>6.3g} {each['users']:>5}")
-    if told:
+        cells = [
+            [
+                name,
+                WORDS[each["change"]],
+                f"{each['worse']:.3f} [{low:.3f}, {high:.3f}]",
+                f"{each['margin']:.3g}",
+                str(each["users"]),
+            ]
+            for name, each, (low, high) in told
+        ]
+        write_cells(reporter, COLUMNS, cells, [COLOURS[each["change"]] for _, each, _ in told])
         _wrapped(reporter, comparison["bounds"])
     counts = comparison["counts"]
     reporter.write_line(
@@ -63,7 +73,10 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
     reasons: dict[str, int] = {}
     for each in comparison["results"]:
         if each["change"] == "ungated":
-            reasons[each["reason"]] = reasons.get(each["reason"], 0) + 1
+            # Why tests do not apply stands elsewhere.
+            found = APPLIES_NOT.match(each["reason"])
+            reason = each["reason"] if found is None else f"not applicable {found[1]}"
+            reasons[reason] = reasons.get(reason, 0) + 1
     for reason, count in reasons.items():
         _wrapped(reporter, f"ungated ({count}): {reason}")
 
@@ -72,7 +85,11 @@ def changed(
     comparison: Comparison, rows: Sequence[Row]
 ) -> Iterator[tuple[str, Changed, Sequence[float]]]:
     """The changes that are told one by one, each with the name of its row and its bounds."""
-    names = {(row["nodeid"], row["oracle"]): name_of_row(row) for row in rows}
+    names = {
+        (row["nodeid"], row["oracle"]): name
+        for model in dict.fromkeys(row["model"] for row in rows)
+        for row, name in named([row for row in rows if row["model"] == model])
+    }
     for each in comparison["results"]:
         if each["change"] in COLOURS and each["interval"] is not None:
             yield names[each["nodeid"], each["oracle"]], each, each["interval"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_recsys_mt.files import written_whole
-from pytest_recsys_mt.gate.document import Decision, Document, Row, measured
+from pytest_recsys_mt.gate.document import Decision, Document, Row, state_of
+from pytest_recsys_mt.report.folding import ORDER, told_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -23,6 +24,9 @@ FACTS = (
     "metric", "value", "threshold", "attempts", "reproduce",
 )  # fmt: skip
 
+_OUR_FILES = re.compile(r"^\S*?[/\\](pytest_recsys_mt[/\\]suites[/\\])")
+_OUR_MODULES = re.compile(r"^[^ ]*?(?:site-packages|\.\.)[^ ]*?\.(pytest_recsys_mt\.suites\.)")
+
 GATE = ("recsys_mt", "gate")
 """Class name and name of the test case that shows whether the gate passed."""
 
@@ -31,7 +35,8 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
     """Add the facts of the record where consumers look for them.
 
     * ``system-out`` of each test case: a sentence and a line of JSON for each of its verdicts.
-    * the text of a failure: the command that reproduces it.
+    * a failure: the sentences begin its message, its text has the command that reproduces it.
+    * class names and files of the suites: as in the package, not as in this environment.
     * properties of the test suite: the gate, the data, the seed, the digests. The schema of
       ``xunit2`` allows properties only there.
     * properties of each test case if the family allows them (``xunit1`` and ``legacy``). Readers
@@ -52,9 +57,10 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
         by_case.setdefault(_case_of(row["nodeid"], prefix), []).append(row)
     properties = config.getini("junit_family") in ("xunit1", "legacy")
     for case in tree.iter("testcase"):
-        name = (case.get("classname", ""), case.get("name", ""))
-        for number, row in enumerate(by_case.get(name, []), 1):
-            _add(case, row, properties, "" if number == 1 else f".{number}")
+        rows = by_case.get((case.get("classname", ""), case.get("name", "")), [])
+        if rows:
+            _add(case, rows, properties)
+        _name_ours(case, f"{prefix}." if prefix else "")
     for suite in list(tree.iter("testsuite"))[:1]:
         _describe(suite, document)
         alone = not (int(suite.get("failures", "0")) or int(suite.get("errors", "0")))
@@ -63,24 +69,6 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
     text = ElementTree.tostring(tree.getroot(), encoding="unicode")
     with written_whole(path, path.stat().st_mode & 0o777) as stream:
         stream.write(f'<?xml version="1.0" encoding="utf-8"?>\n{text}')
-
-
-def sentence(row: Row) -> str:
-    """A row as a sentence: ``scale_ratings(2) holds (same_ranking:rbo): ...``."""
-    metric, value, limit = measured(row)
-    told = [f"{row['relation'] or 'unchanged'} {row['status']} ({row['oracle'] or 'no verdict'})"]
-    if value is not None and row["interval"] is not None:
-        low, high = row["interval"]
-        bounds = "approximate bounds " if row.get("approximate") else ""
-        told.append(
-            f"{metric or 'effect'} {value:.3f} {bounds}[{low:.3f}, {high:.3f}], limit {limit:g}"
-        )
-        told.append(f"{row['users']} users")
-    if row["reason"]:
-        told.append(row["reason"])
-    if row["attempts"] > 1:
-        told.append(f"the last of {row['attempts']} attempts")
-    return "; ".join(told)
 
 
 def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
@@ -92,17 +80,47 @@ def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
     return ".".join(filter(None, [prefix, *names[:-1]])), names[-1]
 
 
-def _add(case: Element, row: Row, properties: bool, suffix: str) -> None:
-    facts = {name: fact for name in FACTS if (fact := row.get(name)) not in (None, "")}
-    if properties:
-        _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
+def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
+    told = []
+    for number, row in enumerate(rows, 1):
+        facts = {name: fact for name in FACTS if (fact := row.get(name)) not in (None, "")}
+        if properties:
+            suffix = "" if number == 1 else f".{number}"
+            _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
+        told.append(f"{told_of(row)}\n{json.dumps({'recsys-mt': facts})}\n")
     failure = next((part for part in case if part.tag in ("failure", "error")), None)
-    if failure is not None and row["reproduce"] and row["reproduce"] not in (failure.text or ""):
-        failure.text = f"{failure.text or ''}\nto run this test again: {row['reproduce']}"
+    if failure is not None:
+        _explain(failure, rows)
     output = case.find("system-out")
     if output is None:
         output = ElementTree.SubElement(case, "system-out")
-    output.text = f"{output.text or ''}{sentence(row)}\n{json.dumps({'recsys-mt': facts})}\n"
+    output.text = f"{''.join(told)}{output.text or ''}"
+
+
+def _explain(failure: Element, rows: Sequence[Row]) -> None:
+    """Begin the message of a failure with the sentences of the verdicts behind it."""
+    behind = [row for state in ORDER[:-1] for row in rows if state_of(row) == state]
+    message = failure.get("message") or ""
+    said = [told_of(row) for row in behind]
+    # pytest's message repeats the verdict, unless the test failed for something else as well.
+    known = any(each.partition(": ")[2].rstrip(".") in message for each in said)
+    if said:
+        failure.set("message", "\n".join(said if known else [*said, message]))
+    for command in dict.fromkeys(row["reproduce"] for row in rows if row["reproduce"]):
+        if command not in (failure.text or ""):
+            failure.text = f"{failure.text or ''}\nto run this test again: {command}"
+
+
+def _name_ours(case: Element, prefix: str) -> None:
+    """Name the files of the suites alike on every machine, wherever they are installed."""
+    name, file = case.get("classname", ""), case.get("file")
+    begins = prefix if name.startswith(prefix) else ""
+    case.set("classname", begins + _OUR_MODULES.sub(r"\1", name.removeprefix(begins)))
+    if file is not None:
+        case.set("file", _OUR_FILES.sub(r"\1", file))
+    skipped = case.find("skipped")
+    if skipped is not None and skipped.text:
+        skipped.text = _OUR_FILES.sub(r"\1", skipped.text)
 
 
 def _describe(suite: Element, document: Document) -> None:

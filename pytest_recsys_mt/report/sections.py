@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -127,7 +128,7 @@ def _requests(running: RunningTest, run: Run | None) -> str:
 
 def evidence(verdict: Verdict) -> str:
     """A verdict with its examples, the two answers side by side, in lines of 80 columns."""
-    lines = [verdict.summary]
+    lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers]
     alone = _is_of_one_side(verdict)
     for example in verdict.examples:
         score = "" if example.score is None else f", agreement {example.score:.2f}"

@@ -1,7 +1,12 @@
-"""The names of tests in tables, and their longest length."""
+"""The names of rows in tables: short where that can be undone, and each row's its own."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Row
 
 
@@ -14,3 +19,63 @@ def test_of_row(row: Row) -> str:
 def shorten(text: str, width: int) -> str:
     """`text` in at most `width` characters."""
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def folded(name: str, width: int) -> list[str]:
+    """`name` in lines of at most `width` characters, whole: the lines together are the name.
+
+    A line ends after a space, a comma or an underscore where there is one. Lines after the first are
+    indented.
+    """
+    lines, line = [], ""
+    for part in re.findall(r"[^\s,_(]*[\s,_(]*", name):
+        for piece in (part[at : at + width - 2] for at in range(0, len(part), width - 2)):
+            if len((line + piece).rstrip()) > width:
+                lines.append(line.rstrip())
+                line = "  "
+            line += piece
+    return [*lines, line.rstrip()]
+
+
+def distinct_names(rows: Sequence[Row]) -> list[str]:
+    """The name of each row, with what tells it from rows of the same name.
+
+    Args:
+        rows: Rows of one suite and one recommender.
+    """
+    names = [name_of_row(row) for row in rows]
+    alike: dict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        alike[name].append(place)
+    for name, places in alike.items():
+        if len(places) > 1:
+            marks = _marks([rows[place] for place in places])
+            for place, mark in zip(places, marks, strict=True):
+                names[place] = f"{name}, {mark}"
+    return names
+
+
+def named(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
+    """Rows of one recommender with their names; see `distinct_names`."""
+    for suite in dict.fromkeys(row["suite"] for row in rows):
+        own = [row for row in rows if row["suite"] == suite]
+        yield from zip(own, distinct_names(own), strict=True)
+
+
+def _marks(rows: Sequence[Row]) -> list[str]:
+    """The shortest of some descriptions that differs from row to row."""
+    one_function = len({row["oracle"].partition(":")[0] for row in rows}) == 1
+    ways: list[Callable[[Row], str]] = [
+        lambda row: (
+            row["oracle"].partition(":")[2] if one_function else row["oracle"].partition(":")[0]
+        ),
+        lambda row: row["oracle"],
+        test_of_row,
+        lambda row: f"against {row['against'] or 'unchanged'}",
+        lambda row: f"{test_of_row(row)} {row['oracle']}",
+    ]
+    for way in ways:
+        marks = [way(row) for row in rows]
+        if all(marks) and len(set(marks)) == len(marks):
+            return marks
+    return [f"{mark} #{number}" for number, mark in enumerate(marks, 1)]

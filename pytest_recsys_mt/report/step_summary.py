@@ -8,19 +8,21 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, measured, state_of
 from pytest_recsys_mt.report.compared import changed
+from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
+from pytest_recsys_mt.report.measures import limit_in_short
+from pytest_recsys_mt.report.short_names import named
 
 WORDS = {
-    "holds": "holds",
     "violated": "**violated**",
-    "inconclusive": "unclear",
+    "inconclusive": "inconclusive",
     "error": "**error**",
-    "not-applicable": "n/a",
     "known": "known",
     "mended": "**fixed**",
 }
+LONGEST = 600
+"""Most characters of a sentence; the record has all of it."""
 MOST = 200
 """Most lines of a table: GitHub shows no summary above a mebibyte."""
 
@@ -50,16 +52,12 @@ def markdown(document: Document) -> str:
     ]
     for comparison in gate["comparisons"]:
         lines += _comparison(comparison, document["results"])
-    key = lambda row: (row["suite"], row["model"])
-    for (suite, model), rows in groupby(sorted(document["results"], key=key), key=key):
-        lines += [
-            f"### {cell(suite)}, {cell(model or 'no model')}",
-            "",
-            "| relation | verdict | effect or value | bounds | limit | users |",
-            "|---|---|---:|---:|---:|---:|",
-            *_cut([_row(row) for row in rows]),
-            "",
-        ]
+    rows = document["results"]
+    several = len({row["model"] for row in rows if row["model"]}) > 1
+    found = [_entry(each, several) for each in unsettled(rows)]
+    if found:
+        lines += ["### What does not hold", "", *_cut(found, "* and {} more, in the record"), ""]
+    lines += [*_green(rows), *(f"* {cell(text)}" for text in inapplicable(rows)), ""]
     commands = dict.fromkeys(row["reproduce"] for row in document["results"] if row["reproduce"])
     if commands:
         shown = "\n".join(html.escape(command) for command in list(commands)[:MOST])
@@ -77,19 +75,47 @@ def cell(text: str) -> str:
     return re.sub(r"([\\`*_\[\]|~#@!])", lambda found: f"&#{ord(found[1])};", plain)
 
 
-def _row(row: Row) -> str:
-    _, value, limit = measured(row)
-    word = WORDS[state_of(row)]
-    if value is None or row["interval"] is None:
-        return f"| {cell(name_of_row(row))} | {word} | {cell(row['reason'])[:300]} | | | |"
-    low, high = row["interval"]
-    shown = "" if limit is None else f"{limit:g}"
-    approximate = " (approximate)" if row.get("approximate") else ""
+def _entry(entry: Unsettled, several: bool) -> str:
+    """A verdict that does not hold: its word, where it stands, and its sentence."""
+    row = entry.row
+    where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     return (
-        f"| {cell(name_of_row(row))} | {word} | {value:.3f} | {low:.3f} to {high:.3f}{approximate} | "
-        f"{shown} | "
-        f"{row['users']} |"
+        f"* {WORDS[state_of(row)]} {cell(', '.join(filter(None, where)))}: "
+        f"{cell(entry.sentence[:LONGEST])}"
     )
+
+
+def _green(rows: Sequence[Row]) -> list[str]:
+    """What holds, folded: a table of each suite and recommender."""
+    key = lambda row: (row["suite"], row["model"])
+    kept = [row for row in rows if state_of(row) == "holds"]
+    lines = []
+    for (suite, model), group in groupby(sorted(kept, key=key), key=key):
+        own = list(group)
+        lines += [
+            f"<details><summary>{cell(suite)}, {cell(model or 'no model')}: {len(own)} hold</summary>",
+            "",
+            "| name | measured | bounds | limit | users |",
+            "|---|---:|---:|---:|---:|",
+            *_cut(
+                [_row(row, name) for row, name in named(own)],
+                "| and {} more, in the record | | | | |",
+            ),
+            "",
+            "</details>",
+            "",
+        ]
+    return lines
+
+
+def _row(row: Row, name: str) -> str:
+    _, value, _ = measured(row)
+    shown = "" if value is None else f"{value:.3f}"
+    bounds = ""
+    if row["interval"] is not None:
+        approximate = " (approximate)" if row.get("approximate") else ""
+        bounds = f"{row['interval'][0]:.3f} to {row['interval'][1]:.3f}{approximate}"
+    return f"| {cell(name)} | {shown} | {bounds} | {cell(limit_in_short(row))} | {row['users']} |"
 
 
 def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
@@ -103,7 +129,7 @@ def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     lines += [", ".join(f"{count} {change}" for change, count in sorted(counts.items())), ""]
     told = list(changed(comparison, rows))
     if told:
-        lines += ["| relation | change | worse by | bounds | margin | users |"]
+        lines += ["| name | change | worse by | bounds | margin | users |"]
         lines += ["|---|---|---:|---:|---:|---:|"]
         lines += _cut(
             [
@@ -111,12 +137,13 @@ def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
                 f"{each['worse']:.3f} | {low:.3f} to {high:.3f} | "
                 f"{each['margin']:g} | {each['users']} |"
                 for name, each, (low, high) in told
-            ]
+            ],
+            "| and {} more, in the record | | | | | |",
         )
         lines += ["", cell(comparison["bounds"])]
     return [*lines, ""]
 
 
-def _cut(lines: list[str]) -> list[str]:
+def _cut(lines: list[str], rest: str) -> list[str]:
     left = len(lines) - MOST
-    return lines if left <= 0 else [*lines[:MOST], f"| and {left} more, in the record | | | | | |"]
+    return lines if left <= 0 else [*lines[:MOST], rest.format(left)]

@@ -1,30 +1,24 @@
-"""The summary at the end of the terminal output: one table per suite, one line per relation."""
+"""The summary at the end of the terminal output: what does not hold, then counts of what does."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.gate.document import Calls, Readable, Row, measured, state_of
+from pytest_recsys_mt.gate.document import Calls, Readable, Row, state_of
 from pytest_recsys_mt.report.compared import tell_comparison
+from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
 from pytest_recsys_mt.report.record import Record
-from pytest_recsys_mt.report.short_names import shorten, test_of_row
+from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.spending import along, cost
+from pytest_recsys_mt.report.table import COLOURS, USUAL, WORDS, write_beside, write_table
 from pytest_recsys_mt.sanitize import one_line
 
-WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "unclear", "error": "ERROR",
-         "not-applicable": "n/a", "known": "known", "mended": "MENDED"}  # fmt: skip
-COLOURS: dict[str, dict[str, bool]] = {
-    "holds": {"green": True},
-    "violated": {"red": True, "bold": True},
-    "inconclusive": {"yellow": True},
-    "error": {"red": True},
-    "not-applicable": {"light": True},
-}
 _WRAPPED = textwrap.TextWrapper(
     75,
     initial_indent="  ",
@@ -34,39 +28,30 @@ _WRAPPED = textwrap.TextWrapper(
 )
 NAME = 29
 _JOINED = "\N{NO-BREAK SPACE}"
-MANY = 4
 SHARES = 6
 """Most suites, models or purposes whose calls are shown."""
-HEADER = (
-    f"{'relation':<{NAME}} {'verdict':<8} {'effect [bounds]':>22} {'margin':>6} {'floor':>5} "
-    f"{'users':>5}"
-)
-
-APPROXIMATE = "~"
+COUNTED = {"holds": "hold", "known": "known", "violated": "violated", "inconclusive": "inconclusive",
+           "error": "without a verdict", "mended": "fixed", "not-applicable": "not applicable"}  # fmt: skip
+"""The states in the order of a line of counts, as words after a number."""
 
 
 def summarise(reporter: Any, record: Record) -> None:
-    """Write the tables, the calls and the result of the run."""
-    settings = record.settings
-    for (suite, model), rows in groupby(
-        sorted(record.rows, key=lambda row: (row["suite"], row["model"])),
-        key=lambda row: (row["suite"], row["model"]),
-    ):
-        title = f"recsys-mt: {suite}, {model or 'no model'} on {settings.data}"
-        reporter.write_sep("=", shorten(title, 74))
-        reporter.write_line(HEADER)
-        marked = False
-        for row, alike in _gathered(list(rows)):
-            name = name_of_row(row) if alike == 1 else f"{alike} x {test_of_row(row)}"
-            reporter.write(f"{shorten(name, NAME):<{NAME}} ")
-            reporter.write(f"{WORDS[state_of(row)]:<8}", **COLOURS[row["status"]])
-            reporter.write_line(f" {_numbers(row)}")
-            if row["attempts"] > 1:
-                reporter.write_line(f"  the last of {row['attempts']} attempts")
-            marked = marked or _approximate(row)
-        if marked:
-            reporter.write_line(f"{APPROXIMATE} approximate: bounds whose error rate is not proven")
+    """Write what does not hold, the counts, the calls and the result of the run."""
+    settings, rows = record.settings, record.rows
     document = record.document()
+    models = [model for model in document["models"] if any(row["model"] == model for row in rows)]
+    reporter.write_sep("=", _title(models, settings.data))
+    several = len(models) > 1
+    for entry in unsettled(rows):
+        _tell(reporter, entry, several)
+    if settings.columns or reporter.verbosity > 0:
+        _tables(reporter, rows, models, settings.columns)
+    _counts(reporter, rows, several)
+    for line in inapplicable(rows):
+        _write(reporter, line)
+    for row in rows:
+        if row["attempts"] > 1 and state_of(row) == "holds":
+            _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):
@@ -105,6 +90,85 @@ def summarise(reporter: Any, record: Record) -> None:
             f"{len(discovered)} violated at a false discovery rate of {settings.alpha:g} "
             f"(Benjamini-Hochberg)"
         )
+
+
+def _title(models: Sequence[str], data: str) -> str:
+    """What was tested; how many models if their names do not fit."""
+    names = one_line(", ".join(models)) or "no model"
+    if len(names) + len(data) > 50 and len(models) > 1:
+        names = f"{len(models)} models"
+    return shorten(f"recsys-mt: {names} on {data}", 74)
+
+
+def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
+    """Write one verdict that does not hold: its word, where it stands, and its sentence."""
+    row = entry.row
+    where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
+    word = WORDS[state_of(row)]
+    lines = _wrapped(f"{word}  {', '.join(filter(None, where))}", "  ")
+    reporter.write(word, **COLOURS.get(state_of(row), {}))
+    reporter.write_line(lines[0].removeprefix(word))
+    for line in lines[1:]:
+        reporter.write_line(line)
+    for line in _wrapped(entry.sentence, "    ", "    "):
+        reporter.write_line(line)
+
+
+def _tables(
+    reporter: Any, rows: Sequence[Row], models: Sequence[str], columns: Sequence[str]
+) -> None:
+    """Write the verdicts of each suite: one table for all recommenders where there is room."""
+    judged = [row for row in rows if row["status"] != "not-applicable"]
+    by_suite = sorted(judged, key=lambda row: row["suite"])
+    for suite, of_suite in groupby(by_suite, key=lambda row: row["suite"]):
+        own = list(of_suite)
+        here = [model for model in models if any(row["model"] == model for row in own)]
+        reporter.write_sep("-", shorten(suite, 74))
+        if len(here) > 1 and not columns and write_beside(reporter, own, here):
+            continue
+        for model in dict.fromkeys(row["model"] for row in own):
+            if len(here) > 1:
+                reporter.write_line(f"{shorten(one_line(model), 76)}:")
+            write_table(reporter, [row for row in own if row["model"] == model], columns or USUAL)
+
+
+def _counts(reporter: Any, rows: Sequence[Row], several: bool) -> None:
+    """Write how many verdicts of each suite hold, and so on; suites that do not apply are left out."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for row in sorted(rows, key=lambda row: (row["suite"], row["model"])):
+        key = (row["suite"], row["model"] if several else "")
+        counts.setdefault(key, Counter())[state_of(row)] += 1
+    told = {
+        ", ".join(filter(None, key)): _counted(states)
+        for key, states in counts.items()
+        if states.keys() - {"not-applicable"}
+    }
+    width = min(max(map(len, told), default=0), 40)
+    for name, text in told.items():
+        _write(reporter, f"{shorten(one_line(name), 60):<{width}}  {text}")
+
+
+def _counted(states: Mapping[str, int]) -> str:
+    return ", ".join(
+        f"{states[state]} {word}" for state, word in COUNTED.items() if states.get(state)
+    )
+
+
+def _write(reporter: Any, text: str) -> None:
+    for line in _wrapped(text, "    "):
+        reporter.write_line(line)
+
+
+def _wrapped(text: str, following: str, first: str = "") -> list[str]:
+    """Lines of a terminal; long words such as test ids stay whole, so that they can be copied."""
+    return textwrap.wrap(
+        text,
+        79,
+        initial_indent=first,
+        subsequent_indent=following,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _spent(calls: Calls) -> str:
@@ -184,42 +248,6 @@ def _cost(calls: Calls) -> str:
         unknown = calls["unknown_cost"]
         text += f" ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
     return text
-
-
-def _gathered(rows: list[Row]) -> Iterator[tuple[Row, int]]:
-    """The rows, each with the number of rows it stands for.
-
-    Many cases of a test that do not apply for one reason share one line.
-    """
-
-    def alike(row: Row) -> tuple[str, ...]:
-        if row["relation"] or row["status"] != "not-applicable":
-            return (row["nodeid"], row["oracle"])
-        return (test_of_row(row), row["reason"])
-
-    for _, group in groupby(rows, key=alike):
-        members = list(group)
-        if len(members) < MANY:
-            yield from ((row, 1) for row in members)
-        else:
-            yield members[0], len(members)
-
-
-def _approximate(row: Row) -> bool:
-    return bool(row.get("approximate")) and row["interval"] is not None
-
-
-def _numbers(row: Row) -> str:
-    _, estimate, limit = measured(row)
-    if estimate is None or row["interval"] is None:
-        return shorten(row["reason"], 80 - NAME - 10)
-    low, high = row["interval"]
-    mark = APPROXIMATE if _approximate(row) else ""
-    effect = f"{mark}{estimate:.3f} [{low:.3f}, {high:.3f}]"
-    effect = effect if len(effect) <= 22 else effect.replace(", ", ",")
-    margin = "" if limit is None else f"{limit:.3g}"
-    floor = "" if row["floor"] is None else f"{row['floor']:.2f}"
-    return f"{effect:>22} {margin:>6} {floor:>5} {row['users']:>5}"
 
 
 def left_out_of(effort: Effort, number: int) -> list[str]:

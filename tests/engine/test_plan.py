@@ -298,7 +298,7 @@ def test_a_plan_counts_what_bodies_ask(project: Project) -> None:
     printed.fnmatch_lines(
         [
             "*recsys-mt: 3 tests are skipped*",
-            "  1  needs text, and *Noisy reads no text",
+            "  1  needs a text model, and *Noisy reads no text",
             "  1  not today",
             "  1  there is no such user",
         ]

@@ -122,7 +122,7 @@ def test_a_run_in_which_nothing_could_be_judged_fails_and_says_why(
     result.assert_outcomes(skipped=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     sentence = record["gate"]["sentence"]
-    cause = "needs text, and toys:Toy reads no text (1)"
+    cause = "needs a text model, and toys:Toy reads no text (1)"
     assert sentence == f"gate: failed; nothing could be judged: {cause}"
     case = ElementTree.parse(project.path / "junit.xml").find(".//testcase[@name='gate']/failure")
     assert case is not None, "a reader of the file alone must see that the run failed"

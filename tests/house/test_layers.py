@@ -23,7 +23,8 @@ ROOMS: dict[str, set[str]] = {
     "sanitize": set(),
     "seeds": set(),
     "thresholds": set(),
-    "verdict": set(),
+    "verdict": {"wording"},
+    "wording": set(),
     "answers": {"requests", "verdict"},
     "datasets": {"errors", "files", "requests"},
     "files": {"errors"},
@@ -31,7 +32,7 @@ ROOMS: dict[str, set[str]] = {
     "raised": {"errors", "redaction"},
     "relations": {"errors", "requests"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
-    "oracles": {"answers", "errors", "requests", "verdict"},
+    "oracles": {"answers", "errors", "requests", "verdict", "wording"},
     "specs": {"errors", "raised", "redaction"},
     "strategies": {"datasets", "relations", "requests"},
     "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict"},
@@ -52,7 +53,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "report": {
         "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
-        "verdict",
+        "verdict", "wording",
     },
     "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},
     "plugin": {
@@ -77,7 +78,7 @@ INNER: dict[str, set[str]] = {
         "oracles.similarities", "oracles.statistics",
     },
 }  # fmt: skip
-AT_THE_ROOT = 16
+AT_THE_ROOT = 17
 """Modules that the root of the package has at the most."""
 PUBLIC = {"", "relations", "oracles", "arena", "lrworld"}
 

@@ -48,7 +48,9 @@ def test_a_rate_is_bet_on_as_any_mean_so_that_more_users_may_be_asked() -> None:
     assert verdict.interval is not None
     (low, high), exact = verdict.interval, rate_interval(90, 100, 0.9, "exact")
     assert 0.75 < low < exact[0] < exact[1] < high < 1
-    assert "hit@2=0.9000 against 0.75" in verdict.summary
+    assert "hit@2=0.9000 against 0.75" in verdict.numbers
+    assert verdict.summary.startswith("hit@2 holds: the mean hit@2 is 0.900 (")
+    assert verdict.summary.endswith("; 100 users), and at least 0.75 is required.")
     assert at_least(answers([["b"]] * 100, relevant="a"), "hit@2", 0.8).status == "violated"
 
 

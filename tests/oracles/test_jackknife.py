@@ -13,7 +13,7 @@ from pytest_recsys_mt.oracles.no_position_bias import GroupEffects
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
 from pytest_recsys_mt.report.html.cards import _facts
 from pytest_recsys_mt.report.html.words import verdict as said
-from pytest_recsys_mt.report.junit import sentence
+from pytest_recsys_mt.report.sentences import sentence
 from pytest_recsys_mt.report.step_summary import _row
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, sides
@@ -79,15 +79,16 @@ def test_verdicts_without_a_proof_say_so() -> None:
     for verdict in approximate():
         assert verdict.interval is not None
         assert verdict.approximate
-        assert "; approximate" in verdict.summary
+        assert "(approximately " in verdict.summary
+        assert "; approximate bounds [" in verdict.numbers
     proven = same_ranking(*sides([[["a"]]] * 60, [[["a"]]] * 60, DETERMINISTIC))
     assert not proven.approximate
-    assert "approximate" not in proven.summary
+    assert "approximate" not in proven.summary + proven.numbers
 
 
 def test_whatever_shows_the_bounds_calls_them_approximate() -> None:
     row = task("item_coverage@5", 0.4, approximate=True, attempts=1)
     assert "Approximately, with 95% confidence, " in " ".join(said(row, 0.05, 1))
     assert ("interval", "0.380 to 0.420 (approximate)") in _facts(row)
-    assert "0.400 approximate bounds [0.380, 0.420]" in sentence(row)
-    assert "| 0.380 to 0.420 (approximate) |" in _row(row)
+    assert "is 0.400 (approximately 0.380 to 0.420; 60 users)" in sentence(row)
+    assert "| 0.380 to 0.420 (approximate) |" in _row(row, "hits")

@@ -66,7 +66,7 @@ def check(verdict: Verdict, alpha: float) -> None:
     else:
         assert verdict.reason
         assert not verdict
-    assert not re.search(r"\b(nan|inf|None)\b", verdict.summary)
+    assert not re.search(r"\b(nan|inf|None)\b", f"{verdict.summary} {verdict.numbers}")
     assert min(verdict.users, verdict.not_applicable, verdict.errors) >= 0
     assert 1 <= verdict.looks <= 45
 

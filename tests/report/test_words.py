@@ -13,7 +13,7 @@ def said(found: Row, judged: int = 10) -> str:
 
 def test_a_violation_says_how_sure_it_is() -> None:
     assert said(row()) == (
-        "Over 60 users, the mean loss of agreement is 0.210; the promise allows at most 0.05. "
+        "Over 60 users, the loss of agreement beyond noise is 0.210; the promise allows at most 0.05. "
         "With 95% confidence, the mean over all users like these is at least 0.150. "
         "Were the promise kept, numbers as bad as these would turn up with a probability of "
         "0.0004. "
@@ -54,7 +54,14 @@ def test_a_row_without_numbers_says_why() -> None:
 
 
 def test_a_share_of_users_is_said_in_percent() -> None:
-    text = said(row(oracle="only_candidates", estimate=0.24, interval=[0.08, 0.48]))
+    text = said(
+        row(
+            oracle="only_candidates",
+            measures="share of users with an item that was not offered",
+            estimate=0.24,
+            interval=[0.08, 0.48],
+        )
+    )
     assert "the share of users with an item that was not offered is 24.0%" in text
     assert "the promise allows at most 5%" in text
     assert "the share among all users like these is at least 8.0%." in text

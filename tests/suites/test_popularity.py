@@ -44,7 +44,7 @@ def test_classical_recommenders(pytester: pytest.Pytester, model: str, unclear: 
     assert named(rows, "holds") == {BIAS, INVALID, *HITS} - unclear
     skipped = [row for row in rows if row["status"] == "not-applicable"]
     assert len(skipped) == 4
-    assert {row["reason"] for row in skipped} == {f"needs text, and {model} reads no text"}
+    assert {row["reason"] for row in skipped} == {f"needs a text model, and {model} reads no text"}
     values = {row["metric"]: row for row in rows if row.get("metric")}
     assert set(values) == {"hit@5", "hit@10", "log_popularity_difference", "invalid"}
     for row in values.values():

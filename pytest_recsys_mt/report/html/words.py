@@ -7,6 +7,22 @@ from dataclasses import dataclass
 
 from pytest_recsys_mt.gate import document
 from pytest_recsys_mt.gate.document import Row, measured
+from pytest_recsys_mt.report.measures import effect_of, limit_of
+from pytest_recsys_mt.wording import spoken
+
+__all__ = [
+    "STATES",
+    "State",
+    "agreement",
+    "chance",
+    "counted",
+    "effect_of",
+    "limit_of",
+    "number",
+    "spoken",
+    "state_of",
+    "verdict",
+]
 
 
 @dataclass(frozen=True)
@@ -48,62 +64,6 @@ def state_of(row: Row) -> State:
     return STATES[document.state_of(row)]
 
 
-@dataclass(frozen=True)
-class Effect:
-    """The meaning of an oracle's effect, in words.
-
-    Attributes:
-        name: The name within a sentence.
-        percent: Whether it is a share.
-    """
-
-    name: str
-    percent: bool = False
-
-    @property
-    def unit(self) -> str:
-        """The common unit of effects on one axis."""
-        return "share of users or answers at fault" if self.percent else self.name
-
-
-AGREEMENT = Effect("loss of agreement")
-EFFECTS = {
-    "same_ranking": AGREEMENT,
-    "same_set": AGREEMENT,
-    "same_order": AGREEMENT,
-    "different_ranking": AGREEMENT,
-    "within_noise": AGREEMENT,
-    "low_churn": Effect("share of users whose answer changed, beyond chance", percent=True),
-    "never_differs": Effect("share of users whose answer differs", percent=True),
-    "same_answer": Effect("share of answers that differ", percent=True),
-    "no_repeats": Effect("share of users with an item named twice", percent=True),
-    "only_candidates": Effect("share of users with an item that was not offered", percent=True),
-    "complete_list": Effect("share of users with too few items", percent=True),
-    "not_lifted": Effect("rise of the item with the changed title"),
-    "not_worse": Effect("loss of {score}"),
-    "same_hits": Effect("change of the hit rate"),
-    "same_score": Effect("change of {score}"),
-    "not_increased": Effect("rise of {score}"),
-    "increases": Effect("rise of {score}"),
-    "decreases": Effect("fall of {score}"),
-}
-
-
-def effect_of(row: Row) -> Effect:
-    """What the effect of a row measures."""
-    function, _, score = row["oracle"].partition(":")
-    metric = measured(row).metric
-    if metric is not None:
-        return Effect(spoken(metric))
-    known = EFFECTS.get(function, Effect("effect"))
-    return Effect(known.name.format(score=spoken(score) or "the score"), known.percent)
-
-
-def spoken(name: str) -> str:
-    """A name from code as words."""
-    return " ".join(name.replace("_", " ").split())
-
-
 def number(value: float | None, percent: bool = False) -> str:
     """A number with its significant digits."""
     if value is None:
@@ -120,18 +80,6 @@ def chance(p_value: float) -> str:
     if p_value < 1e-6:
         return "less than one in a million"
     return f"{p_value:.2g}" if p_value < 0.1 else f"{p_value:.2f}"
-
-
-def limit_of(row: Row) -> str:
-    """What the promise allows, in words."""
-    effect, limit = effect_of(row), measured(row).limit
-    if limit is None:
-        return ""
-    text = f"{100 * limit:g}%" if effect.percent else f"{limit:g}"
-    allowed = row.get("allowed")
-    if allowed == "within":
-        return f"between −{text} and {text}"
-    return f"{allowed} {text}" if allowed else text
 
 
 def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
@@ -183,8 +131,7 @@ def _found(row: Row, value: float) -> str:
     people = f"{users:,} {'user' if users == 1 else 'users'}"
     if measured(row).metric is not None:
         allows = f"; the test asks for {limit}" if limit else ""
-    mean = "" if effect.percent else "mean "
-    return f"Over {people}, the {mean}{effect.name} is {number(value, effect.percent)}{allows}."
+    return f"Over {people}, the {effect.name} is {number(value, effect.percent)}{allows}."
 
 
 def _bounds(row: Row, interval: Sequence[float], alpha: float | None) -> str:

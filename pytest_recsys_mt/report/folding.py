@@ -1,0 +1,85 @@
+"""What people see of many rows: those that do not hold one by one, those that do not apply by reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pytest_recsys_mt.gate.document import Row, measured, state_of
+from pytest_recsys_mt.report.sentences import sentence
+from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
+from pytest_recsys_mt.sanitize import one_line
+
+ORDER = ("violated", "error", "mended", "inconclusive", "known")
+"""The states that are told one by one, the most important first."""
+MANY = 3
+"""From so many tests on that got no verdict for one reason, they share one sentence."""
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """A row that does not simply hold, or the first of several that got no verdict for one reason.
+
+    Attributes:
+        row: The row.
+        place: Where it stands: the name of its test, and its oracle.
+        sentence: What to say of it.
+    """
+
+    row: Row
+    place: tuple[str, ...]
+    sentence: str
+
+
+def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
+    """The rows that do not simply hold, the most important first."""
+    found = []
+    for state in ORDER:
+        own = [row for row in rows if state_of(row) == state]
+        without = Counter(_cause(row) for row in own)
+        for row in own:
+            cause = _cause(row)
+            if measured(row).value is not None or without[cause] < MANY:
+                found.append(Unsettled(row, (test_of_row(row), row["oracle"]), told_of(row)))
+            elif without[cause]:
+                alike = [each for each in own if _cause(each) == cause]
+                names = ", ".join(dict.fromkeys(distinct_names(alike)))
+                verb = "got no verdict" if state == "error" else f"are {state}"
+                text = f"{len(alike)} promises {verb}: {row['reason']}. They are {names}."
+                found.append(Unsettled(row, (), one_line(text)))
+                without[cause] = 0
+    return found
+
+
+def _cause(row: Row) -> tuple[str, str, str, bool]:
+    return (row["suite"], row["model"], row["reason"], measured(row).value is None)
+
+
+def told_of(row: Row) -> str:
+    """The sentence of a row in one line, and which attempt of its test that was."""
+    attempts = row["attempts"]
+    return one_line(
+        f"{sentence(row)}{f' The last of {attempts} attempts.' if attempts > 1 else ''}"
+    )
+
+
+def inapplicable(rows: Iterable[Row]) -> list[str]:
+    """The tests that do not apply, one text for each reason, with the suites that do not apply at all."""
+    listed = list(rows)
+    of_reason: dict[str, list[Row]] = {}
+    for row in listed:
+        if row["status"] == "not-applicable":
+            of_reason.setdefault(row["reason"], []).append(row)
+    told = []
+    for reason, own in sorted(of_reason.items(), key=lambda each: -len(each[1])):
+        models = {row["model"] for row in own}
+        everything = Counter(row["suite"] for row in listed if row["model"] in models)
+        where = ", ".join(
+            f"all of {suite}" if number == everything[suite] else f"{number} of {suite}"
+            for suite, number in sorted(
+                Counter(row["suite"] for row in own).items(), key=lambda each: (-each[1], each[0])
+            )
+        )
+        told.append(f"{len(own)} not applicable: {one_line(reason)} ({where})")
+    return told

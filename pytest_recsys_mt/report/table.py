@@ -1,0 +1,193 @@
+"""The table of verdicts on the terminal: columns by choice, names whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from pytest_recsys_mt.gate.comparison import address
+from pytest_recsys_mt.gate.document import Row, measured, state_of
+from pytest_recsys_mt.report.measures import limit_in_short
+from pytest_recsys_mt.report.short_names import distinct_names, folded, test_of_row
+from pytest_recsys_mt.sanitize import one_line
+
+WIDTH = 79
+LEAST = 20
+"""The smallest width of a column of names."""
+WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "inconclusive", "error": "ERROR",
+         "not-applicable": "not applicable", "known": "known", "mended": "MENDED"}  # fmt: skip
+COLOURS: Mapping[str, Mapping[str, bool]] = {
+    "holds": {"green": True},
+    "violated": {"red": True, "bold": True},
+    "inconclusive": {"yellow": True},
+    "error": {"red": True},
+    "mended": {"red": True},
+    "not-applicable": {"light": True},
+}
+APPROXIMATE = "~"
+USUAL = ("name", "verdict", "measured", "limit", "users")
+"""The columns with -v, if no others are given."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, and what it says of a row with its name.
+
+    Attributes:
+        heading: The heading.
+        text: From a row and its name to a cell.
+        words: Whether its cells are words, which may take several lines.
+        marked: Whether it has the colour of its line.
+    """
+
+    heading: str
+    text: Callable[[Row, str], str] = lambda row, name: ""
+    words: bool = False
+    marked: bool = False
+
+
+def _number(value: float | None, form: str = ".3f") -> str:
+    return "" if value is None else format(value, form)
+
+
+def _bounds(row: Row) -> str:
+    interval = row["interval"]
+    return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def _estimate(row: Row) -> str:
+    mark = APPROXIMATE if is_approximate(row) else ""
+    value = measured(row).value
+    return "" if value is None else f"{mark}{value:.3f}"
+
+
+COLUMNS: Mapping[str, Column] = {
+    "name": Column("name", lambda row, name: name, words=True),
+    "test": Column("test", lambda row, _: test_of_row(row), words=True),
+    "suite": Column("suite", lambda row, _: row["suite"], words=True),
+    "model": Column("model", lambda row, _: row["model"], words=True),
+    "oracle": Column("oracle", lambda row, _: row["oracle"], words=True),
+    "verdict": Column("verdict", lambda row, _: WORDS[state_of(row)], marked=True),
+    "measured": Column("measured [bounds]", lambda row, _: f"{_estimate(row)} {_bounds(row)}".strip()),
+    "estimate": Column("measured", lambda row, _: _estimate(row)),
+    "bounds": Column("bounds", lambda row, _: _bounds(row)),
+    "limit": Column("limit", lambda row, _: limit_in_short(row)),
+    "floor": Column("floor", lambda row, _: _number(row["floor"], ".2f")),
+    "agreement": Column("agreement", lambda row, _: _number(row["agreement"], ".2f")),
+    "users": Column("users", lambda row, _: str(row["users"])),
+    "p": Column("p", lambda row, _: _number(row["p_value"], ".2g")),
+    "p_holm": Column("p (Holm)", lambda row, _: _number(row["p_holm"], ".2g")),
+    "looks": Column("looks", lambda row, _: str(row["looks"])),
+    "attempts": Column("attempts", lambda row, _: str(row["attempts"])),
+    "reason": Column("reason", lambda row, _: one_line(row["reason"]), words=True),
+}  # fmt: skip
+
+
+def is_approximate(row: Row) -> bool:
+    """Whether the bounds that are shown have no proven error rate."""
+    return bool(row.get("approximate")) and row["interval"] is not None
+
+
+def write_table(reporter: Any, rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """Write rows of one suite and one recommender, a line each, or more where words need them."""
+    shown = [COLUMNS[name] for name in columns]
+    names = distinct_names(rows)
+    cells = [
+        [column.text(row, name) for column in shown] for row, name in zip(rows, names, strict=True)
+    ]
+    write_cells(reporter, shown, cells, [COLOURS.get(state_of(row), {}) for row in rows])
+    if any(map(is_approximate, rows)) and {"measured", "estimate", "bounds"} & {*columns}:
+        reporter.write_line(f"{APPROXIMATE} approximate: bounds whose error rate is not proven")
+
+
+def write_beside(reporter: Any, rows: Sequence[Row], models: Sequence[str]) -> bool:
+    """Write rows of one suite, each with the verdicts of all recommenders beside each other.
+
+    Returns:
+        Whether there is room for them; else nothing was written.
+    """
+    of_model = {model: [row for row in rows if row["model"] == model] for model in models}
+    lines: dict[tuple[str, ...], dict[str, Row]] = {}
+    for model, own in of_model.items():
+        for row, name in zip(own, distinct_names(own), strict=True):
+            key = (name, address(row), limit_in_short(row))
+            lines.setdefault(key, {})[model] = row
+    if not lines:
+        return True
+    verdicts = [
+        [_verdict_and_value(found.get(model)) for model in models] for found in lines.values()
+    ]
+    shown = [
+        COLUMNS["name"],
+        *map(Column, models),
+        COLUMNS["limit"],
+    ]
+    cells = [[name, *told, limit] for (name, _, limit), told in zip(lines, verdicts, strict=True)]
+    if WIDTH - sum(_widths(shown[1:], [line[1:] for line in cells])) - len(models) - 1 < LEAST:
+        return False
+    write_cells(reporter, shown, cells)
+    return True
+
+
+def _verdict_and_value(row: Row | None) -> str:
+    if row is None:
+        return ""
+    return f"{WORDS[state_of(row)]} {_estimate(row)}".strip()
+
+
+def _widths(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[int]:
+    return [
+        max(len(column.heading), *(len(line[place]) for line in cells), 0)
+        for place, column in enumerate(columns)
+    ]
+
+
+def write_cells(
+    reporter: Any,
+    columns: Sequence[Column],
+    cells: Sequence[Sequence[str]],
+    colours: Sequence[Mapping[str, bool]] = (),
+) -> None:
+    """Write lines of cells below their headings; columns of words share the room that the others leave.
+
+    Args:
+        reporter: Writes to the terminal.
+        columns: The columns.
+        cells: The cells of each line.
+        colours: The colour of each line.
+    """
+    widths = _widths(columns, cells)
+    wordy = [place for place, column in enumerate(columns) if column.words]
+    room = WIDTH - (len(columns) - 1) - sum(w for p, w in enumerate(widths) if p not in wordy)
+    for left, place in enumerate(sorted(wordy, key=lambda place: widths[place])):
+        fair = max(LEAST, room // (len(wordy) - left))
+        widths[place] = min(widths[place], fair)
+        room -= widths[place]
+    for number, line in enumerate([[column.heading for column in columns], *cells]):
+        parts = [
+            folded(text, width) if column.words else [text]
+            for column, text, width in zip(columns, line, widths, strict=True)
+        ]
+        colour = colours[number - 1] if colours and number else {}
+        for lines in zip_longest(*parts, fillvalue=""):
+            _write_line(reporter, columns, lines, widths, colour)
+
+
+def _write_line(
+    reporter: Any,
+    columns: Sequence[Column],
+    texts: Sequence[str],
+    widths: Sequence[int],
+    colours: Mapping[str, bool],
+) -> None:
+    last = max((place for place, text in enumerate(texts) if text), default=0)
+    for place, (column, text, width) in enumerate(zip(columns, texts, widths, strict=True)):
+        if place > last:
+            break
+        left = column.words or column.marked
+        padded = f"{text:<{width}}" if left else f"{text:>{width}}"
+        padded = padded.rstrip() if place == last else f"{padded} "
+        reporter.write(padded, **(colours if column.marked else {}))
+    reporter.write_line("")

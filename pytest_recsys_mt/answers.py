@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pytest_recsys_mt.requests import Item, Recommendation, Request
+from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -38,6 +38,23 @@ class Asked:
         return self.request.user
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One side of an example in full.
+
+    Attributes:
+        request: The request.
+        answer: The answer that the example shows.
+        items: The catalogue by item id.
+        messages: Returns what a text model read; nothing for other recommenders.
+    """
+
+    request: Request
+    answer: Recommendation
+    items: Mapping[str, Item]
+    messages: Callable[[], Sequence[Message]]
+
+
 @dataclass(frozen=True)
 class Context:
     """The rules and the facts that all answers of one run share.
@@ -55,6 +72,7 @@ class Context:
         popularity: Training interactions by item id; items of the catalogue without any have 0.
         users: Number of users with training interactions; 0 if unknown.
         report: Receives every verdict; returns it, linked to its test.
+        messages: Returns what a text model reads for a request; nothing for other recommenders.
     """
 
     alpha: float = 0.05
@@ -67,6 +85,7 @@ class Context:
     popularity: Mapping[str, int] = field(default_factory=dict)
     users: int = 0
     report: Callable[[Verdict], Verdict] = lambda verdict: verdict
+    messages: Callable[[Request], Sequence[Message]] = lambda request: ()
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ class Example:
 
     `keeps` says whether this user's answers keep the promise, if known. `source_kinds` and
     `followup_kinds` say for each place whether the item was offered (`requests.EntryKind`); they
-    are empty if all items of a side were offered.
+    are empty if all items of a side were offered. `source_asked` and `followup_asked` are the
+    requests and the whole answers (`answers.Shown`), if known.
     """
 
     user: str
@@ -56,6 +57,8 @@ class Example:
     source_kinds: tuple[str, ...] = ()
     followup_kinds: tuple[str, ...] = ()
     keeps: bool | None = None
+    source_asked: Any = field(default=None, repr=False, compare=False)
+    followup_asked: Any = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

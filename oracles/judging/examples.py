@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.answers import Asked, Context, Shown
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.requests import (
@@ -88,19 +89,25 @@ def _example(
         source_kinds=before[1],
         followup_kinds=after[1],
         keeps=bool(excess[place] <= 0),
+        source_asked=before[2],
+        followup_asked=after[2],
     )
 
 
 def _shown(
     side: Sequence[Asked], row: int, answer: int, context: Context
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The titles of one answer, and the kinds of its entries."""
+) -> tuple[tuple[str, ...], tuple[EntryKind, ...], Shown | None]:
+    """The titles of one answer, the kinds of its entries, and how it was asked."""
     if not side:
-        return (), ()
+        return (), (), None
     asked = side[row]
     shown = asked.answers[min(answer, len(asked.answers) - 1)]
     written = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
-    return titles(shown.items, context.items, written), kinds(shown, asked.request, context.items)
+    return (
+        titles(shown.items, context.items, written),
+        kinds(shown, asked.request, context.items),
+        Shown(asked.request, shown, context.items, partial(context.messages, asked.request)),
+    )
 
 
 def kinds(

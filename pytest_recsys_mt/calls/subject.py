@@ -81,6 +81,10 @@ class Subject(Protocol):
         """Whether two requests look the same to the recommender."""
         ...
 
+    def messages(self, request: Request) -> Sequence[Message]:
+        """What a text model reads for `request`; nothing for other recommenders."""
+        ...
+
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`; a `repeat` is asked anew although nothing differs."""
         ...
@@ -191,6 +195,10 @@ class RecommenderSubject:
         same = method_of(self._recommender, "same_question")
         return one == other or (same is not None and bool(same(one, other)))
 
+    def messages(self, request: Request) -> Sequence[Message]:
+        """Nothing: the recommender reads no prompt."""
+        return ()
+
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`."""
         content = {
@@ -290,8 +298,11 @@ class TextSubject:
         """Whether the two requests give one prompt: a template need not show all of a request."""
         if one == other:
             return True
-        rendered = [self._recommender.render(each, self._seed).messages for each in (one, other)]
-        return rendered[0] == rendered[1] and one.k == other.k
+        return self.messages(one) == self.messages(other) and one.k == other.k
+
+    def messages(self, request: Request) -> Sequence[Message]:
+        """What the model reads for `request`."""
+        return self._recommender.render(request, self._seed).messages
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`."""

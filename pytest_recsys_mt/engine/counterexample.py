@@ -25,7 +25,7 @@ from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.shrinking import ddmin
 from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RecsysError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
-from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request
+from pytest_recsys_mt.requests import Item, Message, Rating, Recommendation, Request
 from pytest_recsys_mt.verdict import Example, Status, Verdict
 
 Part = TypeVar("Part")
@@ -115,6 +115,10 @@ class _Rationed:
     def same_question(self, one: Request, other: Request) -> bool:
         """As the subject does."""
         return self.origin.same_question(one, other)
+
+    def messages(self, request: Request) -> Sequence[Message]:
+        """As the subject does."""
+        return self.origin.messages(request)
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`.

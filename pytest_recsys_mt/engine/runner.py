@@ -209,6 +209,7 @@ class Runner:
             popularity=self._split.training.popularity,
             users=self._training_users,
             report=report,
+            messages=self.subject.messages,
         )
 
     def transformed(

@@ -21,7 +21,13 @@ by the margin or more. ``inconclusive``: no other claim holds. ``ungated``: not 
 
 
 class Example(TypedDict):
-    """See `verdict.Example`."""
+    """See `verdict.Example`.
+
+    Attributes:
+        asked: Both requests with their whole answers, by ``source`` and ``followup``; see
+            `report.asked`. Only the worst users of a verdict that is violated, inconclusive or an
+            error have it.
+    """
 
     user: str
     source: list[str]
@@ -30,6 +36,7 @@ class Example(TypedDict):
     source_kinds: NotRequired[list[str] | None]
     followup_kinds: NotRequired[list[str] | None]
     keeps: NotRequired[bool | None]
+    asked: NotRequired[dict[str, Any]]
 
 
 class Row(TypedDict):

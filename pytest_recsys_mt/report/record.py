@@ -7,7 +7,7 @@ import json
 import re
 import uuid
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -23,6 +23,7 @@ from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Calls, Decision, Document, Drift, Facts, Readable, Row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
+from pytest_recsys_mt.report.asked import asked_of
 from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
 from pytest_recsys_mt.report.shrunk import plain
 from pytest_recsys_mt.report.spending import spent
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.engine.counterexample import Counterexample
 
 SCHEMA = "recsys-mt/2"
+
+WITH_REQUESTS = 3
+"""How many examples of a verdict have their requests in the record: the worst."""
 
 
 def row_of(
@@ -50,7 +54,7 @@ def row_of(
     """One verdict as plain data; the outcome and the attempts of its test are added when known."""
     known: dict[str, object] = {
         **{field.name: getattr(verdict, field.name) for field in dataclasses.fields(verdict)},
-        "examples": list(map(dataclasses.asdict, verdict.examples)),
+        "examples": list(_examples(verdict)),
         "details": dict(verdict.details),
         "per_user": dict(verdict.per_user),
         "nodeid": nodeid,
@@ -71,6 +75,20 @@ def row_of(
     row = {key: known[key] for key in Row.__annotations__ if key not in of_benchmarks}
     clean: Row = _clean(row)
     return clean
+
+
+def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:
+    """The examples; the worst of a verdict that somebody will look into with their requests."""
+    told = verdict.status in ("violated", "inconclusive", "error")
+    for place, example in enumerate(verdict.examples):
+        known: dict[str, object] = {
+            field.name: getattr(example, field.name)
+            for field in dataclasses.fields(example)
+            if not field.name.endswith("_asked")
+        }
+        if told and place < WITH_REQUESTS:
+            known["asked"] = asked_of(example)
+        yield known
 
 
 def _clean(value: object) -> Any:

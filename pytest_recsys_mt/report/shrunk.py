@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from pytest_recsys_mt.report.asked import asked
+from pytest_recsys_mt.report.changes import the_catalogue
 from pytest_recsys_mt.requests import Request
 
 if TYPE_CHECKING:
@@ -23,10 +25,7 @@ def plain(found: Counterexample) -> dict[str, object]:
         "score": example.score,
         "calls": found.calls,
         "minimal": found.minimal,
-        "source": _asked(found.source, example.source, example.source_kinds),
-        "followup": None
-        if followup is None
-        else _asked(followup, example.followup, example.followup_kinds),
+        **asked(found.source, followup, example),
     }
 
 
@@ -77,35 +76,3 @@ def _parts(request: Request, answer: tuple[str, ...]) -> Iterator[tuple[str, lis
         [f"{key}: {value}" for key, value in request.attributes.items()] or [NOTHING],
     )
     yield "answer", list(answer) or [NOTHING]
-
-
-def the_catalogue(seen: int) -> str:
-    """What an open question lets a recommender choose from, except what its history shows."""
-    return "the whole catalogue" + (f" but {seen} more items that the user has" if seen else "")
-
-
-def _asked(request: Request, answer: Sequence[str], kinds: Sequence[str]) -> dict[str, object]:
-    return {
-        "user": request.user,
-        "history": [
-            {
-                "item": rating.item.id,
-                "title": rating.item.label,
-                "rating": float(rating.value),
-                "timestamp": None if rating.timestamp is None else int(rating.timestamp),
-            }
-            for rating in request.history
-        ],
-        "scale": [float(request.scale.low), float(request.scale.high)],
-        "candidates": (
-            None
-            if request.candidates is None
-            else [{"item": item.id, "title": item.label} for item in request.candidates]
-        ),
-        "seen": list(request.seen),
-        "k": int(request.k),
-        "instruction": request.instruction,
-        "edits": [repr(edit) for edit in request.edits],
-        "answer": list(answer),
-        "kinds": list(kinds),
-    }

@@ -52,7 +52,7 @@ ROOMS: dict[str, set[str]] = {
         "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
     },
     "report": {
-        "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
+        "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
         "verdict", "wording",
     },
     "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},

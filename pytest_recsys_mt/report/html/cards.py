@@ -13,7 +13,6 @@ from pytest_recsys_mt.report.html import glossary, lists, titles, words
 from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
 
-
 FEW = 2
 """Examples of a row that is as it should be; the record has all of them."""
 

@@ -6,21 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_recsys_mt.report.changes import the_catalogue
 from pytest_recsys_mt.report.html.lists import FAULTS, Mark, Place, alone
-from pytest_recsys_mt.report.shrunk import the_catalogue
 
 OFFERED = Mark("same", "was offered")
 
 Asked = Mapping[str, Any]
-"""A request and its answer as the record has them; see `shrunk.plain`."""
+"""A request and its answer as the record has them; see `report.asked`."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a prompt."""
+    """One message of a prompt; images by their digests."""
 
     role: str
     content: str
+    images: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _call(side: str, asked: Asked) -> Call:
     return Call(
         side=side,
         request=request_of(asked),
-        messages=[Message(each["role"], each["content"]) for each in asked.get("prompt") or ()],
+        messages=[Message(each["role"], each["content"], each.get("images") or ()) for each in asked.get("prompt") or ()],
         text=asked.get("text"),
         lines=[
             Read(each["text"], FAULTS.get(each["kind"], OFFERED), each.get("title") or "")

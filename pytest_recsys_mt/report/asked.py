@@ -1,0 +1,138 @@
+"""The requests behind an example, and its whole answers, as plain data for the record."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_recsys_mt.answers import Shown
+from pytest_recsys_mt.requests import Entry, Item, Message, Request
+from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.verdict import Example
+
+MOST_CHARACTERS = 20_000
+"""Longest text of a model or a prompt that the record keeps; a model may write without end."""
+
+MOST_OF_A_FACT = 100
+"""Longest value of an attribute; it may be an image."""
+
+
+def asked_of(example: Example) -> dict[str, object]:
+    """Both sides of an example: the keys ``source`` and ``followup``, None for a side it lacks."""
+    source, followup = (
+        None if each is None else each.request
+        for each in (example.source_asked, example.followup_asked)
+    )
+    return asked(source, followup, example)
+
+
+def asked(source: Request | None, followup: Request | None, example: Example) -> dict[str, object]:
+    """Like `asked_of`, for requests that may lack an answer in `example`."""
+    differing = _differing(source, followup)
+    return {
+        "source": None
+        if source is None
+        else {
+            **_request(source, differing),
+            **_answer(example.source, example.source_kinds, example.source_asked),
+        },
+        "followup": None
+        if followup is None
+        else {
+            **_request(followup, differing),
+            **_answer(example.followup, example.followup_kinds, example.followup_asked),
+        },
+    }
+
+
+def _request(request: Request, differing: Mapping[str, frozenset[str]]) -> dict[str, object]:
+    return {
+        "user": request.user,
+        "history": [
+            {
+                **_item(rating.item, differing),
+                "rating": float(rating.value),
+                "timestamp": None if rating.timestamp is None else int(rating.timestamp),
+            }
+            for rating in request.history
+        ],
+        "scale": [float(request.scale.low), float(request.scale.high)],
+        "candidates": (
+            None
+            if request.candidates is None
+            else [_item(item, differing) for item in request.candidates]
+        ),
+        "seen": list(request.seen),
+        "k": int(request.k),
+        "instruction": request.instruction,
+        "edits": [repr(edit) for edit in request.edits],
+        "attributes": _facts(request.attributes),
+    }
+
+
+def _item(item: Item, differing: Mapping[str, frozenset[str]]) -> dict[str, object]:
+    told: dict[str, object] = {"item": item.id, "title": item.label}
+    facts = {name: item.attributes.get(name) for name in sorted(differing.get(item.id, ()))}
+    return {**told, "attributes": _facts(facts)} if facts else told
+
+
+def _facts(attributes: Mapping[str, Any]) -> dict[str, str]:
+    return {sanitize(str(key)): str(attributes[key])[:MOST_OF_A_FACT] for key in attributes}
+
+
+def _differing(source: Request | None, followup: Request | None) -> dict[str, frozenset[str]]:
+    """The attributes of items that both requests show, and not with the same value."""
+    if source is None or followup is None:
+        return {}
+    ours, theirs = _items(source), _items(followup)
+    found = {}
+    for key in ours.keys() & theirs.keys():
+        one, other = ours[key].attributes, theirs[key].attributes
+        if one != other:
+            names = frozenset(name for name in {*one, *other} if one.get(name) != other.get(name))
+            found[key] = names
+    return found
+
+
+def _items(request: Request) -> dict[str, Item]:
+    return {
+        item.id: item
+        for item in (*(rating.item for rating in request.history), *(request.candidates or ()))
+    }
+
+
+def _answer(titles: Sequence[str], kinds: Sequence[str], shown: Shown | None) -> dict[str, object]:
+    told: dict[str, object] = {"answer": list(titles), "kinds": list(kinds)}
+    if shown is None:
+        return told
+    messages = shown.messages()
+    if not messages and shown.answer.text is None and not shown.answer.entries:
+        return told  # no text model
+    text = shown.answer.text
+    return {
+        **told,
+        "prompt": [_message(message) for message in messages] or None,
+        "text": None if text is None else _cut(text),
+        "entries": [_entry(entry, shown.items) for entry in shown.answer.entries],
+    }
+
+
+def _message(message: Message) -> dict[str, object]:
+    told: dict[str, object] = {"role": message.role, "content": _cut(message.content)}
+    if message.images:
+        told["images"] = [
+            hashlib.sha256(image.encode()).hexdigest()[:8] for image in message.images
+        ]
+    return told
+
+
+def _entry(entry: Entry, items: Mapping[str, Item]) -> dict[str, object]:
+    known = None if entry.item is None else items.get(entry.item)
+    title = None if known is None else known.label
+    return {"text": _cut(entry.text), "kind": entry.kind, "title": title}
+
+
+def _cut(text: str) -> str:
+    further = len(text) - MOST_CHARACTERS
+    return text if further <= 0 else f"{text[:MOST_CHARACTERS]}\n… {further:,} more characters"

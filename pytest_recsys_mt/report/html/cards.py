@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
 from pytest_recsys_mt.report.changes import Change, changes
 from pytest_recsys_mt.report.html import glossary, lists, titles, words
@@ -72,7 +73,8 @@ class Card:
         place: Its place in the record.
         row: The row itself.
         state: Its state.
-        sentences: The verdict.
+        said: The verdict as a sentence, after its subject.
+        sentences: The verdict at length.
         facts: Its numbers: the name, the value, and the term of the glossary, which may be empty.
         examples: Users, the worst first.
         terms: The names of its measures that the glossary has.
@@ -86,6 +88,7 @@ class Card:
     place: int
     row: Row
     state: State
+    said: str
     sentences: Sequence[str]
     facts: Sequence[tuple[str, str, str]]
     terms: Sequence[str]
@@ -118,6 +121,7 @@ def cards_of(document: Document) -> list[Card]:
             place=place,
             row=row,
             state=words.state_of(row),
+            said=wording.sentence("", words.state_of(row).key, row).strip(),
             sentences=words.verdict(row, alpha, judged),
             facts=[(name, value, ABOUT.get(name, "")) for name, value in _facts(row)],
             terms=glossary.names_of(row),

@@ -68,7 +68,7 @@
   // Paper cannot unfold: sections are printed open, and closed again afterwards.
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details.fold:not([open])")];
+    closed = [...document.querySelectorAll(".fold:not([open]), .opened > details:not([open])")];
     for (const each of closed) each.open = true;
   });
   addEventListener("afterprint", () => {

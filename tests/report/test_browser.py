@@ -78,14 +78,20 @@ def unfold(page: Page) -> None:
 def shown(page: Page) -> set[str]:
     """The rows that no filter hides."""
     found: list[str] = page.eval_on_selector_all(
-        "article, .names li", "rows => rows.filter(each => !each.closest('[hidden]')).map(each => each.id)"
+        "article, .names li",
+        "rows => rows.filter(each => !each.closest('[hidden]')).map(each => each.id)",
     )
     return set(found)
 
 
 def test_the_page_of_a_green_run_fits_two_screens(opened: Open, tmp_path: Path) -> None:
     rows = [holds(number, suite=f"suite {number % 5}") for number in range(60)]
-    absent = {"status": "not-applicable", "interval": None, "estimate": None, "examples": []}
+    absent: dict[str, Any] = {
+        "status": "not-applicable",
+        "interval": None,
+        "estimate": None,
+        "examples": [],
+    }
     rows += [holds(number, **absent, reason=f"needs {number % 9}") for number in range(60, 210)]
     path = tmp_path / "green.html"
     path.write_text(render(document(*rows)), encoding="utf-8")
@@ -209,9 +215,7 @@ def test_without_scripts_everything_can_be_opened(opened: Open) -> None:
 
 @pytest.mark.parametrize("width", [320, 400, 800])
 @pytest.mark.parametrize("folded", [True, False])
-def test_narrow_windows_need_no_sideways_scrolling(
-    opened: Open, width: int, folded: bool
-) -> None:
+def test_narrow_windows_need_no_sideways_scrolling(opened: Open, width: int, folded: bool) -> None:
     page = opened(width=width)
     if not folded:
         unfold(page)

@@ -102,8 +102,10 @@ def test_the_same_record_gives_the_same_page() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "✗ May not be released: 2 promises are broken, 1 expected violation is gone, 1 verdict could not be made, "
-        "1 promise is inconclusive and 1 more reason below. 10 of 18 tests hold and 1 test does not apply.",
+        (
+            "✗ May not be released: 2 promises are broken, 1 expected violation is gone, 1 verdict could not be made, "
+            "1 promise is inconclusive and 1 more reason below. 10 of 18 tests hold and 1 test does not apply."
+        ),
         "the run is partial: 2 of 20 tests were not selected",
         "Compared: m against m of old.json 1 regressed, 1 improved, 9 unchanged.",
         "lower bounds at error rate 0.025.",
@@ -221,6 +223,10 @@ def test_a_hundred_relations_take_less_than_three_megabytes() -> None:
     assert len(render(document(*rows)).encode()) < 3_000_000
 
 
+def test_the_page_of_a_default_run_takes_less_than_one_megabyte(default_record: Path) -> None:
+    assert len(render(read_record(default_record)).encode()) < 1_000_000
+
+
 def test_a_drawing_that_cannot_be_made_costs_no_more_than_itself() -> None:
     rows = [
         holds(0, details={"curve": {"points": [["a"], [None, "b"]]}}),
@@ -252,6 +258,7 @@ def test_what_is_no_record_is_refused_with_what_it_is(tmp_path: Path) -> None:
     for text, says in (
         ("{", "is not JSON"),
         ("[]", "schema is None"),
+        ("[" * 100_000, "is not JSON"),
         ('{"schema": "recsys-mt/9"}', "recsys-mt/9"),
     ):
         path.write_text(text)

@@ -75,9 +75,14 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
         counts[kind] = sum(each.startswith(f"{word}: ") for each in reasons)
     shown = {card.row["nodeid"] for card in blocking}
     counts["unclear"] = sum(
-        each.startswith("inconclusive: ") and each.partition(": ")[2] not in shown for each in reasons
+        each.startswith("inconclusive: ") and each.partition(": ")[2] not in shown
+        for each in reasons
     )
-    told = [f"{counts[key]} {_worded(forms, counts[key])}" for key, forms in BROKEN.items() if counts[key]]
+    told = [
+        f"{counts[key]} {_worded(forms, counts[key])}"
+        for key, forms in BROKEN.items()
+        if counts[key]
+    ]
     if not cards:
         told = ["nothing was tested"]
     elif not told:
@@ -106,9 +111,13 @@ def _passed(gating: Sequence[Card], ungated: int) -> str:
     counts = Counter(card.state.key for card in gating)
     counts["ungated"] = ungated
     held = counts["holds"]
-    told = [f"{'the promise' if held == 1 else f'all {held} promises'} that could be tested "
-            f"{_worded(('holds', 'hold'), held)}"]  # fmt: skip
-    told += [f"{counts[key]} {_worded(forms, counts[key])}" for key, forms in PASSED_OVER.items() if counts[key]]
+    whole = "the promise" if held == 1 else f"all {held} promises"
+    told = [f"{whole} that could be tested {_worded(('holds', 'hold'), held)}"]
+    told += [
+        f"{counts[key]} {_worded(forms, counts[key])}"
+        for key, forms in PASSED_OVER.items()
+        if counts[key]
+    ]
     if len(told) > 1:
         told[0] = f"{held} {_worded(('promise holds', 'promises hold'), held)}"
     return f"May be released: {_listed(told)}."

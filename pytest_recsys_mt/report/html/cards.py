@@ -17,6 +17,9 @@ from pytest_recsys_mt.report.html.words import State
 FEW = 2
 """Examples of a row that is as it should be; the record has all of them."""
 
+CHANGES = 6
+"""Changes of each part of a request that are shown; the transcript has all of it."""
+
 ABOUT = {
     "effect": "effect",
     "interval": "interval",
@@ -194,7 +197,7 @@ def _shown(example: Example, caption: str, both: bool) -> Shown:
     kinds = example.get("source_kinds") or (), example.get("followup_kinds") or ()
     asked: Mapping[str, Asked | None] = example.get("asked") or {}
     before, after = asked.get("source"), asked.get("followup")
-    changed = changes(before, after) if before and after else ()
+    changed = changes(before, after, most=CHANGES) if before and after else ()
     calls = calls_of(before, after)
     if not both:
         answer, kind = (source, kinds[0]) if source else (followup, kinds[1])

@@ -98,8 +98,13 @@ def measure_of(row: Row) -> Entry | None:
 
 def entries_of(rows: Iterable[Row]) -> list[Entry]:
     """The entries that a report of `rows` needs: the common terms, then the measures by name."""
-    found = {entry.name: entry for row in rows for name in names_of(row) if (entry := entry_of(name))}
-    return [*TERMS.values(), *(found[name] for name in sorted(found, key=str.casefold) if name not in TERMS)]
+    found = {
+        entry.name: entry for row in rows for name in names_of(row) if (entry := entry_of(name))
+    }
+    return [
+        *TERMS.values(),
+        *(found[name] for name in sorted(found, key=str.casefold) if name not in TERMS),
+    ]
 
 
 def _used(names: Iterable[str]) -> set[str]:
@@ -109,7 +114,9 @@ def _used(names: Iterable[str]) -> set[str]:
 @cache
 def _documented() -> Mapping[str, Entry]:
     """Measures, similarities and oracles by name, in the words of their docstrings."""
-    return MappingProxyType({entry.name: entry for entry in (*_oracles(), *_similarities(), *_measures())})
+    return MappingProxyType(
+        {entry.name: entry for entry in (*_oracles(), *_similarities(), *_measures())}
+    )
 
 
 def _measures() -> Iterator[Entry]:
@@ -137,7 +144,9 @@ def _oracles() -> Iterator[Entry]:
     for name in oracles.__all__:
         found = getattr(oracles, name)
         if inspect.isfunction(found):
-            yield Entry(name, spoken(name)[:1].upper() + spoken(name)[1:], _plain(_paragraph(found)))
+            yield Entry(
+                name, spoken(name)[:1].upper() + spoken(name)[1:], _plain(_paragraph(found))
+            )
 
 
 def _beside(table: ModuleType) -> list[ModuleType]:
@@ -156,7 +165,9 @@ def _of_module(name: str, module: ModuleType) -> Entry:
     function = _paragraph(getattr(module, name, None))
     if module.__name__.rpartition(".")[2] == name:
         return _entry(name, about, function)
-    return Entry(name, spoken(name)[:1].upper() + spoken(name)[1:], _plain(f"{function} {about}".strip()))
+    return Entry(
+        name, spoken(name)[:1].upper() + spoken(name)[1:], _plain(f"{function} {about}".strip())
+    )
 
 
 def _entry(name: str, about: str, further: str = "") -> Entry:

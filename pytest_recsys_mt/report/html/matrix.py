@@ -146,5 +146,6 @@ def _beside(card: Card, change: Changed | None) -> Beside:
     sure = f"{p_text(p)} (Holm)" if p is not None else ""
     if word == "ungated":
         sure = change.get("reason") or ""
-    return Beside(card, SYMBOLS.get(word, "?"), WORDS.get(word, WORDS["ungated"]), worse_by(change), sure)
-
+    return Beside(
+        card, SYMBOLS.get(word, "?"), WORDS.get(word, WORDS["ungated"]), worse_by(change), sure
+    )

@@ -65,7 +65,7 @@ def read_record(path: Path) -> dict[str, object]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{str(path)!r} is not JSON: {error}") from error
     found = document.get("schema") if isinstance(document, dict) else None
     if found not in READABLE:

@@ -55,15 +55,22 @@ class Line:
 def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
     """A line for each suite, the broken ones first."""
     suites = sorted({card.row["suite"] for card in cards})
-    lines = [_suite(suite, [card for card in cards if card.row["suite"] == suite], models) for suite in suites]
+    lines = [
+        _suite(suite, [card for card in cards if card.row["suite"] == suite], models)
+        for suite in suites
+    ]
     weight = {key: number for number, key in enumerate(STATES)}
-    return sorted(lines, key=lambda line: min(weight[cell.state.key] for cell in line.cells if cell))
+    return sorted(
+        lines, key=lambda line: min(weight[cell.state.key] for cell in line.cells if cell)
+    )
 
 
 def _suite(suite: str, cards: Sequence[Card], models: Sequence[str]) -> Line:
     parts = dict.fromkeys(titles.part_of(card.row) for card in sorted(cards, key=_place))
     inside = [
-        Line(part, _cells([card for card in cards if titles.part_of(card.row) == part], models, True))
+        Line(
+            part, _cells([card for card in cards if titles.part_of(card.row) == part], models, True)
+        )
         for part in parts
     ]
     return Line(suite, _cells(cards, models, False), inside)
@@ -75,7 +82,9 @@ def _place(card: Card) -> str:
 
 def _cells(cards: Iterable[Card], models: Sequence[str], figures: bool) -> list[Cell | None]:
     held = list(cards)
-    return [_cell([card for card in held if card.row["model"] == model], figures) for model in models]
+    return [
+        _cell([card for card in held if card.row["model"] == model], figures) for model in models
+    ]
 
 
 def _cell(cards: Sequence[Card], figures: bool) -> Cell | None:
@@ -85,7 +94,9 @@ def _cell(cards: Sequence[Card], figures: bool) -> Cell | None:
     worst = cards[0].state.key
     return Cell(
         state=cards[0].state,
-        counts=f"{len(cards)} {'test' if len(cards) == 1 else 'tests'}" if worst == "not-applicable" else counted(cards),
+        counts=f"{len(cards)} {'test' if len(cards) == 1 else 'tests'}"
+        if worst == "not-applicable"
+        else counted(cards),
         sure=_sure([card for card in cards if card.state == cards[0].state]),
         link=FOLDED.get(worst, cards[0].key),
         figures=list(_figures(cards)) if figures else (),

@@ -35,16 +35,17 @@ EXACTLY: Mapping[str, str] = {
 }
 """Values that other words say better."""
 
-_CHANGES = re.compile(r"\w+=[^,=]+(?:, \w+=[^,=]+)*")
+_CHANGES = re.compile(r"\w+=[\w.-]+(?:, \w+=[\w.-]+)*")
 
 
 def title_of(row: Row) -> str:
     """The test's name as a sentence; what it measures if the name is only a heading."""
     words = spoken(_test(row).removeprefix("test_"))
-    measured = entry_of(row.get("metric") or "")
+    metric = row.get("metric") or ""
+    measured = entry_of(metric)
     if measured is None or not measured.own or len(words.split()) > HEADING:
         return words[:1].upper() + words[1:]
-    return measured.title + depth_of(row["metric"])
+    return measured.title + depth_of(metric)
 
 
 def name_of(row: Row) -> str:
@@ -61,10 +62,13 @@ def conditions(relation: str) -> str:
     if not _CHANGES.fullmatch(relation):
         return relation
     changes = [change.partition("=") for change in relation.split(", ")]
-    if any(name not in CONDITIONS and f"{name}={value}" not in EXACTLY for name, _, value in changes):
+    if any(
+        name not in CONDITIONS and f"{name}={value}" not in EXACTLY for name, _, value in changes
+    ):
         return relation
     return ", ".join(
-        EXACTLY.get(f"{name}={value}") or CONDITIONS[name].format(value) for name, _, value in changes
+        EXACTLY.get(f"{name}={value}") or CONDITIONS[name].format(value)
+        for name, _, value in changes
     )
 
 

@@ -56,7 +56,9 @@ class Call:
 
 def calls_of(source: Asked | None, followup: Asked | None) -> list[Call]:
     """The calls of both sides; of one if there is no other."""
-    sides = [(name, asked) for name, asked in (("source", source), ("follow-up", followup)) if asked]
+    sides = [
+        (name, asked) for name, asked in (("source", source), ("follow-up", followup)) if asked
+    ]
     return [_call(name if len(sides) > 1 else "request", asked) for name, asked in sides]
 
 
@@ -85,7 +87,10 @@ def _call(side: str, asked: Asked) -> Call:
     return Call(
         side=side,
         request=request_of(asked),
-        messages=[Message(each["role"], each["content"], each.get("images") or ()) for each in asked.get("prompt") or ()],
+        messages=[
+            Message(each["role"], each["content"], each.get("images") or ())
+            for each in asked.get("prompt") or ()
+        ],
         text=asked.get("text"),
         lines=[
             Read(each["text"], FAULTS.get(each["kind"], OFFERED), each.get("title") or "")

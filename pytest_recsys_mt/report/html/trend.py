@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
@@ -12,8 +13,8 @@ from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.html import figures
 from pytest_recsys_mt.report.html.answer import Answer, answer_of
 from pytest_recsys_mt.report.html.cards import Card, cards_of
-from pytest_recsys_mt.report.html.matrix import Key, keyed
 from pytest_recsys_mt.report.html.glossary import Entry, entries_of
+from pytest_recsys_mt.report.html.matrix import Key, keyed
 from pytest_recsys_mt.report.html.scorecard import counted
 from pytest_recsys_mt.report.html.words import STATES
 from pytest_recsys_mt.sanitize import one_line
@@ -111,8 +112,16 @@ def trend_of(records: Sequence[tuple[str, Document]]) -> Trend:
     _require_common(held, named)
     tracks = [_track(f"t{n}", cards, runs) for n, cards in enumerate(found.values(), 1)]
     weight = {key: number for number, key in enumerate(STATES)}
-    tracks.sort(key=lambda track: (weight[track.now.state.key], track.now.row["suite"], track.now.row["nodeid"]))
-    return Trend(named, runs, tracks, entries_of(card.row for _, _, cards in held for card in cards))
+    tracks.sort(
+        key=lambda track: (
+            weight[track.now.state.key],
+            track.now.row["suite"],
+            track.now.row["nodeid"],
+        )
+    )
+    return Trend(
+        named, runs, tracks, entries_of(card.row for _, _, cards in held for card in cards)
+    )
 
 
 def _began(record: Document) -> str:
@@ -126,13 +135,15 @@ def _keyed(cards: Sequence[Card], named: bool) -> Iterator[tuple[tuple[str, *Key
             yield (model if named else "", *key), card
 
 
-def _require_common(
-    held: Sequence[tuple[str, Document, Sequence[Card]]], named: bool
-) -> None:
+def _require_common(held: Sequence[tuple[str, Document, Sequence[Card]]], named: bool) -> None:
     """Check that every record shares a test, of one model if it is `named`, with another one."""
-    tests = [{key[:2]: card.row["nodeid"] for key, card in _keyed(cards, named)} for _, _, cards in held]
+    tests = [
+        {key[:2]: card.row["nodeid"] for key, card in _keyed(cards, named)} for _, _, cards in held
+    ]
     for place, (name, record, _) in enumerate(held):
-        others = {key: test for at, each in enumerate(tests) if at != place for key, test in each.items()}
+        others = {
+            key: test for at, each in enumerate(tests) if at != place for key, test in each.items()
+        }
         if not tests[place].keys() & others.keys():
             models = ", ".join(map(one_line, record["models"])) or "no model"
             ours, theirs = (next(iter(each.values()), "none") for each in (tests[place], others))
@@ -156,7 +167,12 @@ def _facts(record: Document) -> Mapping[str, Any]:
     """What values depend on, by name; older records lack some of it."""
     settings = options_of(record) if "settings" in record else {}
     asked = {name: value for name, value in settings.items() if name not in ("--recsys-model",)}
-    return {"data": record["data"], "digest of the data": record.get("data_digest"), "seed": record["seed"], **asked}
+    return {
+        "data": record["data"],
+        "digest of the data": record.get("data_digest"),
+        "seed": record["seed"],
+        **asked,
+    }
 
 
 def _short(value: object) -> str:
@@ -166,7 +182,7 @@ def _short(value: object) -> str:
 
 def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track:
     known = [(run, card) for run, card in zip(runs, cards, strict=True) if card]
-    pairs = list(zip(known, known[1:]))
+    pairs = list(pairwise(known))
     changed = any(
         one.state != other.state and not _parted(runs, first.number, second.number)
         for (first, one), (second, other) in pairs
@@ -175,11 +191,15 @@ def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track
     for (first, one), (second, other) in pairs:
         if one.state != other.state:
             apart = _parted(runs, first.number, second.number)
-            told.append(f"{other.state.label} in run {second.number}{' (not comparable)' if apart else ''}")
+            told.append(
+                f"{other.state.label} in run {second.number}{' (not comparable)' if apart else ''}"
+            )
     drawing = ""
     if any(card and card.row.get("interval") for card in cards):
         parted = [bool(run.differs) for run in runs]
-        drawing = figures.track(f"drawn-{key}", [card and card.row for card in cards], parted)
+        drawing = figures.track(
+            f"drawn-{key}", [card.row if card else None for card in cards], parted
+        )
     return Track(key, cards, known[-1][1], ", ".join(told), changed, drawing)
 
 

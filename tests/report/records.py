@@ -118,7 +118,13 @@ def asked(**changes: Any) -> dict[str, Any]:
 ASKED = {
     "source": asked(),
     "followup": asked(
-        prompt=[{"role": "user", "content": "Ra nk these."}], text="", entries=[], answer=[]
+        prompt=[
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Ra nk these.", "images": ["1a2b"]},
+        ],
+        text="",
+        entries=[],
+        answer=[],
     ),
 }
 

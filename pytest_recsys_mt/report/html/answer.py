@@ -37,14 +37,12 @@ class Answer:
     Attributes:
         good: Whether the release may go ahead.
         sentence: The answer and why.
-        beside: What a reader should know besides: tests that do not apply, approximate bounds.
         further: The reasons that no test of the page shows.
         blocking: The rows that stand in the way.
     """
 
     good: bool
     sentence: str
-    beside: str
     further: Sequence[str]
     blocking: Sequence[Card]
 
@@ -59,7 +57,7 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
     further = [each for each in reasons if not each.endswith(tests)]
     if gate["status"] == "passed":
         sentence = _passed(gating, len(cards) - len(gating))
-        return Answer(True, sentence, _beside(cards), further, ())
+        return Answer(True, sentence, further, ())
     blocking = [
         card
         for card in gating
@@ -91,16 +89,7 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
         told.append(f"{len(further)} more {_worded(('reason', 'reasons'), len(further))} below")
     broken = [card for card in blocking if card.state.key != "holds"]
     sentence = f"May not be released: {_listed(told)}."
-    return Answer(False, sentence, _beside(cards), further, broken)
-
-
-def _beside(cards: Sequence[Card]) -> str:
-    counts = Counter(card.state.key for card in cards)
-    absent = counts["not-applicable"]
-    told = [f"{counts['holds']} of {len(cards) - absent} tests hold"] if absent < len(cards) else []
-    if absent:
-        told.append(f"{absent} {_worded(('test does', 'tests do'), absent)} not apply")
-    return f"{_listed(told)}." if told else ""
+    return Answer(False, sentence, further, broken)
 
 
 def _kind(card: Card) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from pytest_recsys_mt import wording
@@ -15,7 +15,7 @@ from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
 
 FEW = 2
-"""Examples of a row that is as it should be; the record has all of them."""
+"""Examples of a row that is not broken, of which the first has its calls; the record has all of them."""
 
 CHANGES = 6
 """Changes of each part of a request that are shown; the transcript has all of it."""
@@ -175,9 +175,10 @@ def _examples(row: Row) -> list[Shown]:
     both = bool(row["relation"]) and any(
         each["source"] or each.get("score") is not None for each in examples
     )
-    if words.state_of(row).key in ("holds", "known"):
-        examples = examples[:FEW]
-    return [_shown(each, _caption(each, place, row), both) for place, each in enumerate(examples)]
+    shown = [_shown(each, _caption(each, place, row), both) for place, each in enumerate(examples)]
+    if words.state_of(row).key in ("holds", "known", "inconclusive"):
+        return [*shown[:1], *(replace(each, calls=()) for each in shown[1:FEW])]
+    return shown
 
 
 def _caption(example: Example, place: int, row: Row) -> str:

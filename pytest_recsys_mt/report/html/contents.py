@@ -15,10 +15,7 @@ from pytest_recsys_mt.report.html.since_baseline import comparisons_of
 from pytest_recsys_mt.report.html.words import STATES
 
 MOST = 5
-"""Rows that the answer names."""
-
-OPEN = 10
-"""Cards of a state that are open; further ones have a line each."""
+"""Rows that the answer names, and cards of each state that are open; further ones have a line each."""
 
 
 def contents_of(record: Document) -> dict[str, object]:
@@ -50,5 +47,4 @@ def contents_of(record: Document) -> dict[str, object]:
         "suites": sorted({card.row["suite"] for card in cards}),
         "entries": entries_of(card.row for card in cards),
         "most": MOST,
-        "open": OPEN,
     }

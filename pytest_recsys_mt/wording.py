@@ -37,13 +37,6 @@ def measured_words(measures: str, metric: str | None, joint: bool) -> str:
     return spoken(metric) if joint else f"mean {spoken(metric)}"
 
 
-def limit_words(limit: float, allowed: str | None) -> str:
-    """A limit with the side of it that is allowed."""
-    if allowed == "within":
-        return f"between -{limit:g} and {limit:g}"
-    return f"{allowed or 'a limit of'} {limit:g}"
-
-
 def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     """A verdict as one sentence that can be read aloud.
 
@@ -70,9 +63,11 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
         seen = f"the {what} is {value:.3f} ({'; '.join(beside)})"
         if limit is not None:
             allowed = facts.get("allowed")
+            side = f"between -{limit:g} and" if allowed == "within" else allowed
             word = "required" if allowed == "at least" else "allowed"
             turn = "but" if state in ("violated", "known") else "and"
-            seen += f", {turn} {limit_words(limit, allowed)} is {word}"
+            told = f"{turn} {side} {limit:g} is {word}"
+            seen += f", {told if allowed else f'against a limit of {limit:g}'}"
         parts.append(seen)
     if state in ("violated", "known") and (p_value := facts.get("p_value")):
         parts.append(f"p = {p_value:.2g}")

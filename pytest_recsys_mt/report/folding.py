@@ -36,24 +36,21 @@ def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
     """The rows that do not simply hold, the most important first."""
     found = []
     for state in ORDER:
-        own = [row for row in rows if state_of(row) == state]
-        without = Counter(_cause(row) for row in own)
-        for row in own:
-            cause = _cause(row)
-            if measured(row).value is not None or without[cause] < MANY:
-                found.append(Unsettled(row, (test_of_row(row), row["oracle"]), told_of(row)))
-            elif without[cause]:
-                alike = [each for each in own if _cause(each) == cause]
-                names = ", ".join(dict.fromkeys(distinct_names(alike)))
+        groups: dict[tuple[str, ...], list[Row]] = {}
+        for row in rows:
+            if state_of(row) == state:
+                alone = [row["nodeid"], row["oracle"]] if measured(row).value is not None else []
+                key = (row["suite"], row["model"], row["reason"], *alone)
+                groups.setdefault(key, []).append(row)
+        for own in groups.values():
+            if len(own) >= MANY and measured(own[0]).value is None:
+                names = ", ".join(dict.fromkeys(distinct_names(own)))
                 verb = "got no verdict" if state == "error" else f"are {state}"
-                text = f"{len(alike)} promises {verb}: {row['reason']}. They are {names}."
-                found.append(Unsettled(row, (), one_line(text)))
-                without[cause] = 0
+                text = f"{len(own)} promises {verb}: {own[0]['reason']}. They are {names}."
+                found.append(Unsettled(own[0], (), one_line(text)))
+            else:
+                found += [Unsettled(r, (test_of_row(r), r["oracle"]), told_of(r)) for r in own]
     return found
-
-
-def _cause(row: Row) -> tuple[str, str, str, bool]:
-    return (row["suite"], row["model"], row["reason"], measured(row).value is None)
 
 
 def told_of(row: Row) -> str:

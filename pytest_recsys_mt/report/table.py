@@ -58,9 +58,12 @@ def _bounds(row: Row) -> str:
 
 
 def _estimate(row: Row) -> str:
-    mark = APPROXIMATE if is_approximate(row) else ""
     value = measured(row).value
-    return "" if value is None else f"{mark}{value:.3f}"
+    return "" if value is None else f"{_mark(row)}{value:.3f}"
+
+
+def _mark(row: Row) -> str:
+    return APPROXIMATE if is_approximate(row) else ""
 
 
 COLUMNS: Mapping[str, Column] = {
@@ -72,7 +75,7 @@ COLUMNS: Mapping[str, Column] = {
     "verdict": Column("verdict", lambda row, _: WORDS[state_of(row)], marked=True),
     "measured": Column("measured [bounds]", lambda row, _: f"{_estimate(row)} {_bounds(row)}".strip()),
     "estimate": Column("measured", lambda row, _: _estimate(row)),
-    "bounds": Column("bounds", lambda row, _: _bounds(row)),
+    "bounds": Column("bounds", lambda row, _: f"{_mark(row)}{_bounds(row)}"),
     "limit": Column("limit", lambda row, _: limit_in_short(row)),
     "floor": Column("floor", lambda row, _: _number(row["floor"], ".2f")),
     "agreement": Column("agreement", lambda row, _: _number(row["agreement"], ".2f")),

@@ -30,6 +30,8 @@ NAME = 29
 _JOINED = "\N{NO-BREAK SPACE}"
 SHARES = 6
 """Most suites, models or purposes whose calls are shown."""
+FEW = 12
+"""So many verdicts that hold are shown one by one; more are only counted, unless one asks for them."""
 COUNTED = {"holds": "hold", "known": "known", "violated": "violated", "inconclusive": "inconclusive",
            "error": "without a verdict", "mended": "fixed", "not-applicable": "not applicable"}  # fmt: skip
 """The states in the order of a line of counts, as words after a number."""
@@ -44,8 +46,11 @@ def summarise(reporter: Any, record: Record) -> None:
     several = len(models) > 1
     for entry in unsettled(rows):
         _tell(reporter, entry, several)
+    kept = [row for row in rows if state_of(row) == "holds"]
     if settings.columns or reporter.verbosity > 0:
         _tables(reporter, rows, models, settings.columns)
+    elif len(kept) <= FEW:
+        _tables(reporter, kept, models, ())
     _counts(reporter, rows, several)
     for line in inapplicable(rows):
         _write(reporter, line)

@@ -97,7 +97,7 @@ def test_an_inconclusive_verdict_fails_and_says_what_would_settle_it(
     project.makepyfile(body(TOO_FEW))
     result = run("--recsys-model=toys:Faithful")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*INCONCLUSIVE*more users*"])
+    result.stdout.fnmatch_lines(["*is inconclusive: *more users*"])
 
 
 def test_an_asserted_inconclusive_verdict_skips_where_that_is_asked(
@@ -106,7 +106,7 @@ def test_an_asserted_inconclusive_verdict_skips_where_that_is_asked(
     project.makepyfile(body(TOO_FEW))
     result = run("--recsys-model=toys:Faithful", "--recsys-inconclusive=skip", "-rs")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED*INCONCLUSIVE*"])
+    result.stdout.fnmatch_lines(["SKIPPED*test_an_asserted*.py:*is inconclusive: *"])
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_it(source, followup):
     )
     result = run("--recsys-model=toys:Faithful", "-rs")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED*no user is like that*40*"])
+    result.stdout.fnmatch_lines(["1 not applicable: no user is like that (40) (all of *"])
 
 
 def test_an_unchanged_request_is_not_applicable(run: Run, project: pytest.Pytester) -> None:
@@ -159,7 +159,7 @@ def test_it(source, followup):
     )
     result = run("--recsys-model=toys:Faithful", "-rs")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED*changes nothing*"])
+    result.stdout.fnmatch_lines(["1 not applicable: *changes nothing*"])
 
 
 def test_a_text_relation_is_skipped_where_no_text_is_read(
@@ -177,7 +177,9 @@ def test_it(source, followup):
     )
     result = run("--recsys-model=toys:Faithful", "-rs")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED*toys:Faithful reads no text*"])
+    result.stdout.fnmatch_lines(
+        ["1 not applicable: needs a text model, and toys:Faithful reads no text (all of *"]
+    )
 
 
 def test_a_few_failed_calls_are_counted_and_many_are_an_error(

@@ -59,7 +59,13 @@ def test_only_the_last_attempt_counts(run: Run, project: pytest.Pytester, mark: 
     assert again["results"] == once["results"], "p_holm too: no attempt is a hypothesis of its own"
     assert again["calls"] == once["calls"]
     assert again["gate"] == once["gate"]
-    result.stdout.fnmatch_lines(["scale_ratings(2) * VIOLATED *", "  the last of 3 attempts"])
+    result.stdout.fnmatch_lines(
+        [
+            "VIOLATED *ranking, same_ranking:rbo",
+            "    scale_ratings(2) is violated: *",
+            "*The last of 3*",
+        ]
+    )
 
 
 def test_a_rerun_throws_no_second_dice(run: Run, project: pytest.Pytester) -> None:

@@ -1,0 +1,134 @@
+"""A row is one sentence: what was seen, against which limit, how sure that is."""
+
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.report.folding import inapplicable, told_of, unsettled
+from pytest_recsys_mt.report.measures import effect_of, limit_in_short
+from pytest_recsys_mt.report.sentences import sentence
+from tests.report.records import holds, row, task
+
+NOTHING: dict[str, Any] = {
+    "estimate": None, "interval": None, "p_value": None, "oracle": "", "attempts": 1,
+}  # fmt: skip
+SAID = "the loss of agreement beyond noise is 0.210 (0.150 to 0.270; 60 users)"
+
+
+def refused(number: int, suite: str, reason: str, **changes: Any) -> Any:
+    where = {"suite": suite, "status": "not-applicable", "reason": reason}
+    return row(number, **{**NOTHING, **where, **changes})
+
+
+def test_a_violation_says_what_was_seen_and_what_is_allowed() -> None:
+    assert (
+        sentence(row())
+        == f"shuffle(0) is violated: {SAID}, but at most 0.05 is allowed; p = 0.0004."
+    )
+
+
+def test_the_side_of_the_limit_comes_from_the_promise() -> None:
+    low = row(allowed="at least", margin=0.5)
+    assert f"{SAID}, but at least 0.5 is required;" in sentence(low)
+    assert ", but between -0.05 and 0.05 is allowed;" in sentence(row(allowed="within"))
+    assert [limit_in_short(each) for each in (row(), low, row(allowed="within"))] == [
+        "<= 0.05", ">= 0.5", "+-0.05",
+    ]  # fmt: skip
+
+
+def test_a_threshold_is_said_as_a_promise_is() -> None:
+    found = task("hit@10", 0.2, users=1)
+    assert sentence(found) == (
+        "accuracy hit@10 holds: the mean hit@10 is 0.200 (0.180 to 0.220; 1 user), and at least 0.1 is "
+        "required."
+    )
+    assert ": the item coverage is " in sentence(task("item_coverage", 0.2, joint=True))
+    assert limit_in_short(found) == ">= 0.1"
+
+
+def test_an_inconclusive_row_says_what_would_settle_it() -> None:
+    text = sentence(holds(status="inconclusive", reason="about 300 more users would settle it"))
+    assert text.startswith("shuffle(0) is inconclusive: the loss of agreement")
+    assert text.endswith("at most 0.05 is allowed; about 300 more users would settle it.")
+
+
+def test_what_a_test_expects_is_said() -> None:
+    known, mended = row(expected="violated"), holds(expected="violated")
+    assert sentence(known).startswith("shuffle(0) is violated, as its test expects: ")
+    assert sentence(mended).startswith("shuffle(0) holds, though its test expects a violation: ")
+    assert "remove expect_violated()" in sentence(mended)
+
+
+def test_rows_without_a_number_give_the_reason() -> None:
+    assert sentence(row(**NOTHING | {"status": "error", "reason": "429"})) == (
+        "shuffle(0) got no verdict: 429."
+    )
+    assert sentence(refused(0, "s", "needs text")) == "shuffle(0) does not apply: needs text."
+    nobody = row(**NOTHING | {"status": "holds", "estimate": 0.0, "reason": "none of 10 differ"})
+    assert sentence(nobody) == "shuffle(0) holds: none of 10 differ."
+
+
+def test_both_sides_of_a_chain_are_named_and_bounds_without_a_proof_called_so() -> None:
+    assert sentence(row(against="history=5")).startswith("shuffle(0) against history=5 is violated")
+    assert "(approximately 0.150 to 0.270; 60 users)" in sentence(row(approximate=True))
+
+
+def test_rows_of_earlier_records_are_told_as_far_as_they_go() -> None:
+    old = row()
+    del old["allowed"], old["measures"]
+    assert sentence(old) == (
+        "shuffle(0) is violated: the effect is 0.210 (0.150 to 0.270; 60 users), against a limit of 0.05; "
+        "p = 0.0004."
+    )
+    assert (effect_of(old).name, limit_in_short(old)) == ("effect", "0.05")
+
+
+def test_a_sentence_is_one_line_whatever_a_reason_holds() -> None:
+    assert "\n" not in told_of(row(reason="one\ntwo\x1b[31m", attempts=1))
+    assert told_of(row(attempts=3)).endswith("p = 0.0004. The last of 3 attempts.")
+
+
+def test_what_does_not_hold_comes_in_the_order_of_its_weight() -> None:
+    rows = [
+        holds(0, attempts=1),
+        holds(1, status="inconclusive", attempts=1),
+        row(2, expected="violated", attempts=1),
+        row(3, **NOTHING | {"status": "error", "reason": "429"}),
+        row(4, attempts=1),
+        holds(5, expected="violated", attempts=1),
+        refused(6, "lrworld", "needs text"),
+    ]
+    assert [each.row["relation"] for each in unsettled(rows)] == [
+        f"shuffle({number})" for number in (4, 3, 5, 1, 2)
+    ]
+    assert unsettled(rows)[0].place == ("order_is_irrelevant", "same_ranking:rbo")
+
+
+def test_many_without_a_verdict_for_one_reason_are_one_sentence() -> None:
+    failed = NOTHING | {"status": "error", "reason": "the key is wrong"}
+    (entry,) = unsettled([row(number, **failed) for number in range(5)])
+    assert entry.sentence == (
+        "5 promises got no verdict: the key is wrong. They are shuffle(0), shuffle(1), shuffle(2), "
+        "shuffle(3), shuffle(4)."
+    )
+    assert len(unsettled([row(number, **failed) for number in range(2)])) == 2
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_what_does_not_apply_is_one_line_a_reason(models: int) -> None:
+    rows = [
+        each
+        for model in "mn"[:models]
+        for each in (
+            refused(0, "lrworld", "needs a text model", model=model),
+            refused(1, "lrworld", "needs a text model", model=model),
+            refused(2, "metamorphic", "needs a text model", model=model),
+            holds(3, model=model, attempts=1),
+            refused(4, "arena", f"{model} cannot", model=model),
+        )
+    ]
+    told = inapplicable(rows)
+    assert told[0] == (
+        f"{3 * models} not applicable: needs a text model (all of lrworld, {models} of metamorphic)"
+    )
+    assert told[1:] == [f"1 not applicable: {each} cannot (all of arena)" for each in "mn"[:models]]

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from pytest_recsys_mt.report.html import render
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.html.cards import cards_of
 from pytest_recsys_mt.report.html.scorecard import Cell, counted, p_text, scorecard_of
 from tests.report.records import document, everything, holds, row
+from tests.report.test_page import Page
 
 ABSENT: dict[str, Any] = {
     "status": "not-applicable", "outcome": "skipped", "interval": None, "estimate": None,
@@ -76,6 +78,20 @@ def test_regressions_are_counted() -> None:
 
 def test_nothing_tested_is_no_release() -> None:
     assert answer(status="failed").sentence == "May not be released: nothing was tested."
+
+
+def test_the_verdicts_in_the_way_are_said_in_a_sentence() -> None:
+    reason = "about 140 more users would settle it"
+    unclear = {"status": "inconclusive", "outcome": "failed", "interval": [-0.02, 0.12]}
+    text = Page(render(document(row(0), holds(1, **unclear, reason=reason)))).text
+    answer, _, rest = text.partition("Scorecard")
+    assert "Order is irrelevant ( shuffle(0) ) is violated: the" in answer
+    assert "is 0.210 (0.150 to 0.270; 60 users), but at most 0.05 is allowed; p = 0.0004." in answer
+    assert reason not in answer, "its card says it"
+    assert reason in rest
+    unasked = holds(2, **{**unclear, "interval": None, "estimate": None}, reason="not asked: limit")
+    (card,) = cards_of(document(unasked))
+    assert card.said == "is inconclusive: not asked: limit."
 
 
 def cells(*rows: dict[str, Any]) -> dict[str, list[Cell | None]]:

@@ -124,7 +124,7 @@ def cards_of(document: Document) -> list[Card]:
             place=place,
             row=row,
             state=words.state_of(row),
-            said=wording.sentence("", words.state_of(row).key, row).strip(),
+            said=_said(row),
             sentences=words.verdict(row, alpha, judged),
             facts=[(name, value, ABOUT.get(name, "")) for name, value in _facts(row)],
             terms=glossary.names_of(row),
@@ -134,6 +134,13 @@ def cards_of(document: Document) -> list[Card]:
         )
         for number, (place, row) in enumerate(order, 1)
     ]
+
+
+def _said(row: Row) -> str:
+    """The verdict as a sentence without its subject; what would settle it stands on the card."""
+    long = row["status"] == "inconclusive" and row.get("interval") is not None
+    facts = {**row, "reason": ""} if long else row
+    return wording.sentence("", words.state_of(row).key, facts).strip()
 
 
 def _named(row: Row) -> tuple[str, ...]:
@@ -222,6 +229,7 @@ def _smallest(row: Row) -> Smallest | None:
     }
     calls = f"{shrunk['calls']:,} {'call' if shrunk['calls'] == 1 else 'calls'}"
     ended = "nothing more can be left out" if shrunk["minimal"] else "the calls ran out"
+    ended = shrunk.get("ended") or ended
     return Smallest(
         user=shrunk["user"],
         effect=words.number(shrunk["effect"], words.effect_of(row).percent),

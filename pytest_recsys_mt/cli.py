@@ -123,14 +123,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     prices.set_defaults(command=_prices)
 
-    report = groups.add_parser("report", help="make the HTML report of a record")
-    report.add_argument("record", type=Path, metavar="RECORD", help="as --recsys-json wrote it")
+    report = groups.add_parser(
+        "report", help="make the HTML report of a record, or of the trend of several"
+    )
+    report.add_argument(
+        "records", type=Path, nargs="+", metavar="RECORD", help="as --recsys-json wrote it"
+    )
     report.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="FILE",
-        help="where the report goes (default: beside the record, as .html)",
+        help="where the report goes (default: beside the record, as .html; trend.html for several)",
     )
     report.set_defaults(command=_report)
 
@@ -258,12 +262,23 @@ def _prices(given: argparse.Namespace) -> int:
 
 def _report(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.errors import DataError
-    from pytest_recsys_mt.report.html import read_record, write_report
+    from pytest_recsys_mt.report.html import read_record, render, render_trend, write_page
 
-    output: Path = given.output or given.record.with_suffix(".html")
-    document = read_record(given.record)
+    paths: list[Path] = given.records
+    twice = [path for path in paths if sum(path.resolve() == each.resolve() for each in paths) > 1]
+    if twice:
+        raise DataError(f"{str(twice[0])!r} is given twice; a trend takes each record once")
+    documents = [(str(path), read_record(path)) for path in paths]
+    if len(paths) == 1:
+        output: Path = given.output or paths[0].with_suffix(".html")
+        text = render(documents[0][1])
+    else:
+        output = given.output or paths[-1].with_name("trend.html")
+        text = render_trend(documents)
+    if output.resolve() in (path.resolve() for path in paths):
+        raise DataError(f"{str(output)!r} is a record; name another file with -o")
     try:
-        write_report(document, output)
+        write_page(text, output)
     except OSError as error:
         raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
     print(f"report written to {output}")

@@ -122,15 +122,20 @@ def ndcg(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float
 
 
 def _hit(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """Hit rate: 1 if a held-out item is in the list, else 0."""
     return float(any(item in relevant for item in items))
 
 
 def _mrr(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """Reciprocal rank (MRR): one over the first place that holds a held-out item; 0 if none does."""
     return next((1 / rank for rank, item in enumerate(items, 1) if item in relevant), 0.0)
 
 
 def _ndcg(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
-    """Jarvelin and Kekalainen 2002, ACM TOIS 20(4), with gain 1 and discount log2(rank + 1)."""
+    """Normalised discounted cumulative gain (nDCG): how near the top held-out items stand, up to 1.
+
+    Jarvelin and Kekalainen 2002, ACM TOIS 20(4), with gain 1 and discount log2(rank + 1).
+    """
     gain = [1 / math.log2(rank + 1) for rank, item in enumerate(items, 1) if item in relevant]
     ideal = [1 / math.log2(rank + 1) for rank in range(1, min(len(relevant), depth) + 1)]
     return math.fsum(gain) / math.fsum(ideal)

@@ -74,7 +74,7 @@ def test_a_reader_of_the_report_alone_knows_what_broke(run: Run, project: pytest
         "the promise allows at most 0.1.",
         "With 95% confidence, the mean over all users like these is at least 0.",
         "the violation stands.",
-        "Smallest counterexample",
+        "The smallest example that shows it",
         "breaks the promise; agreement 0.",
         "✚ new",
         "✕ lost",

@@ -56,7 +56,7 @@ def task(metric: str, value: float, **changes: Any) -> Any:
     return holds(**{**made, **changes})
 
 
-def document(*rows: dict[str, Any], **changes: Any) -> dict[str, Any]:
+def document(*rows: dict[str, Any], **changes: Any) -> Any:
     violated = [r["nodeid"] for r in rows if r["status"] == "violated" != r["expected"]]
     made = {
         "schema": "recsys-mt/1", "version": "0.1.0", "models": sorted({r["model"] for r in rows}),
@@ -84,7 +84,7 @@ def document(*rows: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {**made, **changes}
 
 
-SHRUNK = {
+SHRUNK: dict[str, Any] = {
     "user": "u1", "effect": 0.3, "score": 0.4, "calls": 31, "minimal": True,
     "source": {
         "user": "u1",
@@ -102,6 +102,32 @@ SHRUNK = {
     },
 }  # fmt: skip
 
+
+def asked(**changes: Any) -> dict[str, Any]:
+    """One side of an example as a text model was asked."""
+    return {
+        **SHRUNK["source"], "attributes": {"age": "31"}, "text": "1. Film A\nand so on",
+        "prompt": [{"role": "system", "content": "Be brief."},
+                   {"role": "user", "content": "Rank these.", "images": ["1a2b"]}],
+        "entries": [{"text": "Film A", "kind": "candidate", "title": FILMS[0]},
+                    {"text": "and so on", "kind": "unparsed", "title": None}],
+        **changes,
+    }  # fmt: skip
+
+
+ASKED = {
+    "source": asked(),
+    "followup": asked(
+        prompt=[
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Ra nk these.", "images": ["1a2b"]},
+        ],
+        text="",
+        entries=[],
+        answer=[],
+    ),
+}
+
 PUBLISHED = {
     "source": "Table 2 of the paper",
     "columns": ["model", "HIT@5", "HIT@10"],
@@ -118,10 +144,10 @@ SCATTER = {
 }  # fmt: skip
 
 
-def everything() -> dict[str, Any]:
+def everything() -> Any:
     """A record with a row of every kind, for two models."""
     rows = [
-        row(0, shrunk=SHRUNK),
+        row(0, shrunk=SHRUNK, examples=[example(asked=ASKED), example("u2", keeps=True)]),
         row(1, model="n", p_value=0.03, p_holm=0.3, shrunk=SHRUNK),
         row(2, expected="violated", outcome="passed"),
         holds(3),

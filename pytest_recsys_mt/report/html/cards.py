@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import cast
 
+from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
-from pytest_recsys_mt.report.changes import the_catalogue
-from pytest_recsys_mt.report.html import lists, words
+from pytest_recsys_mt.report.changes import Change, changes
+from pytest_recsys_mt.report.html import glossary, lists, titles, words
+from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
+
+FEW = 2
+"""Examples of a row that is not broken, of which the first has its calls; the record has all of them."""
+
+CHANGES = 6
+"""Changes of each part of a request that are shown; the transcript has all of it."""
+
+ABOUT = {
+    "effect": "effect",
+    "interval": "interval",
+    "margin": "margin",
+    "noise floor": "floor",
+    "p": "p",
+    "p, Holm": "holm",
+    "p, BH": "bh",
+}
+"""The terms of the glossary that explain numbers of rows."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +42,8 @@ class Shown:
         sides: Both answers by rank; empty for a verdict on one side only.
         single: The answer, for a verdict on one side only.
         summary: The changes of the items, in words.
+        changes: The changes of the request, part by part.
+        calls: What was asked and answered, call by call; empty if the record does not have it.
     """
 
     user: str
@@ -29,16 +51,8 @@ class Shown:
     sides: Sequence[lists.Line]
     single: Sequence[lists.Place]
     summary: str
-
-
-@dataclass(frozen=True)
-class Part:
-    """One part of the smallest counterexample: its content before and after the change."""
-
-    name: str
-    source: Sequence[str]
-    followup: Sequence[str]
-    changed: bool
+    changes: Sequence[Change] = ()
+    calls: Sequence[Call] = ()
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,6 @@ class Smallest:
     user: str
     effect: str
     ended: str
-    parts: Sequence[Part]
     answers: Shown
 
 
@@ -58,31 +71,33 @@ class Card:
 
     Attributes:
         key: Its id on the page.
-        title: The test's name as words.
+        title: What the test promises or measures, in words.
+        name: What tells it apart from other rows of that title; may be empty.
+        place: Its place in the record.
         row: The row itself.
         state: Its state.
-        sentences: The verdict.
-        facts: Its numbers, by name.
+        said: The verdict as a sentence, after its subject.
+        sentences: The verdict at length.
+        facts: Its numbers: the name, the value, and the term of the glossary, which may be empty.
         examples: Users, the worst first.
+        terms: The names of its measures that the glossary has.
         smallest: The smallest counterexample, if the run looked for one and found one.
+        measure: What its number measures, if the glossary has it.
     """
 
     key: str
     title: str
+    name: str
+    place: int
     row: Row
     state: State
+    said: str
     sentences: Sequence[str]
-    facts: Sequence[tuple[str, str]]
+    facts: Sequence[tuple[str, str, str]]
+    terms: Sequence[str]
     examples: Sequence[Shown]
     smallest: Smallest | None
-
-    @property
-    def name(self) -> str:
-        """The relation, else the parameters of the test, else empty."""
-        relation, against = self.row["relation"], self.row.get("against")
-        if relation and against:
-            return f"{relation} against {against}"
-        return relation or _parameters(self.row)
+    measure: glossary.Entry | None
 
 
 def cards_of(document: Document) -> list[Card]:
@@ -92,41 +107,48 @@ def cards_of(document: Document) -> list[Card]:
     judged = sum(row.get("p_value") is not None for row in rows)
     weight = {key: number for number, key in enumerate(words.STATES)}
     order = sorted(
-        rows,
-        key=lambda row: (
-            weight[words.state_of(row).key],
-            1.0 if row.get("p_value") is None else row["p_value"],
-            row["suite"],
-            row["nodeid"],
+        enumerate(rows),
+        key=lambda each: (
+            weight[words.state_of(each[1]).key],
+            1.0 if each[1].get("p_value") is None else each[1]["p_value"],
+            each[1]["suite"],
+            each[1]["nodeid"],
         ),
     )
+    named = Counter(map(_named, rows))
     return [
         Card(
             key=f"r{number}",
-            title=_title(row),
+            title=titles.title_of(row),
+            name=titles.name_of(row) if named[_named(row)] == 1 else _told_apart(row),
+            place=place,
             row=row,
             state=words.state_of(row),
+            said=_said(row),
             sentences=words.verdict(row, alpha, judged),
-            facts=_facts(row),
+            facts=[(name, value, ABOUT.get(name, "")) for name, value in _facts(row)],
+            terms=glossary.names_of(row),
             examples=_examples(row),
             smallest=_smallest(row),
+            measure=glossary.measure_of(row),
         )
-        for number, row in enumerate(order, 1)
+        for number, (place, row) in enumerate(order, 1)
     ]
 
 
-def _title(row: Row) -> str:
-    test = row["nodeid"].rpartition("::")[2].partition("[")[0]
-    spoken = words.spoken(test.removeprefix("test_"))
-    return spoken[:1].upper() + spoken[1:]
+def _said(row: Row) -> str:
+    """The verdict as a sentence without its subject; what would settle it stands on the card."""
+    long = row["status"] == "inconclusive" and row.get("interval") is not None
+    facts = {**row, "reason": ""} if long else row
+    return wording.sentence("", words.state_of(row).key, facts).strip()
 
 
-def _parameters(row: Row) -> str:
-    """The parameters of a test without a relation, except the model."""
-    parameters = row["nodeid"].rpartition("::")[2].partition("[")[2].removesuffix("]")
-    from pytest_recsys_mt.metamorphic import slug
+def _named(row: Row) -> tuple[str, ...]:
+    return row["model"], row["suite"], titles.title_of(row), titles.name_of(row)
 
-    return str(parameters.removeprefix(slug(row["model"])).removeprefix("-"))
+
+def _told_apart(row: Row) -> str:
+    return ": ".join(filter(None, [titles.name_of(row), titles.told_apart(row)]))
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:
@@ -160,7 +182,10 @@ def _examples(row: Row) -> list[Shown]:
     both = bool(row["relation"]) and any(
         each["source"] or each.get("score") is not None for each in examples
     )
-    return [_shown(each, _caption(each, place, row), both) for place, each in enumerate(examples)]
+    shown = [_shown(each, _caption(each, place, row), both) for place, each in enumerate(examples)]
+    if words.state_of(row).key in ("holds", "known", "inconclusive"):
+        return [*shown[:1], *(replace(each, calls=()) for each in shown[1:FEW])]
+    return shown
 
 
 def _caption(example: Example, place: int, row: Row) -> str:
@@ -178,11 +203,15 @@ def _caption(example: Example, place: int, row: Row) -> str:
 def _shown(example: Example, caption: str, both: bool) -> Shown:
     source, followup = example["source"], example["followup"]
     kinds = example.get("source_kinds") or (), example.get("followup_kinds") or ()
+    asked: Mapping[str, Asked | None] = example.get("asked") or {}
+    before, after = asked.get("source"), asked.get("followup")
+    changed = changes(before, after, most=CHANGES) if before and after else ()
+    calls = calls_of(before, after)
     if not both:
         answer, kind = (source, kinds[0]) if source else (followup, kinds[1])
-        return Shown(example["user"], caption, (), lists.alone(answer, kind), "")
+        return Shown(example["user"], caption, (), lists.alone(answer, kind), "", changed, calls)
     sides = lists.aligned(source, followup, *kinds)
-    return Shown(example["user"], caption, sides, (), lists.summary(sides))
+    return Shown(example["user"], caption, sides, (), lists.summary(sides), changed, calls)
 
 
 def _smallest(row: Row) -> Smallest | None:
@@ -190,45 +219,20 @@ def _smallest(row: Row) -> Smallest | None:
     if shrunk is None:
         return None
     source, followup = shrunk["source"], shrunk.get("followup")
-    before = _parts(source)
-    after = {} if followup is None else _parts(followup)
-    parts = [
-        Part(name, texts, after.get(name, ()), followup is not None and after[name] != texts)
-        for name, texts in before.items()
-        if texts or after.get(name)
-    ]
     example: Example = {
         "user": shrunk["user"],
         "source": source["answer"],
         "source_kinds": source.get("kinds"),
         "followup": [] if followup is None else followup["answer"],
         "followup_kinds": None if followup is None else followup.get("kinds"),
+        "asked": {"source": source, "followup": followup},
     }
     calls = f"{shrunk['calls']:,} {'call' if shrunk['calls'] == 1 else 'calls'}"
     ended = "nothing more can be left out" if shrunk["minimal"] else "the calls ran out"
+    ended = shrunk.get("ended") or ended
     return Smallest(
         user=shrunk["user"],
         effect=words.number(shrunk["effect"], words.effect_of(row).percent),
         ended=f"{ended}; {calls}",
-        parts=parts,
         answers=_shown(example, "", followup is not None),
     )
-
-
-def _parts(request: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Every part of a request, by name, as lines of text."""
-    low, high = request["scale"]
-    offered = request["candidates"]
-    return {
-        "user": [request["user"]],
-        "history": [f"{each['title']}: {each['rating']:g}" for each in request["history"]],
-        "scale": [f"{low:g} to {high:g}"],
-        "candidates": (
-            [the_catalogue(len(request.get("seen", ())))]
-            if offered is None
-            else [each["title"] for each in offered]
-        ),
-        "asked for": [f"{request['k']} items"],
-        "instruction": [request["instruction"]] if request["instruction"] else [],
-        "edits": list(request["edits"]),
-    }

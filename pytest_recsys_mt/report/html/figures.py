@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.gate.document import Row, measured
 from pytest_recsys_mt.report.html.svg import (
     INK,
     LINE,
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 STRIP = (400, 26)
 """Width and height of the interval of one relation, in pixels."""
+
+TRACK = (220, 44)
+"""The same for one verdict over several runs."""
 
 MOST_POINTS = 600
 """Most points of a scatter plot; with more points, only every second, third, ... is drawn."""
@@ -109,6 +112,43 @@ def _strip(axes: Axes, row: Row, low: float, high: float) -> None:
     marker = _MARKERS.get(state_of(row).key, "o")
     axes.plot([row["estimate"] or 0.0], [-0.15], marker=marker, markersize=11, color=colour,
               markeredgecolor=PAPER, markeredgewidth=1.2, linestyle="none")  # fmt: skip
+
+
+def track(name: str, rows: Sequence[Row | None], parted: Sequence[bool]) -> str:
+    """The values of one verdict over the runs, with their bounds and limits.
+
+    Args:
+        name: Name of the drawing, for its ids.
+        rows: The verdict of each run; None where a run has none.
+        parted: Whether each run cannot be compared with the one before; no line joins them.
+    """
+    with drawing() as make:
+        figure = make(*TRACK)
+        axes = figure.add_axes((0, 0.06, 1, 0.88))
+        axes.set_axis_off()
+        axes.set_xlim(-0.5, len(rows) - 0.5)
+        before: tuple[int, float] | None = None
+        for place, row in enumerate(rows):
+            if parted[place]:
+                before = None
+            known = None if row is None else measured(row)
+            if row is None or known is None or known.value is None:
+                continue
+            colour = OF_STATE[state_of(row).key]
+            limit = known.limit
+            if limit is not None:
+                for edge in (limit, -limit) if row.get("allowed") == "within" else (limit,):
+                    axes.plot([place - 0.5, place + 0.5], [edge, edge], color=INK, linewidth=1,
+                              linestyle=(0, (3, 2)))  # fmt: skip
+            if before is not None:
+                axes.plot([before[0], place], [before[1], known.value], color=MUTED, linewidth=1)
+            if ends := row.get("interval"):
+                axes.plot([place, place], ends, color=colour, linewidth=2, solid_capstyle="butt")
+            axes.plot([place], [known.value], marker=_MARKERS.get(state_of(row).key, "o"), markersize=6,
+                      color=colour, markeredgecolor=PAPER, markeredgewidth=1, linestyle="none")  # fmt: skip
+            before = place, known.value
+        axes.margins(y=0.15)
+        return inline(figure, name, "")
 
 
 def curve(name: str, given: Mapping[str, Any], label: str) -> str:

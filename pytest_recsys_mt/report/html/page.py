@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import READABLE
-from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -45,7 +45,11 @@ def write_report(document: Mapping[str, object], path: Path) -> None:
         DataError: If `document` is not a record.
         MissingExtraError: If the libraries that draw the report are not installed.
     """
-    text = render(document)
+    write_page(render(document), path)
+
+
+def write_page(text: str, path: Path) -> None:
+    """Write a page to `path`, completely or not at all."""
     with written_whole(path) as stream:
         stream.write(text)
     path.chmod(0o644)
@@ -61,7 +65,7 @@ def read_record(path: Path) -> dict[str, object]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{str(path)!r} is not JSON: {error}") from error
     found = document.get("schema") if isinstance(document, dict) else None
     if found not in READABLE:
@@ -83,52 +87,59 @@ def render(document: Mapping[str, object]) -> str:
         MissingExtraError: If the libraries that draw the report are not installed.
     """
     require_html()
+    from pytest_recsys_mt.report.html.contents import contents_of
+
+    with told_as_data("this is not a record as --recsys-json writes it"):
+        return fill("report.html.j2", contents_of(clean(document)))
+
+
+def render_trend(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
+    """The page of several records of one suite, each with its name, in the order of their runs.
+
+    Raises:
+        DataError: If a record lacks a part that every record has, or has no test of the others.
+        MissingExtraError: If the libraries that draw the report are not installed.
+    """
+    require_html()
+    from pytest_recsys_mt.report.html.cards import cards_of
+    from pytest_recsys_mt.report.html.trend import contents_of
+
+    cleaned = [(sanitize(name), clean(document)) for name, document in records]
+    for name, document in cleaned:
+        with told_as_data(f"{name!r} is not a record as --recsys-json writes it"):
+            cards_of(document)
+    with told_as_data("these are not records as --recsys-json writes them"):
+        return fill("trend.html.j2", contents_of(cleaned))
+
+
+@contextmanager
+def told_as_data(what: str) -> Iterator[None]:
+    """Turn what a damaged record makes of the code inside into a `DataError` that begins with `what`."""
     from jinja2 import UndefinedError
+
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, UndefinedError) as error:
+        raise DataError(f"{what}: {type(error).__name__}: {error}") from error
+
+
+def fill(template: str, contents: Mapping[str, object]) -> str:
+    """A whole page from a template of this folder."""
     from markupsafe import Markup
 
-    from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
-    from pytest_recsys_mt.report.html.cards import cards_of
-    from pytest_recsys_mt.report.html.plots import groups_of, plots_of
-    from pytest_recsys_mt.report.html.since_baseline import comparisons_of
-    from pytest_recsys_mt.report.html.words import STATES
-
-    record: Document = _clean(document)
     style, script = (
         (TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
     )
-    try:
-        cards = cards_of(record)
-        text = (
-            _environment()
-            .get_template("report.html.j2")
-            .render(
-                record=record,
-                cards=cards,
-                states={key: [card for card in cards if card.state.key == key] for key in STATES},
-                words_of=STATES,
-                reasons=_further_reasons(record),
-                comparisons=comparisons_of(record, cards),
-                groups=groups_of(cards),
-                benchmarks=benchmarks_of(cards),
-                plots=plots_of(cards),
-                models=sorted({card.row["model"] for card in cards if card.row["model"]}),
-                suites=sorted({card.row["suite"] for card in cards}),
-                style=Markup(style),
-                script=Markup(script),
-                policy=_policy(style, script),
-            )
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            **contents,
+            style=Markup(style),
+            script=Markup(script),
+            policy=_policy(style, script),
         )
-    except (KeyError, TypeError, ValueError, AttributeError, UndefinedError) as error:
-        raise DataError(
-            f"this is not a record as --recsys-json writes it: {type(error).__name__}: {error}"
-        ) from error
-    return text
-
-
-def _further_reasons(record: Document) -> list[str]:
-    """Why the gate failed, without the reasons that the page shows at single tests."""
-    tests = tuple(f": {row['nodeid']}" for row in record["results"])
-    return [each for each in record["gate"].get("reasons") or () if not each.endswith(tests)]
+    )
 
 
 def _policy(style: str, script: str) -> str:
@@ -152,6 +163,7 @@ def _environment() -> Environment:
     from pytest_recsys_mt.calls.prices import dollars
     from pytest_recsys_mt.report.html import words
     from pytest_recsys_mt.report.html.benchmarks import value_of
+    from pytest_recsys_mt.report.html.glossary import entry_of
     from pytest_recsys_mt.report.spending import cost
 
     made = Environment(
@@ -165,16 +177,22 @@ def _environment() -> Environment:
     made.filters.update(
         drawing=Markup, number=words.number, spoken=words.spoken, cost=cost, dollars=dollars
     )
-    made.globals.update(agreement=words.agreement, limit_of=words.limit_of, value_of=value_of)
+    made.globals.update(
+        agreement=words.agreement,
+        limit_of=words.limit_of,
+        value_of=value_of,
+        entry_of=entry_of,
+        words_of=words.STATES,
+    )
     return made
 
 
-def _clean(value: object) -> Any:
+def clean(value: object) -> Any:
     """`value` with all its texts and keys sanitized: a record is untrusted."""
     if isinstance(value, str):
         return sanitize(value)
     if isinstance(value, Mapping):
-        return {sanitize(str(key)): _clean(each) for key, each in value.items()}
+        return {sanitize(str(key)): clean(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(each) for each in value]
+        return [clean(each) for each in value]
     return value

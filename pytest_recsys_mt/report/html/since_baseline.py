@@ -1,4 +1,4 @@
-"""What changed since a baseline, or between the models of a run."""
+"""What changed since a baseline."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate import document as gate
-from pytest_recsys_mt.gate.document import Changed, Document
+from pytest_recsys_mt.gate.document import Changed, Document, Row
 from pytest_recsys_mt.report.html import words
 from pytest_recsys_mt.report.html.cards import Card
 
@@ -48,7 +48,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One model against an earlier record, or against another model.
+    """One model against an earlier record.
 
     Attributes:
         title: What is compared with what.
@@ -66,15 +66,22 @@ class Comparison:
 
 
 def comparisons_of(document: Document, cards: Sequence[Card]) -> list[Comparison]:
-    """The comparisons in the gate of a record."""
-    by_address = {(card.row["nodeid"], card.row["oracle"]): card for card in cards}
-    return [_comparison(each, by_address) for each in document["gate"].get("comparisons") or ()]
+    """The comparisons with a baseline in the gate of a record."""
+    by_address = {key_of(card.row): card for card in cards}
+    return [
+        _comparison(each, by_address)
+        for each in document["gate"].get("comparisons") or ()
+        if each.get("baseline")
+    ]
 
 
-def _comparison(given: gate.Comparison, cards: Mapping[tuple[str, str], Card]) -> Comparison:
-    where = (
-        f"{given['against']} of {given['baseline']}" if given.get("baseline") else given["against"]
-    )
+def key_of(found: Row | Changed) -> tuple[str, str, str]:
+    """What joins a verdict and its change."""
+    return found["nodeid"], found["oracle"], found.get("relation") or ""
+
+
+def _comparison(given: gate.Comparison, cards: Mapping[tuple[str, str, str], Card]) -> Comparison:
+    where = f"{given['against']} of {given['baseline']}"
     weight = {word: number for number, word in enumerate(SYMBOLS)}
     changed = sorted(
         (each for each in given["results"] if each["change"] not in ("unchanged", "ungated")),
@@ -90,21 +97,24 @@ def _comparison(given: gate.Comparison, cards: Mapping[tuple[str, str], Card]) -
     )
 
 
-def _change(given: Changed, cards: Mapping[tuple[str, str], Card]) -> Change:
-    worse = ""
-    if given.get("worse") is not None:
-        worse = words.number(given["worse"])
-        if (interval := given.get("interval")) is not None:
-            low, high = map(words.number, interval)
-            worse += f" [{low}, {high}]"
+def _change(given: Changed, cards: Mapping[tuple[str, str, str], Card]) -> Change:
     margin = given.get("margin")
     return Change(
         word=given["change"],
         symbol=SYMBOLS.get(given["change"], "?"),
-        card=cards.get((given["nodeid"], given["oracle"])),
+        card=cards.get(key_of(given)),
         name=given["nodeid"],
-        worse=worse,
+        worse=worse_by(given),
         margin="" if margin is None else f"{margin:g}",
         users="" if given.get("users") is None else f"{given['users']:,}",
         reason=given.get("reason") or "",
     )
+
+
+def worse_by(given: Changed) -> str:
+    """By how much a verdict is worse, with its interval; empty if unknown."""
+    worse, interval = given.get("worse"), given.get("interval")
+    if worse is None or interval is None:
+        return words.number(worse) if worse is not None else ""
+    low, high = map(words.number, interval)
+    return f"{words.number(worse)} [{low}, {high}]"

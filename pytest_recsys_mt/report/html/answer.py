@@ -1,0 +1,121 @@
+"""May this be released? The gate's answer, in one sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.report.html.cards import Card
+
+BROKEN = {
+    "violated": ("promise is broken", "promises are broken"),
+    "mended": ("expected violation is gone", "expected violations are gone"),
+    "error": ("verdict could not be made", "verdicts could not be made"),
+    "inconclusive": ("promise is inconclusive", "promises are inconclusive"),
+    "failed": ("test failed though its promise holds", "tests failed though their promises hold"),
+    "regressed": ("verdict regressed", "verdicts regressed"),
+    "suspicious": ("verdict is suspiciously better", "verdicts are suspiciously better"),
+    "unclear": ("change is inconclusive", "changes are inconclusive"),
+}
+"""What stands in the way of a release, for one and for several."""
+
+PASSED_OVER = {
+    "known": ("violation is known", "violations are known"),
+    "violated": ("is violated, as a mark expects", "are violated, as a mark expects"),
+    "error": ("is in error, as a mark expects", "are in error, as a mark expects"),
+    "inconclusive": ("is inconclusive and passed over", "are inconclusive and passed over"),
+    "ungated": ("does not gate", "do not gate"),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer.
+
+    Attributes:
+        good: Whether the release may go ahead.
+        sentence: The answer and why.
+        further: The reasons that no test of the page shows.
+        blocking: The rows that stand in the way.
+    """
+
+    good: bool
+    sentence: str
+    further: Sequence[str]
+    blocking: Sequence[Card]
+
+
+def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
+    """The gate's answer."""
+    gate = document["gate"]
+    ungated = {each["nodeid"] for each in gate.get("ungated") or ()}
+    gating = [card for card in cards if card.row["nodeid"] not in ungated]
+    reasons = list(gate.get("reasons") or ())
+    tests = tuple(f": {card.row['nodeid']}" for card in cards)
+    further = [each for each in reasons if not each.endswith(tests)]
+    if gate["status"] == "passed":
+        sentence = _passed(gating, len(cards) - len(gating))
+        return Answer(True, sentence, further, ())
+    blocking = [
+        card
+        for card in gating
+        if card.row["outcome"] not in ("passed", "skipped", "xfailed")
+        and card.state.key not in ("not-applicable", "known")
+    ]
+    counts = Counter(_kind(card) for card in blocking if card.state.key != "holds")
+    lone = {card.row["nodeid"] for card in blocking} - {
+        card.row["nodeid"] for card in blocking if card.state.key != "holds"
+    }
+    counts["failed"] = len(lone)
+    for word, kind in (("regressed", "regressed"), ("suspicious", "suspicious")):
+        counts[kind] = sum(each.startswith(f"{word}: ") for each in reasons)
+    shown = {card.row["nodeid"] for card in blocking}
+    counts["unclear"] = sum(
+        each.startswith("inconclusive: ") and each.partition(": ")[2] not in shown
+        for each in reasons
+    )
+    told = [
+        f"{counts[key]} {_worded(forms, counts[key])}"
+        for key, forms in BROKEN.items()
+        if counts[key]
+    ]
+    if not cards:
+        told = ["nothing was tested"]
+    elif not told:
+        told = further[:1] or ["the gate failed"]
+    elif further:
+        told.append(f"{len(further)} more {_worded(('reason', 'reasons'), len(further))} below")
+    broken = [card for card in blocking if card.state.key != "holds"]
+    sentence = f"May not be released: {_listed(told)}."
+    return Answer(False, sentence, further, broken)
+
+
+def _kind(card: Card) -> str:
+    return card.state.key
+
+
+def _passed(gating: Sequence[Card], ungated: int) -> str:
+    counts = Counter(card.state.key for card in gating)
+    counts["ungated"] = ungated
+    held = counts["holds"]
+    whole = "the promise" if held == 1 else f"all {held} promises"
+    told = [f"{whole} that could be tested {_worded(('holds', 'hold'), held)}"]
+    told += [
+        f"{counts[key]} {_worded(forms, counts[key])}"
+        for key, forms in PASSED_OVER.items()
+        if counts[key]
+    ]
+    if len(told) > 1:
+        told[0] = f"{held} {_worded(('promise holds', 'promises hold'), held)}"
+    return f"May be released: {_listed(told)}."
+
+
+def _worded(forms: tuple[str, str], count: int) -> str:
+    return forms[count != 1]
+
+
+def _listed(told: Sequence[str]) -> str:
+    *others, last = told
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,50 @@
+"""What the page of one record holds, for its template."""
+
+from __future__ import annotations
+
+from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.report.html.answer import answer_of
+from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
+from pytest_recsys_mt.report.html.cards import cards_of
+from pytest_recsys_mt.report.html.glossary import entries_of
+from pytest_recsys_mt.report.html.matrix import matrix_of
+from pytest_recsys_mt.report.html.not_applicable import reasons_of
+from pytest_recsys_mt.report.html.plots import groups_of, plots_of
+from pytest_recsys_mt.report.html.scorecard import scorecard_of
+from pytest_recsys_mt.report.html.since_baseline import comparisons_of
+from pytest_recsys_mt.report.html.words import STATES
+
+MOST = 5
+"""Rows that the answer names, and cards of each state that are open; further ones have a line each."""
+
+
+def contents_of(record: Document) -> dict[str, object]:
+    """The variables of ``report.html.j2``."""
+    cards = cards_of(record)
+    given = {model: place for place, model in enumerate(record["models"])}
+    found = {card.row["model"] for card in cards if card.row["model"]}
+    models = sorted(found, key=lambda model: (given.get(model, len(given)), model))
+    homeless = any(not card.row["model"] and card.state.bad for card in cards)
+    columns = [*models, *([""] if homeless or not models else [])]
+    lines = scorecard_of(cards, columns)
+    return {
+        "record": record,
+        "answer": answer_of(record, cards),
+        "cards": cards,
+        "columns": columns,
+        "scorecard": lines,
+        "measured_dimensions": any(
+            cell and cell.figures for line in lines for part in line.parts for cell in part.cells
+        ),
+        "states": {key: [card for card in cards if card.state.key == key] for key in STATES},
+        "comparisons": comparisons_of(record, cards),
+        "matrix": matrix_of(record, cards, models) if len(models) > 1 else None,
+        "inapplicable": reasons_of(cards),
+        "groups": groups_of([card for card in cards if card.state.key != "not-applicable"]),
+        "benchmarks": benchmarks_of(cards),
+        "plots": plots_of(cards),
+        "models": models,
+        "suites": sorted({card.row["suite"] for card in cards}),
+        "entries": entries_of(card.row for card in cards),
+        "most": MOST,
+    }

@@ -1,0 +1,186 @@
+"""What the words of a report mean: measures from their docstrings, the others from here."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType, ModuleType
+
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.report.html.words import spoken
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of the glossary.
+
+    Attributes:
+        name: The word as reports use it.
+        title: The word in full.
+        text: What it means.
+        own: Whether it has a title of its own, which can stand for the name.
+    """
+
+    name: str
+    title: str
+    text: str
+    own: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its id on a page."""
+        return f"term-{self.name}"
+
+
+def _terms(**texts: str) -> Mapping[str, Entry]:
+    return MappingProxyType(
+        {
+            name: Entry(name, spoken(name)[:1].upper() + spoken(name)[1:], text)
+            for name, text in texts.items()
+        }
+    )
+
+
+TERMS = _terms(
+    relation="No test can say which items are right for a user. A relation changes the request in a known way and "
+    "promises how the two answers must relate: they stay the same, say, when only the rating scale changes.",
+    source="The answer to the original request. The answer to the changed request is the follow-up.",
+    effect="How far a user's answers are from the promise, averaged over users.",
+    margin="How large an effect is still no violation. It is declared before the run.",
+    floor="The noise floor: how far the recommender agrees with itself when it is asked the same request again. A loss "
+    "of agreement counts only beyond this noise.",
+    alpha="The declared error rate: each claim (holds, violated) is wrong with at most this probability.",
+    interval="Each end is a bound that is wrong with the declared error rate (alpha) at most.",
+    holds="The whole interval is on the side of the limit that the promise allows.",
+    violated="The whole interval is on the wrong side of the limit.",
+    inconclusive="The limit lies within the interval: neither a kept nor a broken promise is shown. More users "
+    "settle it.",
+    known="A violation that the test expects (expect_violated), or that recsys.toml knows.",
+    fixed="The test expects a violation that is gone. Remove the expectation.",
+    not_applicable="The test needs something that the recommender does not have, such as a prompt. It says nothing "
+    "about the recommender.",
+    approximate="No proof keeps these bounds to the declared error rate; it was measured how often they miss.",
+    p="The probability of numbers as bad as these, if the promise were kept.",
+    holm="Of many claims, some look significant by chance. Holm's correction keeps the probability of any false "
+    "violation in the whole run below alpha.",
+    bh="Benjamini and Hochberg's correction keeps the share of false claims among those listed below alpha.",
+    betting="How claims are made: a bet against the promise multiplies its capital by what each user's answer pays. "
+    "If the promise is kept, the capital reaches 1/alpha in at most a share alpha of all runs, however many users are "
+    "asked and whenever asking ends.",
+    gate="Decides whether a release may go ahead, from all verdicts of the run and the rules of recsys.toml.",
+    hallucinated="⚠ marks an entry that should not be in the answer: invented, not offered, named twice, or already "
+    "in the history.",
+)  # fmt: skip
+"""The words of every report, the first ones to read first."""
+
+
+def entry_of(name: str) -> Entry | None:
+    """The entry of a term, an oracle, a measure (at any depth) or a similarity; None if there is none."""
+    kind = name.partition("@")[0]
+    return TERMS.get(kind) or _documented().get(kind)
+
+
+def names_of(row: Row) -> list[str]:
+    """The words of a row that have an entry: its metric, its oracle, and what the oracle judges by."""
+    function, _, by = row["oracle"].partition(":")
+    metric = row.get("metric") or ""
+    given = [*metric.split(":"), *by.split(":"), function]
+    return [name for name in dict.fromkeys(given) if name and name in _used(given)]
+
+
+def measure_of(row: Row) -> Entry | None:
+    """What the number of a row measures: its metric, else the score that its oracle compares."""
+    return next((entry for name in names_of(row) if (entry := entry_of(name))), None)
+
+
+def entries_of(rows: Iterable[Row]) -> list[Entry]:
+    """The entries that a report of `rows` needs: the common terms, then the measures by name."""
+    found = {
+        entry.name: entry for row in rows for name in names_of(row) if (entry := entry_of(name))
+    }
+    return [
+        *TERMS.values(),
+        *(found[name] for name in sorted(found, key=str.casefold) if name not in TERMS),
+    ]
+
+
+def _used(names: Iterable[str]) -> set[str]:
+    return {name for name in names if entry_of(name) is not None}
+
+
+@cache
+def _documented() -> Mapping[str, Entry]:
+    """Measures, similarities and oracles by name, in the words of their docstrings."""
+    return MappingProxyType(
+        {entry.name: entry for entry in (*_oracles(), *_similarities(), *_measures())}
+    )
+
+
+def _measures() -> Iterator[Entry]:
+    from pytest_recsys_mt.oracles.aggregates import measures
+    from pytest_recsys_mt.oracles.scores import metrics, score
+
+    for name in ("auc", *metrics.METRICS):
+        yield _entry(name, _paragraph(metrics.METRICS.get(name, metrics.auc)))
+    for module in (*_beside(score), *_beside(measures)):
+        for table in ("SCORES", "SCORES_AT", "AGGREGATES"):
+            for name in getattr(module, table, {}):
+                yield _of_module(name, module)
+
+
+def _similarities() -> Iterator[Entry]:
+    from pytest_recsys_mt.oracles.similarities import similarity
+
+    for name in similarity.SIMILARITIES:
+        yield _of_module(name, sys.modules[f"{similarity.__package__}.{name}"])
+
+
+def _oracles() -> Iterator[Entry]:
+    from pytest_recsys_mt import oracles
+
+    for name in oracles.__all__:
+        found = getattr(oracles, name)
+        if inspect.isfunction(found):
+            yield Entry(
+                name, spoken(name)[:1].upper() + spoken(name)[1:], _plain(_paragraph(found))
+            )
+
+
+def _beside(table: ModuleType) -> list[ModuleType]:
+    """The modules of the folder of `table`, without it: it holds what they declare."""
+    inside = f"{table.__package__}."
+    return [
+        module
+        for name, module in sorted(sys.modules.items())
+        if name.startswith(inside) and module is not table
+    ]
+
+
+def _of_module(name: str, module: ModuleType) -> Entry:
+    """The entry of what a module declares. The docstring of a module of one measure begins with its title."""
+    about = _paragraph(module)
+    function = _paragraph(getattr(module, name, None))
+    if module.__name__.rpartition(".")[2] == name:
+        return _entry(name, about, function)
+    return Entry(
+        name, spoken(name)[:1].upper() + spoken(name)[1:], _plain(f"{function} {about}".strip())
+    )
+
+
+def _entry(name: str, about: str, further: str = "") -> Entry:
+    title, _, text = about.partition(": ")
+    told = f"{text[:1].upper()}{text[1:]} {further}".strip()
+    return Entry(name, _plain(title.removesuffix(".")), _plain(told or about), own=True)
+
+
+def _paragraph(documented: object) -> str:
+    """The first paragraph of a docstring, in one line."""
+    docstring = inspect.getdoc(documented) if documented is not None else ""
+    return " ".join((docstring or "").partition("\n\n")[0].split())
+
+
+def _plain(text: str) -> str:
+    return text.replace("`", "")

@@ -1,0 +1,151 @@
+"""Several models side by side: a line for each verdict, with the differences to the first model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_recsys_mt.gate.comparison import address
+from pytest_recsys_mt.gate.document import Changed, Document
+from pytest_recsys_mt.report.html import words
+from pytest_recsys_mt.report.html.cards import Card
+from pytest_recsys_mt.report.html.scorecard import p_text
+from pytest_recsys_mt.report.html.since_baseline import SYMBOLS, key_of, worse_by
+
+Key = tuple[str, str, int]
+"""The address of a test, its oracle, and which of its verdicts by that oracle."""
+
+
+WORDS = {
+    "regressed": "worse",
+    "improved": "better",
+    "suspicious": "suspiciously better",
+    "inconclusive": "inconclusive",
+    "unchanged": "no worse",
+    "ungated": "not compared",
+}
+"""The words for changes, the most important first."""
+
+SAME = (WORDS["unchanged"], WORDS["ungated"])
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One model's verdict.
+
+    Attributes:
+        card: The verdict.
+        symbol, word: How it compares with the first model's; empty for the first model.
+        worse: By how much it is worse; empty if unknown.
+        sure: How sure that is, or why it is unknown.
+    """
+
+    card: Card
+    symbol: str = ""
+    word: str = ""
+    worse: str = ""
+    sure: str = ""
+
+
+@dataclass(frozen=True)
+class Across:
+    """One verdict across the models, None where a model has none."""
+
+    lead: Card
+    cells: Sequence[Beside | None]
+    differs: bool
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """All verdicts of several models.
+
+    Attributes:
+        models: The models; the others are compared with the first.
+        lines: The verdicts that differ.
+        others: All other verdicts.
+        notes: The kind of bounds of the differences; why models cannot be compared.
+    """
+
+    models: Sequence[str]
+    lines: Sequence[Across]
+    others: Sequence[Across]
+    notes: Sequence[str]
+
+
+def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) -> Matrix | None:
+    """The matrix of a run of several models; None if no verdict is of more than one."""
+    compared = [
+        each for each in document["gate"].get("comparisons") or () if not each.get("baseline")
+    ]
+    changes = {key_of(found): found for each in compared for found in each["results"]}
+    held: dict[Key, dict[str, Card]] = {}
+    for model in models:
+        for key, card in keyed([card for card in cards if card.row["model"] == model]):
+            held.setdefault(key, {})[model] = card
+    lines = [
+        _across(by_model, models, changes)
+        for by_model in held.values()
+        if {card.state.key for card in by_model.values()} != {"not-applicable"}
+    ]
+    if not any(len(list(filter(None, line.cells))) > 1 for line in lines):
+        return None
+    lines.sort(key=_weight)
+    notes = [f"{each['model']}: {each['bounds']}" for each in compared if each.get("bounds")]
+    notes += [f"{each['model']}: {text}" for each in compared for text in each.get("refused") or ()]
+    return Matrix(
+        models,
+        [line for line in lines if line.differs],
+        [line for line in lines if not line.differs],
+        notes,
+    )
+
+
+def keyed(cards: Sequence[Card]) -> Iterator[tuple[Key, Card]]:
+    """Cards of one model with what is the same for other models and in other runs, as the gate compares them."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for card in sorted(cards, key=lambda card: card.place):
+        key = (address(card.row), card.row["oracle"])
+        yield (*key, seen[key]), card
+        seen[key] += 1
+
+
+def _weight(line: Across) -> tuple[int, int]:
+    """The most important state and the most important change come first."""
+    states, changes = list(words.STATES), [*WORDS.values(), ""]
+    known = [cell for cell in line.cells if cell]
+    return (
+        min(states.index(cell.card.state.key) for cell in known),
+        min(changes.index(cell.word) for cell in known),
+    )
+
+
+def _across(
+    held: Mapping[str, Card],
+    models: Sequence[str],
+    changes: Mapping[tuple[str, str, str], Changed],
+) -> Across:
+    lead = next(held[model] for model in models if model in held)
+    cells = [
+        _beside(held[model], changes.get(key_of(held[model].row))) if model in held else None
+        for model in models
+    ]
+    known = [cell for cell in cells if cell]
+    differs = len({cell.card.state.key for cell in known}) > 1 or any(
+        cell.word and cell.word not in SAME for cell in known
+    )
+    return Across(lead, cells, differs)
+
+
+def _beside(card: Card, change: Changed | None) -> Beside:
+    if change is None:
+        return Beside(card)
+    word = change["change"]
+    p = change.get("p_holm") if word == "regressed" else None
+    sure = f"{p_text(p)} (Holm)" if p is not None else ""
+    if word == "ungated":
+        sure = change.get("reason") or ""
+    return Beside(
+        card, SYMBOLS.get(word, "?"), WORDS.get(word, WORDS["ungated"]), worse_by(change), sure
+    )

@@ -1,0 +1,131 @@
+"""The scorecard: what came of every suite for every model, at a glance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pytest_recsys_mt.report.html import titles, words
+from pytest_recsys_mt.report.html.cards import Card
+from pytest_recsys_mt.report.html.words import STATES, State
+
+VERBS = {
+    "violated": "violated",
+    "error": "in error",
+    "mended": "fixed, so unexpected",
+    "inconclusive": "inconclusive",
+    "known": "known",
+    "holds": "hold",
+    "not-applicable": "not applicable",
+}
+
+FOLDED = {"holds": "holds", "known": "known", "not-applicable": "inapplicable"}
+"""States whose rows stand together under one heading of the page."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of some rows of one model.
+
+    Attributes:
+        state: The most important state of them.
+        counts: How many rows are in which state.
+        sure: How sure the most important state is.
+        link: Where the rows in that state stand, for a link.
+        figures: The dimensions that they measure, with their values.
+    """
+
+    state: State
+    counts: str
+    sure: str
+    link: str
+    figures: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One suite, or one part of it: a cell for each model, None where it asked nothing of a model."""
+
+    title: str
+    cells: Sequence[Cell | None]
+    parts: Sequence[Line] = ()
+
+
+def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
+    """A line for each suite, the broken ones first."""
+    suites = sorted({card.row["suite"] for card in cards})
+    lines = [
+        _suite(suite, [card for card in cards if card.row["suite"] == suite], models)
+        for suite in suites
+    ]
+    weight = {key: number for number, key in enumerate(STATES)}
+    return sorted(
+        lines, key=lambda line: min(weight[cell.state.key] for cell in line.cells if cell)
+    )
+
+
+def _suite(suite: str, cards: Sequence[Card], models: Sequence[str]) -> Line:
+    parts = dict.fromkeys(titles.part_of(card.row) for card in sorted(cards, key=_place))
+    inside = [
+        Line(
+            part, _cells([card for card in cards if titles.part_of(card.row) == part], models, True)
+        )
+        for part in parts
+    ]
+    return Line(suite, _cells(cards, models, False), inside)
+
+
+def _place(card: Card) -> str:
+    return str(card.row["nodeid"])
+
+
+def _cells(cards: Iterable[Card], models: Sequence[str], figures: bool) -> list[Cell | None]:
+    held = list(cards)
+    return [
+        _cell([card for card in held if card.row["model"] == model], figures) for model in models
+    ]
+
+
+def _cell(cards: Sequence[Card], figures: bool) -> Cell | None:
+    """The cell of some rows, which stand in the order of their importance."""
+    if not cards:
+        return None
+    worst = cards[0].state.key
+    return Cell(
+        state=cards[0].state,
+        counts=f"{len(cards)} {'test' if len(cards) == 1 else 'tests'}"
+        if worst == "not-applicable"
+        else counted(cards),
+        sure=_sure([card for card in cards if card.state == cards[0].state]),
+        link=FOLDED.get(worst, cards[0].key),
+        figures=list(_figures(cards)) if figures else (),
+    )
+
+
+def counted(cards: Iterable[Card]) -> str:
+    """How many rows are in which state."""
+    counts = Counter(card.state.key for card in cards)
+    return ", ".join(f"{counts[key]} {VERBS[key]}" for key in STATES if counts[key])
+
+
+def _sure(cards: Sequence[Card]) -> str:
+    """How sure the state of some rows is: the surest violation, or how many bounds are approximate."""
+    state = cards[0].state.key
+    if state in ("violated", "known"):
+        corrected = [p for card in cards if (p := card.row.get("p_holm")) is not None]
+        return f"{p_text(min(corrected))} (Holm)" if corrected else ""
+    approximate = sum(bool(card.row.get("approximate")) for card in cards)
+    return f"{approximate} approximate" if approximate else ""
+
+
+def p_text(p: float) -> str:
+    """A p-value as reports print it."""
+    return f"p = {p:.2g}" if p >= 1e-6 else "p < 0.000001"
+
+
+def _figures(cards: Sequence[Card]) -> Iterable[tuple[str, str]]:
+    for card in sorted(cards, key=_place):
+        given = (card.row.get("details") or {}).get("dimension")
+        if isinstance(given, dict) and isinstance(given.get("value"), int | float):
+            yield str(given.get("name", "")), words.number(given["value"])

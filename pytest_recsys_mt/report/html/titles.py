@@ -1,0 +1,105 @@
+"""Titles of rows, from the names and the parameters of their tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pytest_recsys_mt.gate.comparison import address
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.report.html.glossary import entry_of
+from pytest_recsys_mt.report.html.words import effect_of, spoken
+
+HEADING = 2
+"""A test name of so few words, ``test_at_most``, is no sentence: what it measures says more."""
+
+CONDITIONS: Mapping[str, str] = {
+    "users": "up to {} users",
+    "history": "histories of up to {}",
+    "candidates": "{} candidates",
+    "k": "lists of {}",
+    "replicates": "{} answers a side",
+    "rated_above": "ratings above {} only",
+    "prompt": "prompt {}",
+    "training_history": "trained on {} a user",
+    "initialisation": "initialisation {}",
+}
+"""In words what a test changes of the design (`Design`), by field."""
+
+EXACTLY: Mapping[str, str] = {
+    "history=0": "no history",
+    "candidates=0": "the whole catalogue",
+    "recall=True": "candidates from the recall step",
+    "recall=False": "candidates drawn by chance",
+    "training_history=None": "trained on all history",
+}
+"""Values that other words say better."""
+
+_CHANGES = re.compile(r"\w+=[\w.-]+(?:, \w+=[\w.-]+)*")
+
+
+def title_of(row: Row) -> str:
+    """The test's name as a sentence; what it measures if the name is only a heading."""
+    words = spoken(_test(row).removeprefix("test_"))
+    metric = row.get("metric") or ""
+    measured = entry_of(metric)
+    if measured is None or not measured.own or len(words.split()) > HEADING:
+        return words[:1].upper() + words[1:]
+    return measured.title + depth_of(metric)
+
+
+def name_of(row: Row) -> str:
+    """What tells the rows of one title apart: the relation, the conditions, the parameters; or empty."""
+    relation, against = row["relation"], row.get("against")
+    told = conditions(relation)
+    if not told and (parameters := _parameters(row)) != row.get("metric"):
+        told = relation or parameters
+    return f"{told} against {conditions(against)}" if told and against else told
+
+
+def conditions(relation: str) -> str:
+    """In words what a test changes of the design: ``history=5, recall=True``; else the text itself."""
+    if not _CHANGES.fullmatch(relation):
+        return relation
+    changes = [change.partition("=") for change in relation.split(", ")]
+    if any(
+        name not in CONDITIONS and f"{name}={value}" not in EXACTLY for name, _, value in changes
+    ):
+        return relation
+    return ", ".join(
+        EXACTLY.get(f"{name}={value}") or CONDITIONS[name].format(value)
+        for name, _, value in changes
+    )
+
+
+def told_apart(row: Row) -> str:
+    """How to tell rows apart that have one title and one name: by the number that they judge."""
+    by = row["oracle"].partition(":")[2]
+    effect = effect_of(row).name
+    return f"{effect}, {by}" if by and by not in effect else effect
+
+
+def part_of(row: Row) -> str:
+    """The part of its suite that a row belongs to: the file of its test."""
+    file = row["nodeid"].partition("::")[0].rpartition("/")[2].removesuffix(".py")
+    words = spoken(file.removeprefix("test_"))
+    return words[:1].upper() + words[1:]
+
+
+def depth_of(metric: str) -> str:
+    """The depth of a metric in words that follow its title."""
+    depth = metric.partition("@")[2]
+    if not depth:
+        return ""
+    if depth == "full":
+        return " in the whole answer"
+    return " in the first place" if depth == "1" else f" in the first {depth} places"
+
+
+def _test(row: Row) -> str:
+    return row["nodeid"].rpartition("::")[2].partition("[")[0]
+
+
+def _parameters(row: Row) -> str:
+    """The parameters of a test, except the model."""
+    return address(row).partition("[")[2].removesuffix("]")

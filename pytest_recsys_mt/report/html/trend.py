@@ -1,0 +1,223 @@
+"""Several records of one suite in the order of their runs: what changed, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.gate.baseline import options_of
+from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.report.html import figures
+from pytest_recsys_mt.report.html.answer import Answer, answer_of
+from pytest_recsys_mt.report.html.cards import Card, cards_of
+from pytest_recsys_mt.report.html.glossary import Entry, entries_of
+from pytest_recsys_mt.report.html.matrix import Key, keyed
+from pytest_recsys_mt.report.html.scorecard import counted
+from pytest_recsys_mt.report.html.words import STATES
+from pytest_recsys_mt.sanitize import one_line
+
+
+@dataclass(frozen=True)
+class Run:
+    """One record.
+
+    Attributes:
+        number: From 1, in the order in which the runs began.
+        name: The file.
+        when: When the run began; empty if the record does not say.
+        record: The record.
+        answer: The gate's answer.
+        counts: How many rows are in which state.
+        differs: Why it cannot be compared with the run before it; empty if it can.
+    """
+
+    number: int
+    name: str
+    when: str
+    record: Document
+    answer: Answer
+    counts: str
+    differs: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Track:
+    """One verdict across the runs.
+
+    Attributes:
+        key: Its id on the page.
+        cards: The verdict of each run; None where a run has none.
+        now: That of the last run that has one.
+        story: The states it was in, in words.
+        changed: Whether its state changed between runs that can be compared.
+        drawing: Its values, with their bounds and the limit.
+    """
+
+    key: str
+    cards: Sequence[Card | None]
+    now: Card
+    story: str
+    changed: bool
+    drawing: str
+
+    @property
+    def gone(self) -> bool:
+        """Whether the last run does not have it."""
+        return self.cards[-1] is None
+
+
+@dataclass(frozen=True)
+class Trend:
+    """All runs and verdicts.
+
+    Attributes:
+        named: Whether verdicts are of several models.
+    """
+
+    named: bool
+    runs: Sequence[Run]
+    tracks: Sequence[Track]
+    entries: Sequence[Entry]
+
+
+def trend_of(records: Sequence[tuple[str, Document]]) -> Trend:
+    """The trend of some records with their names.
+
+    Raises:
+        DataError: If they have no test in common.
+    """
+    ordered = sorted(records, key=lambda each: _began(each[1]))
+    held = [(name, record, cards_of(record)) for name, record in ordered]
+    runs = [
+        Run(
+            number,
+            name,
+            _began(record)[:16].replace("T", " "),
+            record,
+            answer_of(record, cards),
+            counted(cards),
+            () if number == 1 else _differences(ordered[number - 2][1], record),
+        )
+        for number, (name, record, cards) in enumerate(held, 1)
+    ]
+    # A release often has a name of its own: with one model each, runs are of the same one.
+    named = any(len(record["models"]) != 1 for _, record in ordered)
+    found: dict[tuple[str, *Key], list[Card | None]] = {}
+    for place, (_, _, cards) in enumerate(held):
+        for key, card in _keyed(cards, named):
+            found.setdefault(key, [None] * len(held))[place] = card
+    _require_common(held, named)
+    tracks = [_track(f"t{n}", cards, runs) for n, cards in enumerate(found.values(), 1)]
+    weight = {key: number for number, key in enumerate(STATES)}
+    tracks.sort(
+        key=lambda track: (
+            weight[track.now.state.key],
+            track.now.row["suite"],
+            track.now.row["nodeid"],
+        )
+    )
+    return Trend(
+        named, runs, tracks, entries_of(card.row for _, _, cards in held for card in cards)
+    )
+
+
+def _began(record: Document) -> str:
+    return str((record.get("time") or {}).get("started") or "")
+
+
+def _keyed(cards: Sequence[Card], named: bool) -> Iterator[tuple[tuple[str, *Key], Card]]:
+    """Cards with what is the same in other runs; with their model if it is `named`."""
+    for model in sorted({card.row["model"] for card in cards}):
+        for key, card in keyed([card for card in cards if card.row["model"] == model]):
+            yield (model if named else "", *key), card
+
+
+def _require_common(held: Sequence[tuple[str, Document, Sequence[Card]]], named: bool) -> None:
+    """Check that every record shares a test, of one model if it is `named`, with another one."""
+    tests = [
+        {key[:2]: card.row["nodeid"] for key, card in _keyed(cards, named)} for _, _, cards in held
+    ]
+    for place, (name, record, _) in enumerate(held):
+        others = {
+            key: test for at, each in enumerate(tests) if at != place for key, test in each.items()
+        }
+        if not tests[place].keys() & others.keys():
+            models = ", ".join(map(one_line, record["models"])) or "no model"
+            ours, theirs = (next(iter(each.values()), "none") for each in (tests[place], others))
+            raise DataError(
+                f"{name!r} ({models}) has no test of the other records: one of its tests is {one_line(ours)!r}, one of "
+                f"theirs {one_line(theirs)!r}; a trend takes records of one suite, run from one folder, of the same models"
+            )
+
+
+def _differences(old: Document, new: Document) -> list[str]:
+    """Why values of two runs cannot be compared, one text each."""
+    before, after = _facts(old), _facts(new)
+    return [
+        f"other {name}: {_short(before[name])} then, {_short(after[name])} now"
+        for name in before
+        if name in after and before[name] != after[name]
+    ]
+
+
+def _facts(record: Document) -> Mapping[str, Any]:
+    """What values depend on, by name; older records lack some of it."""
+    settings = options_of(record) if "settings" in record else {}
+    asked = {name: value for name, value in settings.items() if name not in ("--recsys-model",)}
+    return {
+        "data": record["data"],
+        "digest of the data": record.get("data_digest"),
+        "seed": record["seed"],
+        **asked,
+    }
+
+
+def _short(value: object) -> str:
+    text = "none" if value is None else one_line(str(value))
+    return text if len(text) <= 24 else f"{text[:12]}…"
+
+
+def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track:
+    known = [(run, card) for run, card in zip(runs, cards, strict=True) if card]
+    pairs = list(pairwise(known))
+    changed = any(
+        one.state != other.state and not _parted(runs, first.number, second.number)
+        for (first, one), (second, other) in pairs
+    )
+    told = [f"{known[0][1].state.label} in run {known[0][0].number}"]
+    for (first, one), (second, other) in pairs:
+        if one.state != other.state:
+            apart = _parted(runs, first.number, second.number)
+            told.append(
+                f"{other.state.label} in run {second.number}{' (not comparable)' if apart else ''}"
+            )
+    drawing = ""
+    if any(card and card.row.get("interval") for card in cards):
+        parted = [bool(run.differs) for run in runs]
+        drawing = figures.track(
+            f"drawn-{key}", [card.row if card else None for card in cards], parted
+        )
+    return Track(key, cards, known[-1][1], ", ".join(told), changed, drawing)
+
+
+def _parted(runs: Sequence[Run], first: int, second: int) -> bool:
+    """Whether two runs, or any between them, cannot be compared."""
+    return any(run.differs for run in runs[first:second])
+
+
+def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, object]:
+    """The variables of ``trend.html.j2``."""
+    trend = trend_of(records)
+    still = [track for track in trend.tracks if not track.changed]
+    applied = [track for track in still if track.now.state.key != "not-applicable"]
+    return {
+        "trend": trend,
+        "last": trend.runs[-1],
+        "changed": [track for track in trend.tracks if track.changed],
+        "bad": [track for track in applied if track.now.state.bad],
+        "steady": [track for track in applied if not track.now.state.bad],
+        "inapplicable": [track for track in still if track.now.state.key == "not-applicable"],
+    }

@@ -1,0 +1,203 @@
+"""Several records of one suite make a trend: what changed first, and what cannot be compared is said."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.report.html import render_trend
+from pytest_recsys_mt.report.html.trend import Trend, contents_of, trend_of
+from tests.report.records import document, everything, holds, row, task
+from tests.report.test_page import HOSTILE, Page, said
+
+
+def night(day: int, *rows: dict[str, Any], **changes: Any) -> tuple[str, Any]:
+    started = {"started": f"2026-11-{day:02}T10:00:00+00:00", "seconds": 1.0}
+    return f"{day}.json", {**document(*rows), "time": started, **changes}
+
+
+def three(**changes: Any) -> list[tuple[str, Any]]:
+    """Given out of order: shuffle(0) breaks on the second night, the others stay."""
+    return [
+        night(3, row(0), holds(1), row(2), task("hit@5", 0.3), **changes),
+        night(1, holds(0), holds(1), row(2), task("hit@5", 0.2)),
+        night(2, row(0), holds(1), row(2), task("hit@5", 0.25)),
+    ]
+
+
+def trend(records: list[tuple[str, Any]]) -> Trend:
+    return trend_of(records)
+
+
+def test_runs_stand_in_the_order_of_time() -> None:
+    assert [(run.number, run.name, run.when) for run in trend(three()).runs] == [
+        (1, "1.json", "2026-11-01 10:00"),
+        (2, "2.json", "2026-11-02 10:00"),
+        (3, "3.json", "2026-11-03 10:00"),
+    ]
+
+
+def test_what_changed_comes_first_then_what_stays_broken() -> None:
+    found = contents_of(three())
+    titles = {
+        key: [track.now.row["relation"] or track.now.row["metric"] for track in found[key]]  # type: ignore[attr-defined]
+        for key in ("changed", "bad", "steady")
+    }
+    assert titles == {
+        "changed": ["shuffle(0)"], "bad": ["shuffle(2)"], "steady": ["hit@5", "shuffle(1)"],
+    }  # fmt: skip
+    text = Page(render_trend(three())).text
+    assert "holds in run 1, violated in run 2" in text
+    assert (
+        text.index("What changed (1)")
+        < text.index("What stays broken")
+        < text.index("Everything else")
+    )
+
+
+def test_the_answer_is_that_of_the_last_run() -> None:
+    text = Page(render_trend(three())).text
+    assert "✗ May not be released: 2 promises are broken. The last run, 3 of 3." in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"seed": 1}, "other seed: 0 then, 1 now"),
+        ({"data_digest": "cd" * 32}, "other digest of the data: abababababab… then, cdcdcdcdcdcd… now"),
+        ({"data": "ml-1m"}, "other data: mini then, ml-1m now"),
+        ({"settings": {"users": 50, "alpha": 0.05, "prompt": None}},
+         "other --recsys-users: 100 then, 50 now"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_said_and_is_no_change(
+    changes: dict[str, Any], told: str
+) -> None:
+    records = [night(1, holds(0)), night(2, row(0), **changes)]
+    found = trend(records)
+    assert list(found.runs[1].differs) == [told]
+    assert not found.tracks[0].changed
+    text = Page(render_trend(records)).text
+    assert f"not comparable with run 1: {told}" in text
+    assert "violated in run 2 (not comparable)" in text
+
+
+def test_another_error_rate_or_version_can_be_compared() -> None:
+    settings = {"users": 100, "alpha": 0.01, "prompt": None}
+    found = trend([night(1, holds(0)), night(2, row(0), settings=settings, version="9.9")])
+    assert not found.runs[1].differs
+    assert found.tracks[0].changed
+
+
+def test_a_change_over_a_run_that_lacks_the_verdict_counts() -> None:
+    records = [night(1, holds(0), holds(1)), night(2, holds(1)), night(3, row(0), holds(1))]
+    changed = [track for track in trend(records).tracks if track.changed]
+    assert [track.now.row["relation"] for track in changed] == ["shuffle(0)"]
+    assert changed[0].cards[1] is None
+
+
+def test_a_verdict_that_the_last_run_lacks_is_said_to_be_gone() -> None:
+    text = Page(render_trend([night(1, row(0), holds(1)), night(2, holds(1))])).text
+    assert "violated in run 1; the last run does not have it" in text
+
+
+def test_releases_of_other_names_are_one_model_if_there_is_one_a_run() -> None:
+    test = "suites/metamorphic/test_it.py::test_it"
+    records = [
+        night(day, holds(0, model=name, nodeid=f"{test}[{name}]"))
+        for day, name in ((1, "ours-1"), (2, "ours-2"))
+    ]
+    (track,) = trend(records).tracks
+    assert all(track.cards)
+
+
+def test_several_models_have_tracks_of_their_own() -> None:
+    rows = [holds(0), holds(0, model="n")]
+    rows[1]["nodeid"] = rows[1]["nodeid"].replace("[m", "[n")
+    assert len(trend([night(1, *rows), night(2, *rows)]).tracks) == 2
+
+
+def test_a_record_of_another_suite_is_refused_with_what_it_is() -> None:
+    other = holds(0, nodeid="else/test_else.py::test_else[m]")
+    with pytest.raises(
+        DataError, match=r"'2.json' \(m\) has no test of the other records: .*test_else"
+    ):
+        render_trend([night(1, holds(0)), night(2, other), night(3, holds(0))])
+
+
+def test_a_damaged_record_is_named() -> None:
+    broken = {**document(), "results": [{"status": "violated"}]}
+    with pytest.raises(DataError, match=r"'old\.json' is not a record as --recsys-json writes it"):
+        render_trend([night(1, holds(0)), ("old.json", broken)])
+
+
+def test_records_of_before_have_a_trend_too() -> None:
+    old = document(holds(0))
+    for key in ("settings", "environment", "time", "data_digest"):
+        del old[key]
+    text = Page(render_trend([("old.json", old), night(2, row(0))])).text
+    assert "not known" in text
+
+
+def test_the_page_loads_nothing_and_is_the_same_for_the_same_records() -> None:
+    page = Page(render_trend(three()))
+    assert render_trend(three()) == render_trend(json.loads(json.dumps(three())))
+    assert page.tags["script"] == page.tags["style"] == 1
+    assert not page.values("src")
+    assert all(value.startswith("#") or value == "data:," for value in page.values("href"))
+    ids = page.values("id")
+    assert len(ids) == len(set(ids))
+    assert {value[1:] for value in page.values("href") if value.startswith("#")} <= set(ids)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_stay_texts(text: str) -> None:
+    harmless, hostile = (
+        Page(render_trend([(f"a{word}", said(word)), (f"b{word}", said(word))]))
+        for word in ("harmless", text)
+    )
+    assert hostile.tags == harmless.tags
+    assert hostile.of == harmless.of
+
+
+def files(folder: Path, records: list[tuple[str, Any]]) -> list[str]:
+    for name, record in records:
+        (folder / name).write_text(json.dumps(record))
+    return [str(folder / name) for name, _ in records]
+
+
+def test_the_command_makes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = files(tmp_path, three())
+    assert main(["report", *given]) == 0
+    assert str(tmp_path / "trend.html") in capsys.readouterr().out
+    assert (tmp_path / "trend.html").read_text() == render_trend(
+        [(path, record) for path, (_, record) in zip(given, three(), strict=True)]
+    )
+    assert main(["report", *given, "-o", str(tmp_path / "it.html")]) == 0
+    assert (tmp_path / "it.html").exists()
+
+
+def test_the_command_says_what_is_wrong_with_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = files(tmp_path, three())
+    (tmp_path / "foreign.json").write_text('{"schema": "other/1"}')
+    for arguments, told in (
+        ([given[0], given[0]], "is given twice"),
+        ([given[0], str(tmp_path / "none.json")], "none.json' cannot be read"),
+        ([given[0], str(tmp_path / "foreign.json")], "foreign.json' is not a record"),
+        ([*given, "-o", given[0]], "is a record; name another file with -o"),
+    ):
+        assert main(["report", *arguments]) == 2
+        assert told in capsys.readouterr().err
+    assert json.loads(Path(given[0]).read_text())["schema"], "no record is overwritten"
+
+
+def test_a_trend_of_everything_has_a_page() -> None:
+    assert (
+        "Not applicable in any run (1)"
+        in Page(render_trend([("a", everything()), ("b", everything())])).text
+    )

@@ -58,6 +58,7 @@ from pytest_recsys_mt.plugin.state import (
     RUN_NAMES,
     RUNNING_TEST,
     SETTINGS,
+    SHOWING,
     STARTED,
     begin_test,
     run_of,
@@ -106,10 +107,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[PROBLEMS] = []
     config.stash[RUN_NAMES] = set()
     config.stash[AGAIN] = []
-    from pytest_recsys_mt.calls.progress import Progress, terminal
+    from pytest_recsys_mt.calls.progress import Progress
+    from pytest_recsys_mt.plugin.showing import Showing
 
-    # Now, while standard error is still the terminal: during tests it is redirected to a file.
-    config.stash[PROGRESS] = Progress(terminal())
+    config.stash[PROGRESS] = Progress()
+    config.stash[SHOWING] = Showing(config, config.stash[PROGRESS])
+    config.pluginmanager.register(config.stash[SHOWING], "recsys_mt_showing")
     config.addinivalue_line(
         "markers", f"{MARK}(*transformations): set by @metamorphic; one test per transformation"
     )
@@ -148,12 +151,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Release the terminal and the signals."""
+    """Release the signals."""
     if INTERRUPTIONS in config.stash:
         config.stash[INTERRUPTIONS].give_back()
-    progress = config.stash.get(PROGRESS, None)
-    if progress is not None:
-        progress.close()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -209,6 +209,7 @@ def _check_used(config: pytest.Config, session: pytest.Session) -> None:
     """Check that the recommenders and the data of the selected tests are available."""
     from pytest_recsys_mt.plugin.preflight import check_used
 
+    config.stash[SHOWING].begin()
     try:
         check_used(run_of(config), session.items)
     except pytest.UsageError as error:
@@ -275,7 +276,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
             return (yield)
     finally:
         if limit and not getattr(pyfuncitem.obj, "is_hypothesis_test", False):
-            running.shrink(lambda recsys: _run_again(pyfuncitem, running, recsys), limit)
+            with pyfuncitem.config.stash[PROGRESS].doing("looking for the smallest example"):
+                running.shrink(lambda recsys: _run_again(pyfuncitem, running, recsys), limit)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -336,7 +338,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             for path in kept.parent.glob(f"{kept.stem}*"):
                 path.unlink(missing_ok=True)
     if reported is not None:  # not a worker
-        conclude(session, reported)
+        with config.stash[PROGRESS].doing("writing the reports"):
+            conclude(session, reported)
     told = RECORD in config.stash and config.stash[RECORD].unwritten
     if failure is not None and not told:
         raise failure

@@ -6,6 +6,7 @@ what it needs when the first recommender test comes.
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Generator
 from dataclasses import replace
@@ -39,6 +40,12 @@ from pytest_recsys_mt.plugin.fixtures import (
     recsys_profiler,
     recsys_sampler,
 )
+from pytest_recsys_mt.plugin.misspelt import (
+    check_environment,
+    check_ini,
+    check_options,
+    wrong_marks,
+)
 from pytest_recsys_mt.plugin.options import add_options
 from pytest_recsys_mt.plugin.reports import Reported, say_collected
 from pytest_recsys_mt.plugin.resolving import settings_of
@@ -65,6 +72,7 @@ from pytest_recsys_mt.plugin.state import (
     running_test_of,
 )
 from pytest_recsys_mt.redaction import redact_report
+from pytest_recsys_mt.sanitize import one_line
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.ledger import RunningTest
@@ -89,6 +97,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    parser: pytest.Parser, args: list[str]
+) -> Generator[None, None, None]:
+    """Name the nearest option to a misspelt one, when the options of all plugins are known."""
+    yield
+    check_options(parser, args)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Turn workers off for listing and planning, which need the collection in this process."""
@@ -101,6 +118,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
+    check_ini(config)
+    check_environment()
     settings = settings_of(config)
     config.stash[SETTINGS] = settings
     config.stash[STARTED] = time.time()
@@ -175,6 +194,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.stash[LEFT_OUT] = len(left)
         if hasattr(config, "workerinput"):
             config.workeroutput[LEFT_OUT_KEY] = len(left)  # type: ignore[attr-defined]
+    problems += wrong_marks(config, items)
     if settings.models_given:
         problems += named_twice(items)
     if settings.policy is not None:
@@ -354,6 +374,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)
+        if record.written:
+            said = f"wrote {', '.join(map(one_line, record.written))}"
+            for line in textwrap.wrap(said, 80, subsequent_indent="    ", break_long_words=False):
+                terminalreporter.write_line(line)
     if LEFT_OUT in config.stash:
         from pytest_recsys_mt.report.terminal import left_out_of
 

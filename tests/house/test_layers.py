@@ -54,7 +54,8 @@ ROOMS: dict[str, set[str]] = {
         "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
         "verdict",
     },
-    "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},
+    "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
+    "cli": {"calls", "errors", "files", "gate", "report", "sanitize", "starter"},
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
         "recommenders", "redaction", "report",

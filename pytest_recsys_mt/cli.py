@@ -1,4 +1,4 @@
-"""The command `recsys-mt`: moves answers, imports batches, makes reports, monitors nights.
+"""The command `recsys-mt`: begins projects, moves answers, imports batches, makes reports, monitors nights.
 
 A command imports heavy modules only when it runs.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -137,6 +138,33 @@ def _parser() -> argparse.ArgumentParser:
         help="where the report goes (default: beside the record, as .html; trend.html for several)",
     )
     report.set_defaults(command=_report)
+
+    init = groups.add_parser("init", help="write the first files of a project: tests, gate, CI")
+    init.add_argument(
+        "model",
+        nargs="?",
+        default="itemknn",
+        metavar="MODEL",
+        help="recommender to test, as --recsys-model (default: itemknn)",
+    )
+    init.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="where the files go (default: the current folder)",
+    )
+    init.add_argument(
+        "--data", default="mini", metavar="NAME|PATH", help="as --recsys-data (default: mini)"
+    )
+    init.add_argument(
+        "--ci",
+        choices=("github", "gitlab", "jenkins", "none"),
+        default="github",
+        help="the system that the CI file is for (default: github)",
+    )
+    init.set_defaults(command=_init)
 
     monitor = groups.add_parser(
         "monitor", help="check the records of many nights for broken promises"
@@ -282,6 +310,27 @@ def _report(given: argparse.Namespace) -> int:
     except OSError as error:
         raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
     print(f"report written to {output}")
+    return 0
+
+
+def _init(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.starter import begin
+
+    folder: Path = given.folder.expanduser()
+    start = begin(given.model, given.data, given.ci, folder)
+    print("\n".join(f"wrote {folder / name}" for name in start.files))
+    if start.configuration:
+        print(
+            f"\n{folder / start.configuration} configures pytest already, so add these defaults to it, or keep "
+            f"them in the command:\n"
+        )
+        print("\n".join(f"    {name} = {value}" for name, value in start.settings.items()))
+    before = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
+    if start.variable:
+        needed = "" if os.environ.get("OPENAI_BASE_URL") else f"set {start.variable}, and "
+        print(f"\n{needed}see how many calls a run makes and what they cost:\n")
+        print(f"    {before}{start.command} --recsys-plan")
+    print(f"\nrun the tests:\n\n    {before}{start.command}")
     return 0
 
 

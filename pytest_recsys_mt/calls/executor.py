@@ -59,7 +59,7 @@ class Executor:
         ask: How calls are sent; without it, the subject asks its recommender in this process.
         prices: The prices of tokens.
         budget: What the run may spend; without it, there is no limit.
-        progress: Shown while calls are sent.
+        progress: Counts the calls while they are sent.
         causes: Who asks for calls.
 
     Attributes:
@@ -87,7 +87,7 @@ class Executor:
         self._ask: Ask = ask or (lambda subject, calls: subject.ask(calls))
         self._budget = budget
         self.bill = Bill(prices or Prices(), budget, causes or Causes())
-        self._progress = progress or Progress(None)
+        self._progress = progress or Progress()
         if budget is not None:
             self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
         self._answers: dict[str, Answer] = {}

@@ -75,7 +75,13 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
         elif asks_two_sides(other):
             bodies.append(_first_look(other, recsys, run))
     alone = run.once(key) if on_worker else contextlib.nullcontext(True)
-    with contextlib.suppress(RecsysError), run.roster.unchanged(), alone as first, _no_alarm():
+    with (
+        contextlib.suppress(RecsysError),
+        run.roster.unchanged(),
+        run.progress.doing(f"for {len(bodies)} tests"),
+        alone as first,
+        _no_alarm(),
+    ):
         if first:
             Rehearsal(run.executor, bodies).run()
     asks_now(item, run)

@@ -112,6 +112,7 @@ class Record:
         settings: The settings of the run.
         incomplete: Why the run is partial, when its tests ended.
         unwritten: Which reports could not be written, and why.
+        written: The files of the reports that were, as the user named them.
         notes: How recommenders were asked otherwise than the user said.
     """
 
@@ -128,6 +129,7 @@ class Record:
         self._baseline = baseline
         self.incomplete = tuple(incomplete)
         self.unwritten: list[str] = []
+        self.written: list[str] = []
         self.notes: set[str] = set()
         self._drifts = list(drifts)
         self._requests: set[str] = set()

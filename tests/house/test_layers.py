@@ -55,7 +55,8 @@ ROOMS: dict[str, set[str]] = {
         "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
         "verdict", "wording",
     },
-    "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},
+    "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
+    "cli": {"calls", "errors", "files", "gate", "report", "sanitize", "starter"},
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
         "recommenders", "redaction", "report", "sanitize",

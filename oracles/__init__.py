@@ -2,6 +2,7 @@
 
 import pkgutil
 from importlib import import_module
+from inspect import isfunction
 
 from pytest_recsys_mt.oracles.accuracy_gap import accuracy_gap as accuracy_gap
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate as Aggregate
@@ -27,6 +28,7 @@ from pytest_recsys_mt.oracles.curve import curve as curve
 from pytest_recsys_mt.oracles.different_ranking import different_ranking as different_ranking
 from pytest_recsys_mt.oracles.direction import decreases as decreases
 from pytest_recsys_mt.oracles.direction import increases as increases
+from pytest_recsys_mt.oracles.door import checked, checked_lists
 from pytest_recsys_mt.oracles.faults import complete_list as complete_list
 from pytest_recsys_mt.oracles.faults import no_repeats as no_repeats
 from pytest_recsys_mt.oracles.faults import only_candidates as only_candidates
@@ -130,6 +132,14 @@ FOUND = {
     for name in getattr(module, "__all__", [module.__name__.rpartition(".")[2]])
     if hasattr(module, name)
 }
-globals().update({name: getattr(module, name) for name, module in FOUND.items()})
+_LISTS = f"{__name__}.similarities."
+globals().update(
+    {
+        name: (checked_lists if module.__name__.startswith(_LISTS) else checked)(found)
+        if isfunction(found := getattr(module, name))
+        else found
+        for name, module in FOUND.items()
+    }
+)
 
 __all__ = [*sorted(FOUND)]  # noqa: PLE0604

@@ -1,4 +1,4 @@
-"""Run a command and draw what it printed: `python scripts/make_picture.py OUT.svg pytest ...`.
+r"""Run a command and draw what it printed: `python scripts/make_picture.py OUT.svg pytest ...`.
 
 Needs rich. The README's picture is made in a folder with the README's shop.py:
 

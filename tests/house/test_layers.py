@@ -69,10 +69,10 @@ INNER: dict[str, set[str]] = {
     "llm.local": {"llm.reading"},
     "llm.reading": set(),
     "oracles.arrays": set(),
-    "oracles.arguments": set(),
+    "oracles.arguments": {"oracles.arrays"},
     "oracles.similarities": {"oracles.arrays"},
-    "oracles.scores": {"oracles.arrays", "oracles.similarities"},
-    "oracles.aggregates": {"oracles.arrays", "oracles.scores"},
+    "oracles.scores": {"oracles.arguments", "oracles.arrays", "oracles.similarities"},
+    "oracles.aggregates": {"oracles.arguments", "oracles.arrays", "oracles.scores"},
     "oracles.statistics": {"oracles.arguments", "oracles.arrays", "oracles.scores"},
     "oracles.judging": {
         "oracles.aggregates", "oracles.arguments", "oracles.arrays", "oracles.scores",

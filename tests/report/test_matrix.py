@@ -72,6 +72,13 @@ def test_verdicts_of_one_test_and_oracle_are_joined_as_the_gate_joins_them() -> 
     assert all(line.cells)
 
 
+def test_a_league_of_models_is_no_column() -> None:
+    rows = [of("m", 0), of("n", 0), of("league", 1)]
+    found = matrix(made(*rows, comparisons=[]), ["m", "n", "league"])
+    assert found.models == ["m", "n"]
+    assert [len(line.cells) for line in found.others] == [2]
+
+
 def test_why_models_cannot_be_compared_is_said() -> None:
     rows = [of("m", 0), of("n", 0)]
     ungated = change(rows[1], "ungated", reason="no values")

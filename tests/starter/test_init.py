@@ -244,9 +244,9 @@ def test_an_unknown_system_is_named(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_disk_that_is_full_leaves_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pytest_recsys_mt import starter
+    from pytest_recsys_mt import files, starter
 
-    whole = starter.written_whole
+    whole = files.written_whole
 
     def full(path: Path, mode: int) -> Any:
         if path.name == "test_recsys.py":

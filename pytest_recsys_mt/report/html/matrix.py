@@ -84,13 +84,17 @@ def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) 
     for model in models:
         for key, card in keyed([card for card in cards if card.row["model"] == model]):
             held.setdefault(key, {})[model] = card
-    lines = [
-        _across(by_model, models, changes)
+    judged = [
+        by_model
         for by_model in held.values()
         if {card.state.key for card in by_model.values()} != {"not-applicable"}
     ]
-    if not any(len(list(filter(None, line.cells))) > 1 for line in lines):
+    # A league is a model of its own, which shares no tests with its members.
+    shared = {model for by_model in judged if len(by_model) > 1 for model in by_model}
+    models = [model for model in models if model in shared]
+    if not models:
         return None
+    lines = [_across(by_model, models, changes) for by_model in judged if by_model.keys() & shared]
     lines.sort(key=_weight)
     notes = [f"{each['model']}: {each['bounds']}" for each in compared if each.get("bounds")]
     notes += [f"{each['model']}: {text}" for each in compared for text in each.get("refused") or ()]

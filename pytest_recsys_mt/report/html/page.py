@@ -64,15 +64,6 @@ def read_record(path: Path) -> dict[str, object]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-<<<<<<< .merge_file_UpfILl
-        raise DataError(f"{str(path)!r} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{str(path)!r} is not JSON: {error}") from error
-||||||| .merge_file_CCg03W
-        raise DataError(f"{str(path)!r} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise DataError(f"{str(path)!r} is not JSON: {error}") from error
-=======
         raise DataError(
             f"{str(path)!r} cannot be read: {error.strerror}; name a file that --recsys-json wrote"
         ) from error
@@ -80,7 +71,6 @@ def read_record(path: Path) -> dict[str, object]:
         raise DataError(
             f"{str(path)!r} is not JSON: {error}; name a file that --recsys-json wrote"
         ) from error
->>>>>>> .merge_file_HGTzhL
     found = document.get("schema") if isinstance(document, dict) else None
     if found not in READABLE:
         raise DataError(

@@ -27,6 +27,9 @@ Entry = tuple[Hashable, str]
 SAME = "the same request, asked again"
 """What to say if nothing differs."""
 
+MANY_WORDS = 1000
+"""In a line of more words, frequent ones are not compared: that would take too long."""
+
 Numbered = tuple[Hashable, int]
 """What an entry is, and how many of the same came before it."""
 
@@ -261,12 +264,12 @@ def _line_diff(old: str, new: str) -> list[Hunk]:
     whole: list[Hunk] = [(("-", old), ("+", new))]
     if max(len(old), len(new)) <= LONG:
         return whole
-    before, after = (re.findall(r"\S+|\s+", line) for line in (old, new))
+    before, after = (re.findall(r"\s*\S+\s*", line) for line in (old, new))
     if difflib.SequenceMatcher(None, old, new).quick_ratio() < ALIKE:
         return whole
     hunks: list[Hunk] = []
-    matcher = difflib.SequenceMatcher(None, before, after)
-    for group in matcher.get_grouped_opcodes(2 * WORDS):
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=len(before) > MANY_WORDS)
+    for group in matcher.get_grouped_opcodes(WORDS):
         first, last = group[0], group[-1]
         spans = ((before, first[1], last[2]), (after, first[3], last[4]))
         parts = [

@@ -28,7 +28,6 @@ from pytest_recsys_mt.oracles.curve import curve as curve
 from pytest_recsys_mt.oracles.different_ranking import different_ranking as different_ranking
 from pytest_recsys_mt.oracles.direction import decreases as decreases
 from pytest_recsys_mt.oracles.direction import increases as increases
-from pytest_recsys_mt.oracles.door import checked, checked_lists
 from pytest_recsys_mt.oracles.faults import complete_list as complete_list
 from pytest_recsys_mt.oracles.faults import no_repeats as no_repeats
 from pytest_recsys_mt.oracles.faults import only_candidates as only_candidates
@@ -133,9 +132,10 @@ FOUND = {
     if hasattr(module, name)
 }
 _LISTS = f"{__name__}.similarities."
+_DOOR = import_module(f"{__name__}.door")
 globals().update(
     {
-        name: (checked_lists if module.__name__.startswith(_LISTS) else checked)(found)
+        name: (_DOOR.checked_lists if module.__name__.startswith(_LISTS) else _DOOR.checked)(found)
         if isfunction(found := getattr(module, name))
         else found
         for name, module in FOUND.items()

@@ -196,6 +196,7 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
             f"overwritten; move {'it' if len(there) == 1 else 'them'} away, or name another folder: recsys-mt init MODEL FOLDER"
         )
     done: list[Path] = []
+    path = folder
     try:
         for name, text in files.items():
             path = folder / name

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_recsys_mt import Item, Rating, Request, Scale
+from pytest_recsys_mt import Item, Rating, Request, Scale, thresholds
+
+rated: Any = Rating
+read: Any = thresholds
+"""Without types, as users may write it."""
 
 FILM = Item("a", "Alien")
 RIGHT: dict[str, Any] = {
@@ -27,9 +32,9 @@ RIGHT: dict[str, Any] = {
         ({"history": "Alien"}, "Request.history must be a tuple, got 'Alien'"),
         ({"history": ["Alien"]}, "Request.history holds 'Alien'; each entry is a Rating: Rating(item, value)"),
         ({"history": [FILM]}, "Request.history holds Item("),
-        ({"history": [Rating("Alien", 4.0)]}, "holds a rating of 'Alien'; what is rated is an Item"),
-        ({"history": [Rating(FILM, "4")]}, "Request.history holds the rating '4'; it must be a number"),
-        ({"history": [Rating(FILM, None)]}, "Request.history holds the rating None"),
+        ({"history": [rated("Alien", 4.0)]}, "holds a rating of 'Alien'; what is rated is an Item"),
+        ({"history": [rated(FILM, "4")]}, "Request.history holds the rating '4'; it must be a number"),
+        ({"history": [rated(FILM, None)]}, "Request.history holds the rating None"),
         ({"candidates": ["a"]}, "Request.candidates holds 'a'; each entry is an Item"),
         ({"candidates": "ab"}, "Request.candidates must be a tuple, got 'ab'"),
         ({"candidates": [Rating(FILM, 4.0)]}, "Request.candidates holds Rating("),
@@ -52,3 +57,22 @@ def test_what_is_right_is_taken() -> None:
     found = Request("u", [Rating(FILM, np.float32(4)), Rating(FILM, 3)], Scale(), None, np.int64(2))  # type: ignore[arg-type]
     assert len(found.history) == 2
     assert Request(**{**RIGHT, "candidates": iter([FILM]), "seen": ["x"]}).candidates == (FILM,)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "error", "says"),
+    [
+        (None, "", TypeError, "thresholds(__file__, 'margin'), got None"),
+        ("test_it.py", None, FileNotFoundError, "thresholds.toml'; write the numbers of this folder's tests in it"),
+        ("test_it.py", "[margin", ValueError, "thresholds.toml' is not TOML"),
+        ("test_it.py", "[margins]\nratings = 1", KeyError, "has no table 'margin'; it has ['margins']"),
+    ],
+)  # fmt: skip
+def test_thresholds_that_cannot_be_read_are_named(
+    file: Any, content: str | None, error: type[Exception], says: str, tmp_path: Path
+) -> None:
+    if content is not None:
+        (tmp_path / "thresholds.toml").write_text(content)
+    with pytest.raises(error) as caught:
+        read(file if file is None else str(tmp_path / file), "margin")
+    assert says in str(caught.value.args[0])

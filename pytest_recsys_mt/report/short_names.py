@@ -74,8 +74,8 @@ def _marks(rows: Sequence[Row]) -> list[str]:
         lambda row: f"against {row['against'] or 'unchanged'}",
         lambda row: f"{test_of_row(row)} {row['oracle']}",
     ]
-    for way in ways:
-        marks = [way(row) for row in rows]
+    described = [[way(row) for row in rows] for way in ways]
+    for marks in described:
         if all(marks) and len(set(marks)) == len(marks):
             return marks
-    return [f"{mark} #{number}" for number, mark in enumerate(marks, 1)]
+    return [f"{mark} #{number}" for number, mark in enumerate(described[-1], 1)]

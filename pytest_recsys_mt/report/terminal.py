@@ -106,7 +106,7 @@ def _title(models: Sequence[str], data: str) -> str:
 
 
 def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
-    """Write one verdict that does not hold: its word, where it stands, and its sentence."""
+    """Write one verdict that does not hold: its word, where it stands, what was promised, what was seen."""
     row = entry.row
     where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     word = WORDS[state_of(row)]
@@ -115,8 +115,10 @@ def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
     reporter.write_line(lines[0].removeprefix(word))
     for line in lines[1:]:
         reporter.write_line(line)
-    for line in _wrapped(entry.sentence, "    ", "    "):
-        reporter.write_line(line)
+    promise = one_line(row.get("promise", "")) if row["relation"] and entry.place else ""
+    for text in filter(None, (promise and f"promise: {promise}", entry.sentence)):
+        for line in _wrapped(text, "    ", "    "):
+            reporter.write_line(line)
 
 
 def _tables(

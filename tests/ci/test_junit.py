@@ -183,3 +183,25 @@ def test_markup_in_texts_stays_text() -> None:
     assert cell("a|b\n<script> [x](http://y) @team #1 `c`") == (
         "a&#124;b &lt;script> &#91;x&#93;(http://y) &#64;team &#35;1 &#96;c&#96;"
     )
+
+
+@pytest.mark.parametrize("prefix", ["", "nightly."])
+def test_suites_have_one_name_wherever_they_are_installed(prefix: str) -> None:
+    from pytest_recsys_mt.report.junit import _name_ours
+
+    place = "venv/lib/python3.11/site-packages/"
+    for where in (f".{place}", f"../../{place}", ""):
+        path = f"{where}pytest_recsys_mt/suites/arena/test_judge.py"
+        name = f"{prefix}{path.removesuffix('.py').replace('/', '.')}"
+        case = ElementTree.Element("testcase", classname=name, file=path)
+        skipped = ElementTree.SubElement(case, "skipped")
+        skipped.text = f"/home/me/{path}:11: needs a judge"
+        _name_ours(case, prefix)
+        assert case.attrib == {
+            "classname": f"{prefix}pytest_recsys_mt.suites.arena.test_judge",
+            "file": "pytest_recsys_mt/suites/arena/test_judge.py",
+        }
+        assert skipped.text == "pytest_recsys_mt/suites/arena/test_judge.py:11: needs a judge"
+    own = ElementTree.Element("testcase", classname="tests.test_mine", file="tests/test_mine.py")
+    _name_ours(own, prefix)
+    assert own.attrib == {"classname": "tests.test_mine", "file": "tests/test_mine.py"}

@@ -68,7 +68,7 @@ UNFIT = {"paper_t_test", "not_lifted", "no_position_bias"}
 
 def judging(module: object) -> dict[str, Callable[..., Verdict]]:
     """The public functions of a module that return a verdict."""
-    found = {}
+    found: dict[str, Callable[..., Verdict]] = {}
     for name in module.__all__:  # type: ignore[attr-defined]
         function = getattr(module, name)
         if inspect.isfunction(function):

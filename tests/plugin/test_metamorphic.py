@@ -29,7 +29,12 @@ def test_a_broken_promise_fails_with_its_numbers(run: Run, project: pytest.Pytes
     project.makepyfile(ASSERTED)
     result = run("--recsys-model=toys:ScaleSensitive")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E*assert <scale_ratings(2) VIOLATED; same_ranking:rbo; D=*"])
+    result.stdout.fnmatch_lines(
+        [
+            "E*assert <scale_ratings(2) is violated: the loss of agreement beyond noise is 1.000 (*), but *",
+            "same_ranking:rbo; D=*; bounds [[]*; p=*; floor=1.000; n=20",
+        ]
+    )
     result.stdout.fnmatch_lines(["user *agreement*", "*source  *follow-up", "  1 *"])
 
 
@@ -55,7 +60,7 @@ def test_a_violation_cannot_be_hidden(project: pytest.Pytester, unasserted: str,
     project.makepyfile(body(unasserted))
     result = run("--recsys-model=toys:ScaleSensitive")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*scale_ratings(2) VIOLATED*not asserted*"])
+    result.stdout.fnmatch_lines(["*scale_ratings(2) is violated: *not asserted*"])
 
 
 def test_an_oracle_whose_error_is_swallowed_leaves_no_verdict(
@@ -78,7 +83,7 @@ def test_a_known_violation_fails_once_it_is_mended(run: Run, project: pytest.Pyt
     project.makepyfile(body("expect_violated(same_ranking(source, followup, margin=0.2))"))
     result = run("--recsys-model=toys:Faithful")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*HOLDS*remove expect_violated()*"])
+    result.stdout.fnmatch_lines(["*scale_ratings(2) holds: *remove expect_violated()*"])
 
 
 def test_a_strict_xfail_works_as_in_any_test(run: Run, project: pytest.Pytester) -> None:
@@ -189,7 +194,7 @@ def test_a_few_failed_calls_are_counted_and_many_are_an_error(
     run("--recsys-model=toys:Failing", "--recsys-users=60").assert_outcomes(passed=1)
     result = run("--recsys-model=toys:OftenFailing")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*scale_ratings(2) ERROR*RuntimeError: 429 rate limit*"])
+    result.stdout.fnmatch_lines(["*scale_ratings(2) got no verdict: RuntimeError: 429 rate limit*"])
 
 
 def test_noise_alone_is_no_violation(run: Run, project: pytest.Pytester) -> None:

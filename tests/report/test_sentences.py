@@ -9,7 +9,7 @@ from pytest_recsys_mt.report.measures import effect_of, limit_in_short
 from pytest_recsys_mt.report.sentences import sentence
 from tests.report.records import holds, row, task
 
-NOTHING: dict[str, Any] = {
+NOTHING: Any = {
     "estimate": None, "interval": None, "p_value": None, "oracle": "", "attempts": 1,
 }  # fmt: skip
 SAID = "the loss of agreement beyond noise is 0.210 (0.150 to 0.270; 60 users)"

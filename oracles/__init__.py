@@ -2,6 +2,7 @@
 
 import pkgutil
 from importlib import import_module
+from inspect import isfunction
 
 from pytest_recsys_mt.oracles.accuracy_gap import accuracy_gap as accuracy_gap
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate as Aggregate
@@ -130,6 +131,15 @@ FOUND = {
     for name in getattr(module, "__all__", [module.__name__.rpartition(".")[2]])
     if hasattr(module, name)
 }
-globals().update({name: getattr(module, name) for name, module in FOUND.items()})
+_LISTS = f"{__name__}.similarities."
+_DOOR = import_module(f"{__name__}.door")
+globals().update(
+    {
+        name: (_DOOR.checked_lists if module.__name__.startswith(_LISTS) else _DOOR.checked)(found)
+        if isfunction(found := getattr(module, name))
+        else found
+        for name, module in FOUND.items()
+    }
+)
 
 __all__ = [*sorted(FOUND)]  # noqa: PLE0604

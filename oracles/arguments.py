@@ -1,10 +1,15 @@
 """Checks of oracle arguments, so that all oracles report errors in the same words."""
 
 import math
+from collections.abc import Sized
+from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import Floats
 
 
 def share(oracle: str, name: str, value: Any) -> float:
@@ -26,13 +31,15 @@ def not_negative(oracle: str, name: str, value: Any) -> float:
     return number
 
 
+SIDES = (
+    "answers as a metamorphic test is given them (source, followup) or as recsys.run() returns them"
+)
+
+
 def one_side(oracle: str, name: str, value: Any) -> Answers:
     """The answers of one side."""
     if not all(hasattr(value, part) for part in ("sample", "pair", "context", "label")):
-        raise OracleError(
-            f"{oracle}: {name} must be answers as a metamorphic test is given them (source, "
-            f"followup) or as recsys.run() returns them, got {value!r}"
-        )
+        raise OracleError(f"{oracle}: {name} must be {SIDES}, got {value!r}")
     answers: Answers = value
     return answers
 
@@ -45,6 +52,39 @@ def two_sides(oracle: str, source: Any, followup: Any) -> None:
         raise OracleError(
             f"{oracle}: source and followup are the same answers, {source!r}; compare "
             f"recsys.run() with recsys.run(a_transformation)"
+        )
+
+
+def flat(oracle: str, name: str, values: Any, least: float = -math.inf) -> Floats:
+    """A flat list of finite numbers, none below `least`."""
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty((0, 0))
+    if numbers.ndim != 1:
+        raise OracleError(f"{oracle}: {name} must be a flat list of numbers, got {values!r}")
+    wrong = numbers[~(np.isfinite(numbers) & (numbers >= least))]
+    if len(wrong):
+        bound = "" if least == -math.inf else f" of at least {least:g}"
+        raise OracleError(
+            f"{oracle}: {name} contains {float(wrong[0])!r}; each must be a finite number{bound}: leave out users or "
+            f"items without one"
+        )
+    return numbers
+
+
+def whole(oracle: str, name: str, value: Any, least: int) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise OracleError(f"{oracle}: {name} must be a whole number from {least}, got {value!r}")
+    return int(value)
+
+
+def as_many(oracle: str, one: str, others: Sized, other: str, rest: Sized) -> None:
+    """Two lists of one length."""
+    if len(others) != len(rest):
+        raise OracleError(
+            f"{oracle}: {one} and {other} each need one entry a user, got {len(others)} and {len(rest)}"
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pytest_recsys_mt.answers import Choices, Context
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, follow_ups_failed
 from pytest_recsys_mt.oracles.judging.multiple_choice import broken, judged, obstacle, paired
@@ -175,7 +176,12 @@ def relative_change(source: float, followup: float) -> float | None:
     Returns:
         ``(followup - source) / source``, -0.1 for a tenth less; None if the source is 0. The
         percentages in the text of the LRWorld paper divide by the follow-up instead.
+
+    Raises:
+        OracleError: If either is not finite.
     """
+    arguments.finite("relative_change", "source", source)
+    arguments.finite("relative_change", "followup", followup)
     return None if source == 0 else (followup - source) / source
 
 

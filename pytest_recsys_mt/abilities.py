@@ -28,7 +28,7 @@ Flag = Literal[
 
 Method = Literal[
     "fit", "same_question", "recommend_each", "complete_each", "prompt_tokens", "body", "also",
-    "wind_down", "in_flight", "rate", "close",
+    "wind_down", "in_flight", "rate", "require_key", "close",
 ]  # fmt: skip
 """Methods beside the one that answers.
 
@@ -44,6 +44,7 @@ Method = Literal[
 * ``in_flight()``: of a text model: the positions of the prompts that may have been paid for, although
   ``complete_each`` yielded no answer.
 * ``rate(showings)``: of a judge: scores of single lists.
+* ``require_key()``: raises a `RecommenderError` if the server wants a key and the environment has none.
 * ``close()``: called when the run ends.
 """
 

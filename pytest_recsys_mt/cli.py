@@ -1,4 +1,4 @@
-"""The command `recsys-mt`: moves answers, imports batches, makes reports, monitors nights.
+"""The command `recsys-mt`: begins projects, moves answers, imports batches, makes reports, monitors nights.
 
 A command imports heavy modules only when it runs.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.cache import AnswerCache
@@ -39,21 +40,60 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that names the nearest of what it knows."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with what is wrong, and what was meant."""
+        import difflib
+        import re
+
+        typed = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (-[^\s=]*)", message)
+        if typed is not None:
+            near = difflib.get_close_matches(typed[1] or typed[2], _known(self), 1)
+            message += f"; did you mean {near[0]!r}?" if near else f"; see {self.prog} --help"
+        super().error(message)
+
+
+def _known(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The options and choices of a parser, and of the parsers below it: these leave unknown options to it."""
+    for action in parser._actions:
+        yield from action.option_strings
+        yield from map(str, action.choices or ())
+        if isinstance(action.choices, Mapping):
+            for below in action.choices.values():
+                yield from _known(below)
+
+
+class _Version(argparse.Action):
+    """Prints the version; reading it takes time that other commands need not spend."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="print the version, and stop")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"recsys-mt {version('pytest-recsys-mt')}")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="recsys-mt",
         description="Recorded answers of recommenders under test, and reports on them.",
     )
+    parser.add_argument("--version", action=_Version)
     groups = parser.add_subparsers(metavar="GROUP", required=True)
-    common = argparse.ArgumentParser(add_help=False)
+    common = _Parser(add_help=False)
     common.add_argument(
         "--cache", type=Path, metavar="DIR", help="folder of the answers, as --recsys-cache"
     )
-    by_model = argparse.ArgumentParser(add_help=False)
+    by_model = _Parser(add_help=False)
     by_model.add_argument(
         "--model", metavar="PATTERN", help="only answers of models of this name: gpt-4o*"
     )
-    replacing = argparse.ArgumentParser(add_help=False)
+    replacing = _Parser(add_help=False)
     replacing.add_argument(
         "--replace", action="store_true", help="replace another answer in the cache"
     )
@@ -138,6 +178,33 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.set_defaults(command=_report)
 
+    init = groups.add_parser("init", help="write the first files of a project: tests, gate, CI")
+    init.add_argument(
+        "model",
+        nargs="?",
+        default="itemknn",
+        metavar="MODEL",
+        help="recommender to test, as --recsys-model (default: itemknn)",
+    )
+    init.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="where the files go (default: the current folder)",
+    )
+    init.add_argument(
+        "--data", default="mini", metavar="NAME|PATH", help="as --recsys-data (default: mini)"
+    )
+    init.add_argument(
+        "--ci",
+        choices=("github", "gitlab", "jenkins", "none"),
+        default="github",
+        help="the system that the CI file is for (default: github)",
+    )
+    init.set_defaults(command=_init)
+
     monitor = groups.add_parser(
         "monitor", help="check the records of many nights for broken promises"
     )
@@ -202,7 +269,13 @@ def _export(given: argparse.Namespace) -> int:
 def _import(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.calls.batch_files import calls_file, import_batch
     from pytest_recsys_mt.calls.cache_files import import_answers
+    from pytest_recsys_mt.errors import CacheError
 
+    if given.batch is not None and not calls_file(given.batch).is_file():
+        raise CacheError(
+            f"{str(calls_file(given.batch))!r} cannot be read: --recsys-batch writes it beside its file; give that file "
+            f"with --batch"
+        )
     cache = _open(given, make=True)
     refused = 0
     try:
@@ -281,7 +354,30 @@ def _report(given: argparse.Namespace) -> int:
         write_page(text, output)
     except OSError as error:
         raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    except DataError as error:
+        raise DataError(f"{str(given.record)!r}: {error}") from error
     print(f"report written to {output}")
+    return 0
+
+
+def _init(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.starter import begin
+
+    folder: Path = given.folder.expanduser()
+    start = begin(given.model, given.data, given.ci, folder)
+    print("\n".join(f"wrote {folder / name}" for name in start.files))
+    if start.configuration:
+        print(
+            f"\n{folder / start.configuration} configures pytest already, so add these defaults to it, or keep "
+            f"them in the command:\n"
+        )
+        print("\n".join(f"    {name} = {value}" for name, value in start.settings.items()))
+    before = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
+    if start.variable:
+        needed = "" if os.environ.get("OPENAI_BASE_URL") else f"set {start.variable}, and "
+        print(f"\n{needed}see how many calls a run makes and what they cost:\n")
+        print(f"    {before}{start.command} --recsys-plan")
+    print(f"\nrun the tests:\n\n    {before}{start.command}")
     return 0
 
 

@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 EntryKind = Literal[
@@ -174,14 +175,49 @@ class Request:
     seen: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, Integral):
+            raise TypeError(f"Request.k must be a whole number from 1, got {self.k!r}")
         if self.k < 1:
             raise ValueError(f"k must be at least 1, got {self.k!r}")
         for name in ("history", "candidates", "edits", "seen"):
             value = getattr(self, name)
-            if value is not None and not isinstance(value, tuple):
-                object.__setattr__(self, name, tuple(value))
+            missing = value is None and name == "candidates"  # the whole catalogue
+            if not missing and not isinstance(value, tuple):
+                object.__setattr__(self, name, _items(f"Request.{name}", value))
+        self._require_types()
         if not isinstance(self.attributes, Attributes):
             object.__setattr__(self, "attributes", Attributes(self.attributes))
+
+    def _require_types(self) -> None:
+        """Refuse wrong objects here, where the code that made them is in the traceback."""
+        if not isinstance(self.scale, Scale):
+            raise TypeError(
+                f"Request.scale must be a Scale, such as Scale(1, 5), got {self.scale!r}"
+            )
+        # A request is made for every replicate and every transformation: the usual classes are known at once.
+        for rating in self.history:
+            if rating.__class__ is not Rating and not isinstance(rating, Rating):
+                raise TypeError(
+                    f"Request.history holds {rating!r}; each entry is a Rating: Rating(item, value)"
+                )
+            if rating.item.__class__ is not Item and not isinstance(rating.item, Item):
+                raise TypeError(
+                    f"Request.history holds a rating of {rating.item!r}; what is rated is an Item: Item(id)"
+                )
+            if rating.value.__class__ is not float and not isinstance(rating.value, Real):
+                raise TypeError(
+                    f"Request.history holds the rating {rating.value!r}; it must be a number"
+                )
+        for item in self.candidates or ():
+            if item.__class__ is not Item and not isinstance(item, Item):
+                raise TypeError(
+                    f"Request.candidates holds {item!r}; each entry is an Item, as in request.candidates"
+                )
+        for edit in self.edits:
+            if not callable(edit):
+                raise TypeError(
+                    f"Request.edits holds {edit!r}; each entry is a function from a text to a text"
+                )
 
     @property
     def known(self) -> frozenset[str]:
@@ -191,6 +227,12 @@ class Request:
     def replace(self, **changes: Unpack[_Changes]) -> Request:
         """This request with some fields changed."""
         return dataclasses.replace(self, **changes)
+
+
+def _items(name: str, value: object) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be a tuple, got {value!r}")
+    return tuple(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from os import PathLike
 from pathlib import Path
 
 
@@ -39,9 +40,23 @@ def thresholds(test_file: str, table: str) -> Thresholds:
     Raises:
         FileNotFoundError: If there is no such file.
         KeyError: If it has no such table.
+        ValueError: If the file is not TOML.
+        TypeError: If `test_file` is no path.
     """
+    if not isinstance(test_file, str | PathLike):
+        raise TypeError(
+            f"thresholds takes the __file__ of the test module and the name of a table, as in "
+            f"thresholds(__file__, 'margin'), got {test_file!r}"
+        )
     path = Path(test_file).with_name("thresholds.toml")
-    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"there is no {str(path)!r}; write the numbers of this folder's tests in it, under [{table}]"
+        ) from None
+    except ValueError as error:  # from TOML or UTF-8
+        raise ValueError(f"{str(path)!r} is not TOML: {error}") from error
     if table not in tables:
         raise KeyError(f"{path.name} has no table {table!r}; it has {sorted(tables)!r}")
     return Thresholds(path, tables[table])

@@ -1,22 +1,21 @@
-"""Pages of the documentation that are made from the code, as a hook of mkdocs.
+"""Write the pages of the documentation that are made from the code, into docs/reference.
 
-    mkdocs build --strict
+    python scripts/docs_pages.py
 
-Every relation with what it promises and an example request before and after, every oracle with its
-docstring, every option, every built-in recommender, every format of data, and SECURITY.md.
+`scripts/docs` does this before it builds the site. The pages are every relation with what it promises and an
+example request before and after, every oracle with its docstring, every option, every built-in
+recommender, every format of data, and SECURITY.md.
 """
 
 import difflib
 import inspect
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 
 from pytest_recsys_mt import oracles, relations
 from pytest_recsys_mt.datasets import load
@@ -34,16 +33,18 @@ from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.seeds import generator
 
 ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "reference"
 SECTION = re.compile(r"^(Promise|Source|Example|Args|Returns|Yields|Raises|Attributes|Note):$")
 MOST_LINES = 40
 BAR = r"\|"  # in a cell of a table
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages to those of docs/."""
+def main() -> None:
+    """Write each page, and nothing else, into the folder."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir()
     for name, text in pages().items():
-        files.append(File.generated(config, name, content=text))
-    return files
+        (FOLDER / name).write_text(text, encoding="utf-8")
 
 
 def pages() -> dict[str, str]:
@@ -187,3 +188,7 @@ def shown(request: Request) -> list[str]:
     messages = template("person").render(request, None)
     text = "\n".join(message.content for message in messages)
     return [f"user {request.user}, k = {request.k}", *filter(None, text.splitlines())]
+
+
+if __name__ == "__main__":
+    main()

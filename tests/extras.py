@@ -7,12 +7,12 @@ import pytest
 EXTRAS = {
     "PIL": "hf",
     "gguf": "hf",
-    "mkdocs": "docs",
     "pyarrow": "parquet",
     "ray": "ray",
     "safetensors": "train",
     "torch": "train",
     "transformers": "hf",
+    "zensical": "docs",
 }
 
 

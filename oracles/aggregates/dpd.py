@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.aggregates.aggregate import of_ndcg
 from pytest_recsys_mt.oracles.arrays import Floats
 
@@ -27,10 +28,14 @@ def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
         At least 0; None if no history is longer than the median.
 
     Raises:
-        OracleError: If `values` and `lengths` have different shapes.
+        OracleError: If `values` and `lengths` have different shapes, or hold a number that is not finite or a length
+            below 0.
     """
-    numbers, sizes = np.asarray(values, np.float64), np.asarray(lengths, np.float64)
-    if numbers.ndim != 1 or numbers.shape != sizes.shape:
+    numbers, sizes = (
+        arguments.flat("dpd", "values", values),
+        arguments.flat("dpd", "lengths", lengths, 0),
+    )
+    if numbers.shape != sizes.shape:
         raise OracleError(
             f"dpd: every user needs a value and a length, got arrays of shapes {numbers.shape} and "
             f"{sizes.shape}"

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -27,7 +28,11 @@ def item_coverage(
 
     Returns:
         In [0, 1]; None if nothing was offered.
+
+    Raises:
+        OracleError: If the two have not one entry a user each.
     """
+    arguments.as_many("item_coverage", "recommended", recommended, "offered", offered)
     everything = set[str]().union(*offered)
     seen = set[str]().union(
         *(set(mine) & set(offer) for mine, offer in zip(recommended, offered, strict=True))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.aggregates.aggregate import of_ndcg
 from pytest_recsys_mt.oracles.arrays import Floats
 
@@ -21,8 +22,11 @@ def jain(values: ArrayLike) -> float | None:
 
     Returns:
         From 1/n (one user has all) to 1 (all are equal); None if all values are 0.
+
+    Raises:
+        OracleError: If the values are no flat list of finite numbers of at least 0.
     """
-    numbers = np.asarray(values, np.float64)
+    numbers = arguments.flat("jain", "values", values, 0)
     squares = float(len(numbers) * (numbers**2).sum())
     return float(numbers.sum() ** 2 / squares) if squares else None
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -29,7 +30,11 @@ def oic(recommended: Sequence[Collection[str]], offered: Sequence[Collection[str
     Returns:
         From 0 (no item offered to two users is recommended to both) to 1; None if no two users have
         an offered item in common.
+
+    Raises:
+        OracleError: If the two have not one entry a user each.
     """
+    arguments.as_many("oic", "recommended", recommended, "offered", offered)
     offers = [set(offer) for offer in offered]
     lists = [set(mine) & offer for mine, offer in zip(recommended, offers, strict=True)]
     shares = [

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.verdict import NOT_ASKED, Status
 
-MANY_REASONS = 12
+MANY_REASONS = 3
 """The most failure reasons that are listed one by one; an error may name its user."""
 
 

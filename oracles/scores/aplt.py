@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_groups import Threshold, long_tail_of
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
@@ -24,7 +25,11 @@ def aplt(items: Sequence[str], tail: Collection[str], places: int) -> float:
 
     Returns:
         In [0, 1].
+
+    Raises:
+        OracleError: If `places` is no whole number from 1.
     """
+    arguments.whole("aplt", "places", places, 1)
     return sum(item in tail for item in items[:places]) / places
 
 

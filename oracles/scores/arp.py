@@ -7,6 +7,7 @@ Source:
 from collections.abc import Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.list_scores import known_items, listed
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
@@ -20,9 +21,12 @@ def arp(counts: Sequence[int | None]) -> float | None:
 
     Returns:
         At least 0; None if no item is known.
+
+    Raises:
+        OracleError: If a number is negative or not finite.
     """
-    known = [count for count in counts if count is not None]
-    return sum(known) / len(known) if known else None
+    known = arguments.flat("arp", "counts", [count for count in counts if count is not None], 0)
+    return float(known.mean()) if len(known) else None
 
 
 def _arp(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:

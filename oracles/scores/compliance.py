@@ -9,6 +9,7 @@ Source:
 from functools import partial
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.slot_scores import of_format
 from pytest_recsys_mt.oracles.scores.slots import slots_of
 from pytest_recsys_mt.requests import Recommendation
@@ -26,7 +27,12 @@ def complies(slots: int, prose: int, demanded: int) -> bool:
         slots: Number of entries that name something; see `slots.slots_of`.
         prose: Number of entries that name nothing: an introduction, a comment, an empty list line.
         demanded: How many were asked for, or the number of offered items if that is smaller.
+
+    Raises:
+        OracleError: If a number is no whole number from 0.
     """
+    for name, value in (("slots", slots), ("prose", prose), ("demanded", demanded)):
+        arguments.whole("complies", name, value, 0)
     return slots == demanded and not prose
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT
 from pytest_recsys_mt.oracles.scores.popularity_groups import by_popularity
@@ -48,7 +49,11 @@ def unexpectedness(items: Sequence[str], popular: Collection[str], places: int) 
 
     Returns:
         In [0, 1].
+
+    Raises:
+        OracleError: If `places` is no whole number from 1.
     """
+    arguments.whole("unexpectedness", "places", places, 1)
     return len(set(items[:places]) - set(popular)) / places
 
 

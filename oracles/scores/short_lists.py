@@ -6,6 +6,7 @@
 from collections.abc import Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.slot_scores import of_format
 from pytest_recsys_mt.requests import Recommendation
 
@@ -18,7 +19,11 @@ def short_list(items: Sequence[str], demanded: int) -> bool:
     Args:
         items: The list.
         demanded: How many were asked for, or the number of offered items if that is smaller.
+
+    Raises:
+        OracleError: If `demanded` is no whole number from 0.
     """
+    arguments.whole("short_list", "demanded", demanded, 0)
     return len(set(items)) < demanded
 
 

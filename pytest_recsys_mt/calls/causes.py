@@ -16,10 +16,12 @@ Purpose = Literal[
 * ``request``, ``question``: what a test itself asks: `Recsys.ask`, and `Texts.complete` with its own prompts.
 * ``judge``, ``profile``: a language model compares lists, or describes users.
 * ``sample``: a recommender helps to draw users or candidates.
-* ``counterexample``: the search for the smallest counterexample.
+* ``counterexample``: the search for the smallest example.
 * ``again``: a question once more, to see whether answers changed.
 * ``retry``: a failed call once more.
 """
+
+SEARCH: Purpose = "counterexample"
 
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 

@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.answer import LOST, Answer
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.causes import Causes
+from pytest_recsys_mt.calls.causes import SEARCH, Causes
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
@@ -59,7 +59,7 @@ class Executor:
         ask: How calls are sent; without it, the subject asks its recommender in this process.
         prices: The prices of tokens.
         budget: What the run may spend; without it, there is no limit.
-        progress: Shown while calls are sent.
+        progress: Counts the calls while they are sent.
         causes: Who asks for calls.
 
     Attributes:
@@ -87,7 +87,7 @@ class Executor:
         self._ask: Ask = ask or (lambda subject, calls: subject.ask(calls))
         self._budget = budget
         self.bill = Bill(prices or Prices(), budget, causes or Causes())
-        self._progress = progress or Progress(None)
+        self._progress = progress or Progress()
         if budget is not None:
             self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
         self._answers: dict[str, Answer] = {}
@@ -345,7 +345,10 @@ class Executor:
     def _write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
         """Write the answers to disk; returns which could not be written, and why."""
         keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
-        self._kept.update(keep)
+        # A search for the smallest example asks much that fails; no verdict needs it.
+        self._kept.update(
+            kept for kept, (call, _) in zip(keep, answers, strict=True) if call.purpose != SEARCH
+        )
         left = list(compress(answers, keep))
         try:
             with self._cache.together():

@@ -11,9 +11,10 @@ from pytest_recsys_mt.calls.answer import Answer, failure
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import FAILURES
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, RecsysError
+from pytest_recsys_mt.requests import Request
 
 Told = dict[str, str]
-"""A failure in a test report: ``key``, ``model``, ``error``, ``asked``, ``traceback``."""
+"""A failure in a test report: ``key``, ``model``, ``error``, ``asked``, ``traceback``, ``smallest``."""
 
 
 @dataclass
@@ -26,6 +27,8 @@ class Failure:
         error: The error of the first call, in one line.
         asked: The question of the first call.
         traceback: The traceback of the first call.
+        request: The request of the first call; None for other calls and other code.
+        smallest: How to ask that again, in words and code; empty until somebody has found out.
         calls: Number of calls that failed there.
         users: The users of these calls.
     """
@@ -35,6 +38,8 @@ class Failure:
     error: str
     asked: str
     traceback: str
+    request: Request | None = None
+    smallest: str = ""
     calls: int = 0
     users: set[str] = field(default_factory=set)
 
@@ -49,7 +54,17 @@ class Failure:
             "error": self.error,
             "asked": "; ".join(filter(None, (asked, alike))),
             "traceback": self.traceback,
+            "smallest": self.smallest,
         }
+
+
+def key_of(model: str, answer: Answer) -> str:
+    """The same for all answers of a recommender that failed at the same lines with one kind of error."""
+    places = [
+        line for line in answer.get("traceback", "").splitlines() if line.startswith('  File "')
+    ]
+    alike = "\n".join([model, answer.get("error", "").partition(":")[0], *places])
+    return hashlib.sha256(alike.encode("utf-8", "replace")).hexdigest()
 
 
 class Failures:
@@ -70,12 +85,10 @@ class Failures:
         error, traceback = answer.get("error", ""), answer.get("traceback")
         if not traceback:
             return
-        places = [line for line in traceback.splitlines() if line.startswith('  File "')]
-        alike = "\n".join([model, error.partition(":")[0], *places])
-        key = hashlib.sha256(alike.encode("utf-8", "replace")).hexdigest()
+        key = key_of(model, answer)
         if key not in self._by_key:
-            asked = "" if call is None else call.summary
-            self._by_key[key] = Failure(key, model, error, asked, traceback)
+            asked, request = ("", None) if call is None else (call.summary, call.request)
+            self._by_key[key] = Failure(key, model, error, asked, traceback, request)
         failure = self._by_error[model, error] = self._by_key[key]
         failure.calls += 1
         if call is not None and call.request is not None:
@@ -101,7 +114,7 @@ class Failures:
             self.add(model, told)
             raise OwnCodeError(f"{what} raised {told.get('error')}") from error
 
-    def named_in(self, text: str, model: str) -> list[Told]:
+    def named_in(self, text: str, model: str) -> list[Failure]:
         """The failures whose error occurs in the text of a test, each once.
 
         Args:
@@ -111,4 +124,4 @@ class Failures:
         """
         found = {id(each): each for (_, error), each in self._by_error.items() if error in text}
         known = [each for each in found.values() if each.model == model or each.model in text]
-        return [failure.told() for failure in known or found.values()]
+        return known or list(found.values())

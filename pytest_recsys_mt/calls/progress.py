@@ -1,67 +1,78 @@
-"""Shows the progress of the calls on the terminal."""
+"""Counts what a run does: in which phase it is, since when, and how far its calls are."""
 
 from __future__ import annotations
 
 import contextlib
 import math
-import os
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.rate import Rate
+from pytest_recsys_mt.sanitize import one_line
 
-if TYPE_CHECKING:
-    from tqdm import tqdm
-
-STANDARD_ERROR = 2
-SHOWN_AFTER = 1.0
-"""Seconds before a batch of calls shows its progress; shorter batches show none."""
-
-SHOWN_EVERY = 0.2
+LONGEST_NAME = 40
+"""Characters of a phase that are shown; the end of a name tells it from others, so its middle is left out."""
 
 
-def terminal(descriptor: int = STANDARD_ERROR) -> TextIO | None:
-    """A separate stream to the terminal behind a file descriptor; None if it is no terminal.
+@dataclass
+class Phase:
+    """Something that takes its time: a test, a training, the loading of data.
 
-    pytest replaces standard error by files while tests run. A copy of the descriptor, made before,
-    still writes to the terminal and is not captured.
+    Attributes:
+        name: What it is.
+        began: When, on the progress' clock.
+        detail: How far it is, in its own words; empty where calls say it.
+        wanted: Calls wanted so far.
+        answered: Those that were answered.
     """
-    try:
-        if not os.isatty(descriptor):
-            return None
-        return open(os.dup(descriptor), "w", encoding="utf-8", errors="replace")
-    except OSError:
-        return None
+
+    name: str
+    began: float
+    detail: str = ""
+    wanted: int = 0
+    answered: int = 0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far one process is, as plain data, so that a worker can post it.
+
+    Attributes:
+        name: The phase.
+        detail: How far it is, in its own words.
+        seconds: How long it has taken.
+        wanted: Calls wanted so far in it.
+        answered: Those that were answered.
+        left: Seconds that the other calls will take; None if unknown.
+        rate: Answers a second.
+        more: What else is known, the most important first.
+    """
+
+    name: str
+    detail: str
+    seconds: float
+    wanted: int = 0
+    answered: int = 0
+    left: float | None = None
+    rate: float = 0.0
+    more: Sequence[str] = field(default=())
 
 
 class Progress:
-    """Counts the calls of a run, and shows each batch of them while it is sent.
+    """Counts the calls of a process and knows what it is doing.
 
     Args:
-        stream: Stream to a terminal; None shows nothing.
-        after: Seconds before a batch is shown.
-        every: Seconds between two updates.
-        clock: Returns the time in seconds, for the time left.
+        clock: Returns the time in seconds.
     """
 
-    def __init__(
-        self,
-        stream: TextIO | None,
-        after: float = SHOWN_AFTER,
-        every: float = SHOWN_EVERY,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._stream = stream
-        self._every = every
-        self._after = after
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._bar: tqdm[Any] | None = None
+        self._phases: list[Phase] = []
         self._rate = Rate(clock)
-        self._name = ""
-        self._wanted = self._answered = 0
+        self._model = ""
         self._calls = 0
         self._cached = 0
         self._failed = 0
@@ -70,9 +81,23 @@ class Progress:
         self._most_calls: tuple[float, str] = (math.inf, "")
         self._most_usd: tuple[float, str] = (math.inf, "")
 
-    def line(self) -> TextIO | None:
-        """A stream to the terminal that begins on a new line; None shows nothing."""
-        return None if self._stream is None else cast("TextIO", _OwnLine(self._stream))
+    @contextlib.contextmanager
+    def doing(self, name: str) -> Iterator[None]:
+        """A phase: what is done inside. It may be part of another one.
+
+        Args:
+            name: What it is, as the line shows it.
+        """
+        self._phases.append(Phase(one_line(name), self._clock()))
+        try:
+            yield
+        finally:
+            self._phases.pop()
+
+    def tell(self, detail: str) -> None:
+        """Say how far the current phase is, in words: ``epoch 3 of 20``."""
+        if self._phases:
+            self._phases[-1].detail = one_line(detail)
 
     def at_most(self, calls: float | None, usd: float | None, why: str) -> None:
         """Show how much of an upper bound is used; of several bounds, of the smallest.
@@ -90,55 +115,18 @@ class Progress:
         self._calls, self._usd = calls, usd
 
     @contextlib.contextmanager
-    def batch(self, name: str, calls: int) -> Iterator[None]:
-        """Show the progress of `calls` calls to a recommender while they are sent inside."""
-        if self._stream is None:
+    def batch(self, model: str, calls: int) -> Iterator[None]:
+        """Count `calls` calls to a recommender, which are sent inside, in the current phase."""
+        with contextlib.ExitStack() as stack:
+            if not self._phases:
+                stack.enter_context(self.doing(""))
+            self._rate, self._model = Rate(self._clock), one_line(model)
+            self.more(calls)
             yield
-            return
-        from tqdm import tqdm
-
-        self._rate, self._name = Rate(self._clock), name
-        self._wanted, self._answered = calls, 0
-        with tqdm(
-            total=calls,
-            desc="calls",
-            bar_format="{desc} {n_fmt}/{total_fmt} [{elapsed}{postfix}]",
-            file=_OwnLine(self._stream),  # pyright: ignore[reportArgumentType] - tqdm only writes
-            delay=self._after,
-            mininterval=self._every,
-            miniters=1,
-            leave=False,
-            dynamic_ncols=True,
-        ) as bar:
-            self._bar = bar
-            with self._ticking(bar):
-                yield
-            self._bar = None
-
-    @contextlib.contextmanager
-    def _ticking(self, bar: tqdm[Any]) -> Iterator[None]:
-        """Show the elapsed time, even while a recommender works on all calls at once."""
-        done = threading.Event()
-
-        def tick() -> None:
-            wait = self._after
-            while not done.wait(wait):
-                bar.set_postfix_str(self._sofar)
-                wait = self._every
-
-        ticker = threading.Thread(target=tick, name="recsys-mt progress", daemon=True)
-        ticker.start()
-        try:
-            yield
-        finally:
-            done.set()
-            ticker.join()
 
     def more(self, calls: int) -> None:
         """Count calls that join the batch being sent."""
-        self._wanted += calls
-        if self._bar is not None:
-            self._bar.total = self._wanted
+        self._phases[-1].wanted += calls
 
     def found(self) -> None:
         """Count an answer from the cache."""
@@ -147,36 +135,41 @@ class Progress:
     def add(self, answer: Mapping[str, Any], usd: float | None) -> None:
         """Count an answer that has arrived."""
         self._rate.add()
-        self._answered += 1
+        self._phases[-1].answered += 1
         self._calls += 1
         self._failed += "error" in answer
         self._tokens += sum((answer.get("usage") or ())[:2])
         self._usd = None if usd is None or self._usd is None else self._usd + usd
-        if self._bar is not None:
-            self._bar.set_postfix_str(self._sofar, refresh=False)
-            self._bar.update()
 
     @property
-    def seconds_left(self) -> float | None:
-        """How long the calls known so far will take at the rate of the latest ones; None if unknown."""
-        rate = self._rate.per_second
-        return (self._wanted - self._answered) / rate if rate else None
-
-    @property
-    def _sofar(self) -> str:
-        """What is known, the most important first: a narrow terminal cuts the end."""
-        left, parts = self.seconds_left, []
-        if left is not None:
-            parts += [f"about {_minutes(left)} left"]
-        parts += [
-            *filter(None, [self._of_the_most]),
-            f"{self._rate.per_second:.1f}/s",
-            self._name,
-            f"{self._cached} cached",
-            f"{self._failed} failed",
-            f"{self._tokens} tokens",
+    def standing(self) -> Standing | None:
+        """How far this process is; None if it does nothing that is known."""
+        try:
+            phase = self._phases[-1]  # another thread may end it at any time
+        except IndexError:
+            return None
+        seconds = self._clock() - phase.began
+        if not phase.wanted:
+            return Standing(phase.name, phase.detail, seconds)
+        waiting = phase.wanted - phase.answered
+        rate = self._rate.per_second if waiting else 0.0
+        more = [
+            self._of_the_most,
+            self._model,
+            f"{self._cached} cached" if self._cached else "",
+            f"{self._failed} failed" if self._failed else "",
+            f"{self._tokens} tokens" if self._tokens else "",
         ]
-        return ", ".join(parts)
+        return Standing(
+            phase.name,
+            phase.detail,
+            seconds,
+            phase.wanted,
+            phase.answered,
+            waiting / rate if rate else None,
+            rate,
+            [*filter(None, more)],
+        )
 
     @property
     def _of_the_most(self) -> str:
@@ -189,38 +182,47 @@ class Progress:
             return ""
         return f"{self._calls} of at most {calls:g} calls {told}"
 
-    def close(self) -> None:
-        """Release the terminal."""
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+
+def line(standings: Sequence[Standing]) -> str:
+    """How far the processes are, as one line, the most important first: a narrow terminal cuts the end.
+
+    Args:
+        standings: Of all processes that do something; the line is empty without one.
+    """
+    if not standings:
+        return ""
+    asking = [each for each in standings if each.wanted]
+    if len(standings) == 1:
+        (one,) = standings
+        count, names = "", [" ".join(filter(None, (_shortened(one.name), one.detail)))]
+    else:
+        count, names = f"{len(standings)} workers", [_shortened(each.name) for each in standings]
+    elapsed = _minutes(max(each.seconds for each in standings))
+    if not asking:
+        return ", ".join(filter(None, [count, *dict.fromkeys(names), elapsed]))
+    answered, wanted = (sum(each.answered for each in asking), sum(each.wanted for each in asking))
+    left = [each.left for each in asking if each.left is not None]
+    rate = sum(each.rate for each in asking)
+    parts = [
+        count,
+        f"{answered} of {wanted} answers",
+        elapsed,
+        f"about {_minutes(max(left))} left" if left else "",
+        *dict.fromkeys(names),
+        f"{rate:.1f}/s" if rate else "",
+        *max((each.more for each in asking), key=len),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _shortened(name: str) -> str:
+    if len(name) <= LONGEST_NAME:
+        return name
+    half = (LONGEST_NAME - 1) // 2
+    return f"{name[:half]}…{name[-half:]}"
 
 
 def _minutes(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
-
-
-class _OwnLine:
-    """A stream that begins on a new line, so that pytest's line of dots stays intact."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._begun = False
-        self.encoding = stream.encoding
-
-    def write(self, text: str) -> int:
-        if not self._begun and text:
-            self._begun = True
-            self._stream.write("\n")
-        return self._stream.write(text)
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
-
-    def isatty(self) -> bool:
-        return True

@@ -8,6 +8,8 @@ oracle.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -42,7 +44,8 @@ class Counterexample:
         effect: The effect for this user on this request, in the unit of the margin.
         whole: The user's original request.
         calls: Distinct calls that the search made.
-        minimal: Whether nothing more can be left out; False if the calls ran out.
+        minimal: Whether nothing more can be left out; False if the search ended before.
+        ended: Why the search ended, in words.
     """
 
     source: Request
@@ -52,6 +55,18 @@ class Counterexample:
     whole: Request
     calls: int
     minimal: bool
+    ended: str = ""
+
+
+def may_shrink(verdict: Verdict) -> bool:
+    """Whether a smallest example can be looked for: whether users have an effect beside a margin.
+
+    Where the answer must change, a smaller request says nothing: among fewer candidates any answer
+    changes less.
+    """
+    numbers = verdict.estimate is not None and verdict.margin is not None
+    changes = verdict.allowed != "at least"
+    return verdict.status == "violated" and numbers and changes and bool(verdict.examples)
 
 
 def smallest(
@@ -61,6 +76,7 @@ def smallest(
     place: int,
     body: Callable[[Recsys], object],
     limit: int,
+    seconds: float = math.inf,
 ) -> Counterexample | None:
     """Minimise the request of the user with the largest effect of a violated verdict.
 
@@ -75,17 +91,18 @@ def smallest(
         place: Position of the violated verdict to shrink.
         body: Runs the test's own code on another runner.
         limit: How many distinct calls may be sent, or looked up, beyond those of the test.
+        seconds: How long it may take; what is begun then is still waited for.
 
     Returns:
         The smallest request found within the limit; None if the user alone does not show the
         violation, as in a test that asks under another design.
     """
     search = _Search(recsys, verdicts, wanted, place, body)
-    return search.run(limit)
+    return search.run(limit, seconds)
 
 
 class _Spent(RecsysError):  # noqa: N818 - it ends the search and is not a failure
-    """No calls are left."""
+    """No calls are left, or no time."""
 
 
 class _Rationed:
@@ -129,7 +146,7 @@ class _Rationed:
         call = self.origin.call(request, repeat)
         if call.key not in self.asked:
             if self.limit is not None and len(self.asked) >= self.limit:
-                raise _Spent(f"{self.limit} calls are spent")
+                raise _Spent("the calls ran out")
             self.asked.add(call.key)
         return call
 
@@ -193,39 +210,50 @@ class _Search:
         self._verdict = verdicts[place]
         self._body = body
         self._subject = _Rationed(self._runner.subject)
-        self._ended = False
+        self._ended = ""
+        self._missing = False
+        self._until = math.inf
         self._best: Counterexample | None = None
 
-    def run(self, limit: int) -> Counterexample | None:
-        """Search within `limit` calls."""
+    def run(self, limit: int, seconds: float) -> Counterexample | None:
+        """Search within `limit` calls and some seconds."""
+        self._until = time.monotonic() + seconds
         case = self._worst()
         if case is None or not self._shows(case, case.request):
             return None
         # The test has made these calls; only the additional calls of the search are counted.
         known = len(self._subject.asked)
         self._subject.limit = known + limit
-        minimal = self._reduce(case)
+        self._reduce(case)
         if self._best is None:
             return None
-        spent = len(self._subject.asked) - known
-        return replace(self._best, calls=spent, minimal=minimal)
+        ended = self._ended or (
+            "the other answers are not recorded"
+            if self._missing
+            else "nothing more can be left out"
+        )
+        return replace(
+            self._best,
+            calls=len(self._subject.asked) - known,
+            minimal=not self._ended and not self._missing,
+            ended=ended,
+        )
 
     def _worst(self) -> Case | None:
-        examples = self._verdict.examples
-        if self._verdict.estimate is None or self._verdict.margin is None or not examples:
+        if not may_shrink(self._verdict):
             return None
         cases = {case.request.user: case for case in self._runner.cases}
-        return cases.get(examples[0].user)
+        return cases.get(self._verdict.examples[0].user)
 
-    def _reduce(self, case: Case) -> bool:
-        """Reduce until nothing shrinks further; False if the calls ran out before."""
+    def _reduce(self, case: Case) -> None:
+        """Reduce until nothing shrinks further, or the search ends."""
         request = case.request
         while True:
             before = request
             request = self._fewer(case, request, request.history, _remembering)
             request = self._fewer(case, request, request.candidates or (), _offering)
             if self._ended or request == before:
-                return not self._ended
+                return
 
     def _fewer(
         self,
@@ -244,6 +272,9 @@ class _Search:
         """Whether the oracle still sees the violation on `request`."""
         if self._ended:
             return False
+        if time.monotonic() > self._until:
+            self._ended = "the time was over"
+            return False
         request = case.knowing(request)
         runner = _OneUser(self._runner, self._subject, replace(case, request=request))
         made: list[Verdict] = []
@@ -261,8 +292,11 @@ class _Search:
 
         try:
             self._body(Recsys(make, runner.design, report))
-        except (_Spent, MissingAnswerError):
-            self._ended = True
+        except _Spent as spent:
+            self._ended = str(spent)
+            return False
+        except MissingAnswerError:
+            self._missing = True
             return False
         except (Exception, pytest.fail.Exception, pytest.skip.Exception):  # noqa: BLE001
             # The test's own code may not handle requests this small: such an error is no violation.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import CodeType
@@ -44,6 +46,7 @@ class RunningTest:
         branches: In a plan, what verdicts on made-up answers say.
         ahead: Seconds for which this test asked what others wait for.
         counterexamples: The smallest request that shows a violated verdict, by the verdict's place.
+        unsearched: Whether a smaller one may be found if the user asks for it.
     """
 
     transformation: AnyTransformation | None
@@ -56,6 +59,7 @@ class RunningTest:
     branches: Branches | None = None
     ahead: float = 0.0
     counterexamples: dict[int, Counterexample] = field(default_factory=dict)
+    unsearched: bool = False
     _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
     _expected: dict[int, Status] = field(default_factory=dict)
 
@@ -87,24 +91,39 @@ class RunningTest:
         """The status that the test wants of a verdict."""
         return self._expected.get(id(verdict), "holds")
 
-    def shrink(self, body: Callable[[Recsys], object], limit: int) -> None:
-        """Look for the smallest counterexample of each unexpected violation.
+    @property
+    def to_shrink(self) -> list[int]:
+        """The places of the unexpected violations of which a smallest example can be looked for."""
+        from pytest_recsys_mt.engine.counterexample import may_shrink
+
+        return [
+            place
+            for place, verdict in enumerate(self.verdicts)
+            if self.expectation(verdict) != "violated" and may_shrink(verdict)
+        ]
+
+    def shrink(
+        self, body: Callable[[Recsys], object], limit: int, seconds: float = math.inf
+    ) -> None:
+        """Look for the smallest example of each unexpected violation.
 
         Args:
             body: Runs the test's own code on another runner.
             limit: Calls to spend on each.
+            seconds: Time to spend on all.
         """
         from pytest_recsys_mt.engine.counterexample import smallest
 
         if self.recsys is None:
             return
+        until = time.monotonic() + seconds
         verdicts = tuple(self.verdicts)
         wanted: list[Status] = [self.expectation(verdict) for verdict in verdicts]
-        for place, verdict in enumerate(verdicts):
-            if verdict.status == "violated" and wanted[place] != "violated":
-                found = smallest(self.recsys, verdicts, wanted, place, body, limit)
-                if found is not None:
-                    self.counterexamples[place] = found
+        for place in self.to_shrink:
+            left = until - time.monotonic()
+            found = smallest(self.recsys, verdicts, wanted, place, body, limit, left)
+            if found is not None:
+                self.counterexamples[place] = found
         # Verdicts from a runner of another fixture are not verdicts of this test.
         self.verdicts[len(verdicts) :] = []
 

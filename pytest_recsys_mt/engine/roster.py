@@ -26,6 +26,7 @@ from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
+from pytest_recsys_mt.redaction import shown
 from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.seeds import generator
@@ -74,7 +75,7 @@ class Roster:
         executor: The executor of the run; called when a call is sent or a recommender is fitted.
         training: The data that recommenders are fitted to; called likewise.
         ray: The Ray cluster that calls are sent to; None if they stay in this process.
-        progress: Shown while recommenders are trained.
+        progress: Told while recommenders are made and fitted.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Roster:
         self._executor = executor
         self._all_training = training
         self._ray = ray
-        self._progress = progress
+        self._progress = progress or Progress()
         self._recommenders: dict[str, object] = {}
         self._subjects: dict[tuple[str, str, str, Fit], Subject] = {}
         self._unfit: dict[tuple[str, str, str, Fit], OwnCodeError] = {}
@@ -116,9 +117,10 @@ class Roster:
 
     def made(self, spec: str) -> object:
         """Another recommender that `spec` names."""
-        made = made_from(spec, *self._options)
-        if isinstance(made, Trained) and self._progress is not None:
-            made.stream = self._progress.line()
+        with self._progress.doing(f"loading {shown(spec)}"):
+            made = made_from(spec, *self._options)
+        if isinstance(made, Trained):
+            made.told = self._progress.tell
         return made
 
     def name_of(self, recommender: object, given: Given | None) -> tuple[str, str]:
@@ -193,7 +195,10 @@ class Roster:
         Raises:
             OwnCodeError: If its `fit` raises.
         """
-        with self._executor().failures.outside_calls(known.name, f"fit() of {known.name}"):
+        with (
+            self._progress.doing(f"fitting {known.name}"),
+            self._executor().failures.outside_calls(known.name, f"fit() of {known.name}"),
+        ):
             known.fit(training, seed)
 
     def _anew(self, recommender: object, name: str) -> object:

@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.causes import Causes
 from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.failures import Told
+from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.calls.limits import Budget, account
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
@@ -43,9 +43,10 @@ class Run:
     Args:
         settings: The settings of the run.
         name: Name of the run, the same for all its workers.
-        progress: Shown while calls are sent.
+        progress: Told what is done, and which calls are sent.
 
     Attributes:
+        progress: The same.
         roster: The recommenders and judges.
         causes: Who asks for calls.
     """
@@ -53,7 +54,7 @@ class Run:
     def __init__(self, settings: Settings, name: str, progress: Progress | None = None) -> None:
         self.settings = settings
         self._name = name
-        self._progress = progress
+        self.progress = progress or Progress()
         self.causes = Causes()
         self._begun: set[Hashable] = set()
         self._runners: dict[tuple[str, str, Design], Runner] = {}
@@ -62,7 +63,7 @@ class Run:
             executor=lambda: self.executor,
             training=lambda: self.split.training,
             ray=lambda: self._ray,
-            progress=progress,
+            progress=self.progress,
         )
 
     @cached_property
@@ -72,8 +73,9 @@ class Run:
         Raises:
             DataError: If the data are unavailable or unreadable.
         """
-        dataset = load(self.settings.data)
-        return dataset.core(self.settings.core) if self.settings.core else dataset
+        with self.progress.doing(f"loading {self.settings.data}"):
+            dataset = load(self.settings.data)
+            return dataset.core(self.settings.core) if self.settings.core else dataset
 
     @cached_property
     def split(self) -> Split:
@@ -153,7 +155,7 @@ class Run:
             None if self._ray is None else self._ray.ask,
             prices=Prices.load(self.settings.prices),
             budget=Budget(limits, account(self.settings.cache, self._name)) if limits else None,
-            progress=self._progress,
+            progress=self.progress,
             causes=self.causes,
         )
 
@@ -205,9 +207,10 @@ class Run:
         for runner in self._runners.values():
             if runner.asked_apart:
                 runners.setdefault(id(runner.subject), runner)
-        return [found for found in map(asked_again, runners.values()) if found is not None]
+        with self.progress.doing("asking some users again"):
+            return [found for found in map(asked_again, runners.values()) if found is not None]
 
-    def raised(self, text: str, model: str) -> list[Told]:
+    def raised(self, text: str, model: str) -> list[Failure]:
         """What users' code raised; see `Failures.named_in`."""
         asked = "executor" in self.__dict__
         return self.executor.failures.named_in(text, model) if asked else []

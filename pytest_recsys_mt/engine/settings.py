@@ -229,11 +229,12 @@ class Settings:
         "endpoints see timeout= in their specs (default: no limit)",
         "S",
     )
-    shrink: int = option(
+    shrink: int | None = option(
         "shrink",
-        0,
+        None,
         whole_number(0),
-        "calls to spend on the smallest counterexample of each violated relation (default: 0, none)",
+        "calls to spend on the smallest example of each violated relation; 0: none (default: 200, and at "
+        "most 5 seconds a test, for a recommender in this process; else none)",
         "CALLS",
     )
     baseline: Path | None = option(

@@ -191,7 +191,8 @@ class CallCounts(TypedDict):
     """Distinct calls by their result, and the cost of all attempts of a run.
 
     ``again`` counts calls that repeated a question to check for changed answers. Their number
-    depends on the times of the questions, so `cached`, `made` and `failed` do not include them.
+    depends on the times of the questions, so `cached`, `made` and `failed` do not include them. Nor do
+    they include those that looked for smallest examples, which may end by the clock.
 
     Attributes:
         attempts: Attempts that may have cost something.
@@ -200,6 +201,7 @@ class CallCounts(TypedDict):
         usd_at_most: Their maximum cost.
         failed_usd_at_most: The maximum cost of the attempts that failed.
         unknown_cost: Calls with an attempt of unknown cost.
+        searched: Calls that looked for smallest examples.
         cut_off: Answers that something other than the model ended.
         cut_off_usd: The cost of these answers.
     """
@@ -218,6 +220,7 @@ class CallCounts(TypedDict):
     unknown_cost: int
     cut_off: int
     cut_off_usd: float | None
+    searched: int
     again: int
     reasoning_tokens: int
     cached_tokens: int

@@ -75,7 +75,13 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
         elif asks_two_sides(other):
             bodies.append(_first_look(other, recsys, run))
     alone = run.once(key) if on_worker else contextlib.nullcontext(True)
-    with contextlib.suppress(RecsysError), run.roster.unchanged(), alone as first, _no_alarm():
+    with (
+        contextlib.suppress(RecsysError),
+        run.roster.unchanged(),
+        run.progress.doing(f"for {len(bodies)} tests"),
+        alone as first,
+        _no_alarm(),
+    ):
         if first:
             Rehearsal(run.executor, bodies).run()
     asks_now(item, run)
@@ -192,7 +198,7 @@ def _quietly(body: Callable[[], object]) -> None:
     Raises:
         Waiting: If answers are missing.
     """
-    with _as_before():
+    with as_before():
         try:
             body()
         except (Waiting, KeyboardInterrupt):
@@ -202,7 +208,7 @@ def _quietly(body: Callable[[], object]) -> None:
 
 
 @contextlib.contextmanager
-def _as_before() -> Iterator[None]:
+def as_before() -> Iterator[None]:
     """Nothing that a body does to this process stays."""
     drawn, numbers, level = random.getstate(), np.random.get_state(), logging.root.manager.disable
     logging.disable()

@@ -6,11 +6,12 @@ what it needs when the first recommender test comes.
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,12 @@ from pytest_recsys_mt.plugin.fixtures import (
     recsys_profiler,
     recsys_sampler,
 )
+from pytest_recsys_mt.plugin.misspelt import (
+    check_environment,
+    check_ini,
+    check_options,
+    wrong_marks,
+)
 from pytest_recsys_mt.plugin.options import add_options
 from pytest_recsys_mt.plugin.reports import Reported, say_collected
 from pytest_recsys_mt.plugin.resolving import settings_of
@@ -59,16 +66,14 @@ from pytest_recsys_mt.plugin.state import (
     RUN_NAMES,
     RUNNING_TEST,
     SETTINGS,
+    SHOWING,
     STARTED,
     begin_test,
     run_of,
     running_test_of,
 )
 from pytest_recsys_mt.redaction import redact_report
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.engine.ledger import RunningTest
-    from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt.sanitize import one_line
 
 __all__ = [
     "recommender",
@@ -89,6 +94,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    parser: pytest.Parser, args: list[str]
+) -> Generator[None, None, None]:
+    """Name the nearest option to a misspelt one, when the options of all plugins are known."""
+    yield
+    check_options(parser, args)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Turn workers off for listing and planning, which need the collection in this process."""
@@ -101,16 +115,20 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
+    check_ini(config)
+    check_environment()
     settings = settings_of(config)
     config.stash[SETTINGS] = settings
     config.stash[STARTED] = time.time()
     config.stash[PROBLEMS] = []
     config.stash[RUN_NAMES] = set()
     config.stash[AGAIN] = []
-    from pytest_recsys_mt.calls.progress import Progress, terminal
+    from pytest_recsys_mt.calls.progress import Progress
+    from pytest_recsys_mt.plugin.showing import Showing
 
-    # Now, while standard error is still the terminal: during tests it is redirected to a file.
-    config.stash[PROGRESS] = Progress(terminal())
+    config.stash[PROGRESS] = Progress()
+    config.stash[SHOWING] = Showing(config, config.stash[PROGRESS])
+    config.pluginmanager.register(config.stash[SHOWING], "recsys_mt_showing")
     config.addinivalue_line(
         "markers", f"{MARK}(*transformations): set by @metamorphic; one test per transformation"
     )
@@ -149,12 +167,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Release the terminal and the signals."""
+    """Release the signals."""
     if INTERRUPTIONS in config.stash:
         config.stash[INTERRUPTIONS].give_back()
-    progress = config.stash.get(PROGRESS, None)
-    if progress is not None:
-        progress.close()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -176,6 +191,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.stash[LEFT_OUT] = len(left)
         if hasattr(config, "workerinput"):
             config.workeroutput[LEFT_OUT_KEY] = len(left)  # type: ignore[attr-defined]
+    problems += wrong_marks(config, items)
     if settings.models_given:
         problems += named_twice(items)
     if settings.policy is not None:
@@ -210,6 +226,7 @@ def _check_used(config: pytest.Config, session: pytest.Session) -> None:
     """Check that the recommenders and the data of the selected tests are available."""
     from pytest_recsys_mt.plugin.preflight import check_used
 
+    config.stash[SHOWING].begin()
     try:
         check_used(run_of(config), session.items)
     except pytest.UsageError as error:
@@ -270,13 +287,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         running.sides = (source, followup)
     if settings.plan:
         return (yield)
-    limit = settings.shrink
     try:
         with running.held_to_verdicts():
             return (yield)
     finally:
-        if limit and not getattr(pyfuncitem.obj, "is_hypothesis_test", False):
-            running.shrink(lambda recsys: _run_again(pyfuncitem, running, recsys), limit)
+        if running.to_shrink:
+            from pytest_recsys_mt.plugin.shrinking import shrink
+
+            with pyfuncitem.config.stash[PROGRESS].doing("looking for the smallest example"):
+                shrink(pyfuncitem, running, settings, run_of(pyfuncitem.config))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -297,12 +316,16 @@ def pytest_runtest_makereport(
         return report
     if RUNNING_TEST in item.stash or asks(item):
         from pytest_recsys_mt.plugin.reproduce import command
+        from pytest_recsys_mt.plugin.shrinking import explain
         from pytest_recsys_mt.report.sections import attach
 
-        report.duration -= running_test_of(item).ahead
         settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
+        running = running_test_of(item)
+        report.duration -= running.ahead
         again = partial(command, item, settings)
-        attach(report, item, running_test_of(item), settings, run, again)
+        attach(
+            report, item, running, settings, run, again, partial(explain, running, settings, run)
+        )
         report.recsys_mt["does_not_apply"] = isinstance(raised, DoesNotApply)
     return report
 
@@ -341,7 +364,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             for path in kept.parent.glob(f"{kept.stem}*"):
                 path.unlink(missing_ok=True)
     if reported is not None:  # not a worker
-        conclude(session, reported)
+        with config.stash[PROGRESS].doing("writing the reports"):
+            conclude(session, reported)
     told = RECORD in config.stash and config.stash[RECORD].unwritten
     if failure is not None and not told:
         raise failure
@@ -356,18 +380,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)
+        if record.written:
+            said = f"wrote {', '.join(map(one_line, record.written))}"
+            for line in textwrap.wrap(said, 80, subsequent_indent="    ", break_long_words=False):
+                terminalreporter.write_line(line)
     if LEFT_OUT in config.stash:
         from pytest_recsys_mt.report.terminal import left_out_of
 
         for line in left_out_of(config.stash[SETTINGS].effort, config.stash[LEFT_OUT]):
             terminalreporter.write_line(line)
-
-
-def _run_again(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
-    """Run the body of a test again, on another runner."""
-    import inspect
-
-    given = {**item.funcargs, "recsys": recsys}
-    if running.transformation is not None:
-        given |= {"source": recsys.run(), "followup": recsys.run(running.transformation)}
-    item.obj(**{name: given[name] for name in inspect.signature(item.obj).parameters})

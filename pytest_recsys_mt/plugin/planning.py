@@ -60,7 +60,8 @@ class Planning:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
         for item, following in zip_longest(session.items, session.items[1:]):
             self.plan.begin(item.nodeid, suite_of(item))
-            wrong = _run(item, following)
+            with self._run.progress.doing(f"planning {item.name}"):
+                wrong = _run(item, following)
             if wrong is not None:
                 self.unplanned[item.nodeid] = _reason(wrong)
         self.plan.begin()

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_recsys_mt.abilities import identity_of
+from pytest_recsys_mt.abilities import identity_of, method_of
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.errors import RecommenderError, RecsysError
 from pytest_recsys_mt.redaction import shown
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.run import Run
     from pytest_recsys_mt.gate.document import Document
 
-NAMED = ("model", "against", "sampler", "judge", "profiler", "data", "prompt")
+NAMED = ("model", "against", "recall", "sampler", "judge", "profiler", "data", "prompt")
 """Options that name something which must exist."""
 
 
@@ -159,7 +159,9 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
         from pytest_recsys_mt.recommenders import resolve
 
         try:
-            resolve(spec, exact=settings.exact, verbs=verbs)
+            found = resolve(spec, exact=settings.exact, verbs=verbs)
+            if not config.option.collectonly:
+                require_key(settings, spec, found)
         except RecsysError as error:
             raise pytest.UsageError(f"--recsys-{name}={shown(spec)!r}: {error}") from error
     if config.getoption("recsys_data") is not None:
@@ -181,6 +183,44 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
             raise pytest.UsageError(f"--recsys-prompt={settings.prompt!r}: {error}") from error
 
 
+def require_key(settings: Settings, spec: str, recommender: object) -> None:
+    """Check that a recommender has the key that its server wants, if it will be asked.
+
+    Answers in the cache need no key; whether they are all that a run asks is not known before it.
+
+    Raises:
+        RecommenderError: If it has none, and the cache has no answer of it.
+    """
+    require = method_of(recommender, "require_key")
+    asks = settings.mode != "replay" and not settings.plan and not settings.list
+    if (
+        require is None or not asks or settings.executor == "ray"
+    ):  # its machines have their own keys
+        return
+    try:
+        require()
+    except RecommenderError as error:
+        if settings.mode != "refresh" and _has_answers(settings.cache, identity_of(recommender)):
+            return
+        if ":" in spec:
+            raise
+        raise RecommenderError(
+            f"no recommender has this name, so it counts as a chat model; {error}"
+        ) from error
+
+
+def _has_answers(folder: Path, identity: Mapping[str, object] | None) -> bool:
+    from pytest_recsys_mt.calls.cache import AnswerCache
+
+    cache = AnswerCache(folder, write=False)
+    try:
+        return any(
+            kept is not None and kept.call.get("model") == identity for _, kept in cache.rows()
+        )
+    finally:
+        cache.close()
+
+
 def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
     """Check that the recommenders, the data and the cache of the selected tests are available.
 
@@ -199,7 +239,8 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
     used = {case.params.get("recsys_model") for case in cases if case is not None}
     for spec in [spec for spec in settings.models if spec in used]:
         try:  # a local model names its files here, which requires its libraries
-            getattr(run.roster.recommender(spec), "identity", None)
+            identity_of(run.roster.recommender(spec))
+            require_key(settings, spec, run.roster.recommender(spec))
         except RecsysError as error:
             raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
     try:
@@ -218,6 +259,8 @@ def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
 
     for spec in settings.models:
         yield "model", spec, RECOMMENDS
+    for spec in settings.recall:
+        yield "recall", spec, RECOMMENDS
     others = (
         ("against", settings.against, RECOMMENDS),
         ("sampler", settings.sampler, RECOMMENDS),

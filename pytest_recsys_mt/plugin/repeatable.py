@@ -37,23 +37,33 @@ def is_repeatable(item: pytest.Function) -> bool:
     A body that takes other fixtures, or that uses a module's counter, a generator or any other object
     that may change, would see that it ran before.
     """
-    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    return fixtures_of(item) <= _KNOWN | _plain(item) and body_is_repeatable(item)
+
+
+def body_is_repeatable(item: pytest.Function) -> bool:
+    """As `is_repeatable`, once the fixtures of the test are there, whatever they are made of."""
     parameters: Mapping[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    plain = {
-        name
-        for name in parameters
-        if not known.get(name) or known[name][-1].func.__module__.startswith("_pytest.")
-    }
+    plain = _plain(item)
     takes = set(inspect.signature(item.obj).parameters)
     return (
         item.get_closest_marker(ONCE) is None
-        and fixtures_of(item) <= _KNOWN | plain
         and takes <= {"recsys"} | plain
         and not inspect.iscoroutinefunction(item.obj)
         and not (item.cls is not None and issubclass(item.cls, unittest.TestCase))
         and all(_never_changes(parameters[name]) for name in takes & plain)
         and _never_changes(getattr(item.obj, "__func__", item.obj))
     )
+
+
+def _plain(item: pytest.Function) -> set[str]:
+    """The parameters of a test that no fixture of the user makes something of."""
+    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    parameters: Mapping[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    return {
+        name
+        for name in parameters
+        if not known.get(name) or known[name][-1].func.__module__.startswith("_pytest.")
+    }
 
 
 def names_in(function: Callable[..., object]) -> set[str]:

@@ -60,7 +60,8 @@ class Reported:
             first = self._raised_in.setdefault(raised["key"], report.nodeid)
             text = f"{raised['error']}\nits traceback stands below {first}"
             if first == report.nodeid:
-                text = "\n".join(filter(None, (raised["asked"], raised["traceback"])))
+                parts = (raised["asked"], raised["traceback"], raised["smallest"])
+                text = "\n".join(filter(None, parts))
             told.append(text)
             title = f"recsys-mt: raised by {raised['model']}"
             add = getattr(

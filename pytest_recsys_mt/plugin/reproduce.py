@@ -33,7 +33,7 @@ _FINDING = re.compile(
 """Options of pytest that decide in which file a test is found, and how the file is imported."""
 
 
-def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
+def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int = 0) -> str:
     """The shell command that runs one test of this run and asks its recommender the same.
 
     Run it in the folder in which this run began. It contains no workers, no files to write and no
@@ -43,6 +43,7 @@ def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
         item: The test.
         settings: The settings of the run.
         replayable: Whether all answers are on disk, so that no call is needed.
+        shrink: Calls that it spends on smallest examples, if not as many as this run.
     """
     config = item.config
     options = {option.name: (option, value) for option, value in changed(config).items()}
@@ -63,7 +64,7 @@ def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
         ("data", settings.data), ("seed", settings.seed), ("users", settings.design.users),
     )]  # fmt: skip
     for name, (option, value) in options.items():
-        if name in FIRST or name == "mode":
+        if name in FIRST or name == "mode" or (shrink and name == "shrink"):
             continue
         if not option.on_command_line:
             words += ["-o", f"{option.dest}={value}"]
@@ -72,6 +73,7 @@ def command(item: pytest.Item, settings: Settings, replayable: bool) -> str:
         else:
             values = value if isinstance(value, tuple) else (value,)
             words += [f"{option.switch}={each}" for each in values]
+    words += [f"--recsys-shrink={shrink}"] if shrink else []
     return shlex.join([*words, f"--recsys-mode={'replay' if replayable else 'auto'}"])
 
 

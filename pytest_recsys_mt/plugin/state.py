@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.gate.document import Document
     from pytest_recsys_mt.plugin.interruptions import Interruptions
     from pytest_recsys_mt.plugin.reports import Reported
+    from pytest_recsys_mt.plugin.showing import Showing
     from pytest_recsys_mt.report.record import Record
 
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
@@ -27,6 +28,7 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 RECORD: pytest.StashKey[Record] = pytest.StashKey()
 RUNNING_TEST: pytest.StashKey[RunningTest] = pytest.StashKey()
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
+SHOWING: pytest.StashKey[Showing] = pytest.StashKey()
 REHEARSED: pytest.StashKey[Recsys] = pytest.StashKey()
 """What a test asks, as far as it was asked before the test."""
 RUN_NAMES: pytest.StashKey[set[str]] = pytest.StashKey()

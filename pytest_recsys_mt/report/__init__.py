@@ -74,6 +74,7 @@ def finish(
         try:
             if path is not None:  # absolute, as a recommender may have changed the folder
                 write(config.invocation_params.dir / path)
+                record.written.append(str(path))
         except (OSError, ParseError) as error:
             record.unwritten.append(
                 f"{option}={str(path)!r} cannot be written: {error}; free some space, or name "
@@ -83,7 +84,7 @@ def finish(
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and (record.rows or record.incomplete):
         try:
-            append(Path(summary), record.document())
+            append(Path(summary), record.document(), record.written)
         except OSError as error:
             reporter.write_line(
                 f"recsys-mt: GITHUB_STEP_SUMMARY={summary!r} cannot be written: {error.strerror}; the "

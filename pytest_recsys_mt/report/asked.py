@@ -27,6 +27,12 @@ def asked_of(example: Example) -> dict[str, object]:
     return asked(source, followup, example)
 
 
+def plain_requests(source: Request, followup: Request) -> tuple[dict[str, object], ...]:
+    """Two requests without answers, as plain data for `report.changes`."""
+    differing = _differing(source, followup)
+    return tuple(_request(each, differing) for each in (source, followup))
+
+
 def asked(source: Request | None, followup: Request | None, example: Example) -> dict[str, object]:
     """Like `asked_of`, for requests that may lack an answer in `example`."""
     differing = _differing(source, followup)

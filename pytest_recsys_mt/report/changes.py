@@ -27,6 +27,9 @@ Entry = tuple[Hashable, str]
 SAME = "the same request, asked again"
 """What to say if nothing differs."""
 
+MANY_WORDS = 1000
+"""In a line of more words, frequent ones are not compared: that would take too long."""
+
 Numbered = tuple[Hashable, int]
 """What an entry is, and how many of the same came before it."""
 
@@ -51,7 +54,11 @@ class Change(NamedTuple):
 
 
 def changes(
-    source: Mapping[str, Any], followup: Mapping[str, Any], *, most: int | None = None
+    source: Mapping[str, Any],
+    followup: Mapping[str, Any],
+    *,
+    most: int | None = None,
+    around: int | None = AROUND,
 ) -> list[Change]:
     """The parts of a request that differ, in the order of `report.asked`.
 
@@ -61,12 +68,13 @@ def changes(
         source: The request.
         followup: The transformed request.
         most: The number of changes to show of each part, at least 1; None for all.
+        around: How many lines that both sides have to show before and after a change; None for all.
 
     Returns:
         One `Change` a part; empty if all parts are the same (then say `SAME`).
     """
     return [
-        Change(part, tuple(_folded(hunks, most)))
+        Change(part, tuple(_folded(hunks, most, around)))
         for part, hunks in _parts(source, followup)
         if any(map(_changes, hunks))
     ]
@@ -236,7 +244,7 @@ def _in_order(
 def _text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
     """A diff of two texts by lines, and within the lines that change a little."""
     hunks: list[Hunk] = []
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, old, new)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
             hunks += [_only(" ", line) for line in old[a:b]]
@@ -256,12 +264,12 @@ def _line_diff(old: str, new: str) -> list[Hunk]:
     whole: list[Hunk] = [(("-", old), ("+", new))]
     if max(len(old), len(new)) <= LONG:
         return whole
-    before, after = (re.findall(r"\S+|\s+", line) for line in (old, new))
+    before, after = (re.findall(r"\s*\S+\s*", line) for line in (old, new))
     if difflib.SequenceMatcher(None, old, new).quick_ratio() < ALIKE:
         return whole
     hunks: list[Hunk] = []
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    for group in matcher.get_grouped_opcodes(2 * WORDS):
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=len(before) > MANY_WORDS)
+    for group in matcher.get_grouped_opcodes(WORDS):
         first, last = group[0], group[-1]
         spans = ((before, first[1], last[2]), (after, first[3], last[4]))
         parts = [
@@ -274,6 +282,9 @@ def _line_diff(old: str, new: str) -> list[Hunk]:
     return hunks
 
 
+DIFFERING = "·"
+"""A blank, in two lines that differ in blanks alone, if the other line lacks it there."""
+
 _SHOWN = {"\t": "→", "\u00a0": "⍽"}
 
 
@@ -284,11 +295,11 @@ def _visible(old: str, new: str) -> tuple[str, str]:
     for one, other in zip(*gaps, strict=True):
         differ = one != other
         for line, part in zip(lines, (one, other), strict=True):
-            line.append("".join(_SHOWN.get(blank, "·") for blank in part) if differ else part)
+            line.append("".join(_SHOWN.get(blank, DIFFERING) for blank in part) if differ else part)
     return "".join(lines[0]), "".join(lines[1])
 
 
-def _folded(hunks: Sequence[Hunk], most: int | None) -> Iterator[Line]:
+def _folded(hunks: Sequence[Hunk], most: int | None, around: int | None) -> Iterator[Line]:
     """The lines of a diff without what is far from a change, and without changes beyond `most`."""
     changed = [at for at, hunk in enumerate(hunks) if _changes(hunk)]
     if most is not None and len(changed) > most + 1:  # no line is saved on one
@@ -296,7 +307,8 @@ def _folded(hunks: Sequence[Hunk], most: int | None) -> Iterator[Line]:
         further = len(changed) - most
     else:
         end, further = len(hunks), 0
-    shown = {near for at in changed if at < end for near in range(at - AROUND, at + AROUND + 1)} | {
+    reach = len(hunks) if around is None else around
+    shown = {near for at in changed if at < end for near in range(at - reach, at + reach + 1)} | {
         at for at, hunk in enumerate(hunks) if hunk[0][0] == "…"
     }
     left: list[Hunk] = []

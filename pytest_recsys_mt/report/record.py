@@ -112,6 +112,7 @@ class Record:
         settings: The settings of the run.
         incomplete: Why the run is partial, when its tests ended.
         unwritten: Which reports could not be written, and why.
+        written: The files of the reports that were, as the user named them.
         notes: How recommenders were asked otherwise than the user said.
     """
 
@@ -128,6 +129,7 @@ class Record:
         self._baseline = baseline
         self.incomplete = tuple(incomplete)
         self.unwritten: list[str] = []
+        self.written: list[str] = []
         self.notes: set[str] = set()
         self._drifts = list(drifts)
         self._requests: set[str] = set()
@@ -310,12 +312,21 @@ def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
 
 
 def written(document: Document) -> str:
-    """A record as readable text; the values of users take one line per verdict."""
+    """A record as readable text; the values of users take one line per verdict, as do both requests
+    of an example.
+    """
     values: list[str] = []
 
+    def in_one_line(value: object) -> str:
+        values.append(json.dumps(value, allow_nan=False, separators=(",", ":")))
+        return f"@{mark}/{len(values) - 1}@"
+
     def kept(row: Row) -> dict[str, object]:
-        values.append(json.dumps(row["per_user"], allow_nan=False, separators=(",", ":")))
-        return {**row, "per_user": f"@{mark}/{len(values) - 1}@"}
+        examples = [
+            {**each, "asked": in_one_line(each["asked"])} if "asked" in each else each
+            for each in row["examples"]
+        ]
+        return {**row, "examples": examples, "per_user": in_one_line(row["per_user"])}
 
     mark = uuid.uuid4().hex
     lines = json.dumps(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator
-from itertools import zip_longest
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
@@ -18,18 +18,17 @@ from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.attempts import outcome_of
+from pytest_recsys_mt.report.evidence import evidence
 from pytest_recsys_mt.report.promise_texts import promise_of
 from pytest_recsys_mt.report.record import row_of
-from pytest_recsys_mt.report.short_names import shorten
-from pytest_recsys_mt.report.shrunk import side_by_side
-from pytest_recsys_mt.sanitize import one_line, sanitize
-from pytest_recsys_mt.verdict import Example, Status, Verdict
-
-NOTHING = "(nothing)"
-
+from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.verdict import Status, Verdict
 
 UNSETTLED = ("violated", "inconclusive", "error")
 """Verdicts that a user wants to reproduce."""
+
+SHRINK = 200
+"""Calls that the command spends which looks for a smallest example."""
 
 
 def attach(
@@ -38,13 +37,15 @@ def attach(
     running: RunningTest,
     settings: Settings,
     run: Run | None,
-    reproduce: Callable[[bool], str],
+    reproduce: Callable[[bool, int], str],
+    explain: Callable[[Failure], None],
 ) -> None:
     """Attach the rows of a test and its calls to the report, and the evidence below a failure.
 
     The rows travel in the report's own attributes, which xdist sends to the controller unchanged,
     so they hold only plain data. `reproduce` returns the command that reproduces the verdicts; its
-    argument says whether all answers are on disk.
+    arguments say whether all answers are on disk, and how many calls to spend on smallest examples.
+    `explain` adds to what users' code raised how to raise it again.
     """
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     model = running.model or parameters.get("recsys_model", "")  # "" before its fixture ran
@@ -77,7 +78,7 @@ def attach(
     unsettled = [row for row in rows if row["status"] in UNSETTLED]
     if unsettled:
         replayable = run is not None and running.recsys is not None and run.executor.replayable
-        again = sanitize(reproduce(replayable))
+        again = sanitize(reproduce(replayable, 0))
         for row in unsettled:
             row["reproduce"] = again
     for row in rows:
@@ -95,14 +96,29 @@ def attach(
     if report.failed:
         if run is not None:
             text = "\n".join([report.longreprtext, *(row["reason"] for row in rows)])
-            report.recsys_mt["raised"] = run.raised(text, model)
+            failures = run.raised(text, model)
+            for failure in failures:
+                explain(failure)
+            report.recsys_mt["raised"] = [failure.told() for failure in failures]
+        smaller = sanitize(reproduce(False, SHRINK)) if running.unsearched else ""
         for number, verdict in enumerate(running.verdicts):
-            found = running.counterexamples.get(number)
-            lines = [] if found is None else side_by_side(found)
-            again = rows[number]["reproduce"]
-            lines += ["", "to run this test again:", again] if again else []
-            text = "\n".join([evidence(verdict), *map(sanitize, lines)])
+            row = rows[number]
+            lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers]
+            lines += evidence(row, _whole(settings))
+            if row["reproduce"]:
+                lines += ["", "to run this test again:", row["reproduce"]]
+            if smaller and number in running.to_shrink:
+                lines += [
+                    f"to look for the smallest example, with at most {SHRINK} more calls:",
+                    smaller,
+                ]
+            text = sanitize("\n".join(lines))
             report.sections.append((f"recsys-mt: {verdict.relation or verdict.oracle}", text))
+
+
+def _whole(settings: Settings) -> str:
+    """The file in which all of a row stands; empty if the run writes none."""
+    return str(settings.html or settings.json or "")
 
 
 def _of_verdict(report: Any) -> bool:
@@ -124,45 +140,6 @@ def _requests(running: RunningTest, run: Run | None) -> str:
     settings = run.settings
     told = settings.json is not None or settings.html is not None or settings.ask_everybody
     return running.recsys.runner.digest if told else ""
-
-
-def evidence(verdict: Verdict) -> str:
-    """A verdict with its examples, the two answers side by side, in lines of 80 columns."""
-    lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers]
-    alone = _is_of_one_side(verdict)
-    for example in verdict.examples:
-        score = "" if example.score is None else f", agreement {example.score:.2f}"
-        lines += ["", f"user {example.user}{score}"]
-        lines += _alone(example) if alone else _side_by_side(example)
-    return sanitize("\n".join(lines))
-
-
-def _is_of_one_side(verdict: Verdict) -> bool:
-    """Whether a verdict is on the answers of one side: of the source or of the follow-up."""
-    return not verdict.relation or not any(
-        example.source or example.score is not None for example in verdict.examples
-    )
-
-
-def _alone(example: Example) -> Iterator[str]:
-    yield f"{'':4}answer"
-    for place, title in enumerate(_lines(example.source or example.followup), 1):
-        yield f"{place:>3} {shorten(title, 76)}"
-
-
-def _side_by_side(example: Example) -> Iterator[str]:
-    left, right = _lines(example.source), _lines(example.followup)
-    yield f"{'':4}{'source':<33}  follow-up"
-    for place, (old, new) in enumerate(zip_longest(left, right, fillvalue=""), 1):
-        note = ""
-        if new and new not in (old, NOTHING):
-            note = f"was {left.index(new) + 1}" if new in left else "new"
-        line = f"{place:>3} {shorten(old, 33):<33}  {shorten(new, 33):<33}"
-        yield f"{line} {note}".rstrip()
-
-
-def _lines(titles: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(one_line, titles)) or (NOTHING,)
 
 
 def _first_line(report: Any) -> str:

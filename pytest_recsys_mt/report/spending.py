@@ -8,12 +8,14 @@ from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
-from pytest_recsys_mt.calls.causes import PURPOSES, Cause
+from pytest_recsys_mt.calls.causes import PURPOSES, SEARCH, Cause
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.gate.document import CallRow, Calls
 
 TOKENS = tuple(field.name for field in fields(CallFact) if field.name.endswith("_tokens"))
 """The counts of tokens of a call."""
+
+_SEARCH = PURPOSES.index(SEARCH)
 
 Sums = dict[str, Any]
 """The fields of `CallCounts`."""
@@ -26,15 +28,18 @@ class _Row:
     Attributes:
         calls: All facts on each call that counts here.
         attempts: The facts on the attempts that count here.
+        searches: Whether the calls look for smallest examples.
     """
 
     calls: list[list[CallFact]]
     attempts: list[CallFact]
+    searches: bool = False
 
     def sums(self) -> Sums:
         """The numbers of the row."""
         results = [facts[-1] for facts in self.calls]
-        states = [result.state for result in results if not result.again]
+        counted = [] if self.searches else [each for each in results if not each.again]
+        states = [result.state for result in counted]
         failed = [fact.at_most for fact in self.attempts if fact.state == "failed"]
         return {
             "cached": states.count("cached"),
@@ -50,6 +55,7 @@ class _Row:
             "unknown_cost": sum(any(fact.usd is None for fact in facts) for facts in self.calls),
             "cut_off": sum(result.cut_off for result in results),
             "cut_off_usd": _total(result.usd for result in results if result.cut_off),
+            "searched": len(results) if self.searches else 0,
             "again": sum(result.again and result.state != "cached" for result in results),
         }
 
@@ -70,7 +76,7 @@ def spent(
     found: dict[tuple[str, str, int], _Row] = {}
     for key, each in known.items():
         _, purpose, suite, model = causes[key]
-        row = found.setdefault((suite, model, purpose), _Row([], []))
+        row = found.setdefault((suite, model, purpose), _Row([], [], purpose == _SEARCH))
         row.calls.append(each)
         row.attempts += _sent(each)[:1]
         if retries := _sent(each)[1:]:
@@ -80,9 +86,11 @@ def spent(
         {"suite": suite, "model": model, "purpose": PURPOSES[purpose], **row.sums()}
         for (suite, model, purpose), row in sorted(found.items(), key=lambda each: each[0])
     ]
-    again = {key for key, each in known.items() if each[-1].again}
+    beside = {
+        key for key, each in known.items() if each[-1].again or causes[key].purpose == _SEARCH
+    }
     total = {
-        "planned": len({*planned} - again),
+        "planned": len({*planned} - beside),
         **summed(rows),
         "by": rows,
     }
@@ -95,7 +103,7 @@ def summed(rows: Iterable[Mapping[str, Any]]) -> Sums:
     return {
         name: _total(row[name] for row in known)
         if "usd" in name
-        else sum(row[name] for row in known)
+        else sum(row.get(name, 0) for row in known)  # earlier records lack some
         for name in _Row([], []).sums()
     }
 

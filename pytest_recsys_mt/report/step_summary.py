@@ -27,10 +27,12 @@ MOST = 200
 """Most lines of a table: GitHub shows no summary above a mebibyte."""
 
 
-def append(path: Path, document: Document) -> None:
-    """Append the run to the file, after the output of other steps."""
+def append(path: Path, document: Document, written: Sequence[str] = ()) -> None:
+    """Append the run to the file, after the output of other steps, and where its reports are."""
     with path.open("a", encoding="utf-8") as stream:
         stream.write(markdown(document))
+        if written:
+            stream.write(f"\nWrote {', '.join(map(cell, written))}.\n")
 
 
 def markdown(document: Document) -> str:

@@ -1,166 +1,12 @@
-"""Progress is shown on a terminal, and nowhere else."""
+"""How far a run is, in numbers and as a line."""
 
 import heapq
-import io
 import math
-import os
-import pty
 import random
-import re
-import subprocess
-import sys
-import termios
-from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls.progress import Progress, terminal
-
-PROJECT = {
-    "models.py": """
-import pathlib
-import time
-from pytest_recsys_mt import Completion
-from pytest_recsys_mt.requests import Usage
-
-class Slow:
-    fingerprint = "1"
-
-    def complete_each(self, prompts):
-        for position, prompt in enumerate(prompts):
-            time.sleep(0.03)
-            yield [(position, Completion("1. Alien (1979)", Usage(90, 10)))]
-
-    def complete(self, prompts):
-        return [completion for ((_, completion),) in self.complete_each(prompts)]
-""",
-    "test_it.py": """
-import sys
-from pytest_recsys_mt import metamorphic
-from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.relations import scale_ratings
-
-@metamorphic(scale_ratings(2))
-def test_it(source, followup, capfd):
-    same_ranking(source, followup, margin=0.5)
-    assert capfd.readouterr().err == ""
-    print("said by the test", file=sys.stderr)
-""",
-}
-
-
-def run(folder: Path, stderr: int) -> str:
-    """What a run with standard error at `stderr` writes to standard output."""
-    for name, text in PROJECT.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    arguments = [
-        "-m", "pytest", "-p", "no:cacheprovider", "-rP", "--recsys-users=20",
-        "--recsys-model=models.py:Slow", f"--recsys-cache={folder / 'cache'}",
-    ]  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=stderr, check=False
-    )
-    return done.stdout.decode()
-
-
-def test_a_terminal_shows_how_far_the_calls_are(tmp_path: Path) -> None:
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 100))
-    printed = run(tmp_path, theirs)
-    os.close(theirs)
-    shown = b""
-    while chunk := _read(ours):
-        shown += chunk
-    os.close(ours)
-    text = shown.decode()
-    assert "/s, models.py:Slow, " in text
-    assert "/80 [" in text, "of the calls to make"
-    assert re.search(r"\[00:\d\d, about 00:\d\d left, ", text)
-    assert "0 cached, 0 failed" in text
-    assert " tokens" in text
-    assert "models.py:Slow, " not in printed
-    assert "said by the test" in printed
-
-
-def test_without_a_terminal_nothing_is_written(tmp_path: Path) -> None:
-    with (tmp_path / "stderr").open("wb") as file:
-        printed = run(tmp_path, file.fileno())
-    assert (tmp_path / "stderr").read_bytes() == b""
-    assert "models.py:Slow, " not in printed
-
-
-WAITING = """
-import pathlib
-import time
-from pytest_recsys_mt import Recommendation
-
-class Shop:
-    deterministic = True
-
-    def recommend(self, requests):
-        while not pathlib.Path("go").exists():
-            time.sleep(0.05)
-        return [Recommendation(tuple(i.id for i in r.candidates[: r.k])) for r in requests]
-"""
-
-
-LATER = re.compile(rb"calls 0/\d+ \[(?!00:0[01])")
-"""No call is done, and more than a second has passed."""
-
-
-def test_the_line_moves_while_a_recommender_is_at_all_calls_at_once(tmp_path: Path) -> None:
-    for name, text in {**PROJECT, "models.py": WAITING}.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 100))
-    arguments = ["-m", "pytest", "-p", "no:cacheprovider", "--recsys-model=models.py:Shop"]
-    with subprocess.Popen(
-        [sys.executable, *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs
-    ) as started:
-        os.close(theirs)
-        shown = b""
-        # The recommender waits for the line to move.
-        while not LATER.search(shown) and (chunk := _read(ours)):
-            shown += chunk
-        (tmp_path / "go").touch()
-        while _read(ours):
-            pass
-    os.close(ours)
-    assert b"models.py:Shop, " in shown
-    assert LATER.search(shown)
-    assert started.returncode == 0
-
-
-def test_a_line_says_what_was_found_and_what_was_paid() -> None:
-    stream = io.StringIO()
-    progress = Progress(stream, after=0.0, every=0.0)
-    progress.found()
-    with progress.batch("chat", 2):
-        progress.add({"usage": [90, 10]}, 0.25)
-        progress.add({"error": "gone"}, 0.0)
-    text = stream.getvalue()
-    assert text.startswith("\n"), "the line that pytest has begun is left as it is"
-    assert "spent $0.25, " in text
-    assert "chat, 1 cached, 1 failed, 100 tokens" in text
-
-
-def shown(progress: Progress, stream: io.StringIO, usd: float | None = 0.25) -> str:
-    """All lines so far, after one more answer."""
-    with progress.batch("chat", 2):
-        progress.add({"usage": [90, 10]}, usd)
-    return stream.getvalue()
-
-
-def test_a_line_says_how_much_of_the_smallest_bound_is_used() -> None:
-    stream = io.StringIO()
-    progress = Progress(stream, after=0.0, every=0.0)
-    progress.at_most(None, 4.0, "allowed")
-    progress.at_most(40, 1.4, "planned")
-    progress.at_most(80, None, "allowed")
-    assert ", spent $0.25 of at most $1.40 planned, " in shown(progress, stream)
-    progress.spent(7, 0.5)  # by all workers
-    assert ", spent $0.75 of at most $1.40 planned, " in shown(progress, stream)
-    assert ", 9 of at most 40 calls planned, " in shown(progress, stream, usd=None)
+from pytest_recsys_mt.calls.progress import Progress, Standing, line
 
 
 class Clock:
@@ -171,6 +17,88 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def standing(progress: Progress) -> Standing:
+    found = progress.standing
+    assert found is not None
+    return found
+
+
+def test_a_line_says_what_was_found_and_what_was_paid() -> None:
+    clock = Clock()
+    progress = Progress(clock)
+    progress.found()
+    with progress.doing("test_it"), progress.batch("chat", 3):
+        clock.now += 10
+        progress.add({"usage": [90, 10]}, 0.25)
+        progress.add({"error": "gone"}, 0.0)
+        assert line([standing(progress)]) == (
+            "2 of 3 answers, 00:10, about 00:05 left, test_it, 0.2/s, spent $0.25, chat, 1 cached, "
+            "1 failed, 100 tokens"
+        )
+    assert progress.standing is None
+    assert line([]) == ""
+
+
+def test_a_phase_without_calls_says_what_it_is_and_how_long_it_takes() -> None:
+    clock = Clock()
+    progress = Progress(clock)
+    with progress.doing("test_it"):
+        clock.now += 60
+        with progress.doing("fitting \x1b[31mbprmf\n"):
+            clock.now += 5
+            assert line([standing(progress)]) == "fitting bprmf, 00:05"
+            progress.tell("epoch 3 of 20")
+            assert line([standing(progress)]) == "fitting bprmf epoch 3 of 20, 00:05"
+        assert line([standing(progress)]) == "test_it, 01:05"
+
+
+def test_the_batches_of_a_test_are_counted_together() -> None:
+    progress = Progress()
+    with progress.doing("test_it"):
+        for _ in range(3):
+            with progress.batch("chat", 2):
+                progress.add({}, None)
+        assert (standing(progress).answered, standing(progress).wanted) == (3, 6)
+    with progress.doing("test_other"):
+        assert standing(progress).wanted == 0
+
+
+def test_several_workers_are_one_line() -> None:
+    one = Standing("test_one", "", 65, 40, 10, 30.0, 1.5, ["chat"])
+    other = Standing("test_other", "", 5, 20, 20, None, 0.0, ["chat", "3 cached"])
+    idle = Standing("loading ml-25m", "", 7)
+    assert line([one, other, idle]) == (
+        "3 workers, 30 of 60 answers, 01:05, about 00:30 left, test_one, test_other, loading ml-25m, "
+        "1.5/s, chat, 3 cached"
+    )
+    assert line([idle, idle]) == "2 workers, loading ml-25m, 00:07"
+
+
+def test_a_long_name_keeps_its_end() -> None:
+    text = line([Standing("test_" + "x" * 100 + "[scale]", "", 0)])
+    assert len(text) < 50
+    assert text.startswith("test_xxx")
+    assert text.endswith("x[scale], 00:00")
+
+
+def spent(progress: Progress, usd: float | None = 0.25) -> str:
+    """The line after one more answer."""
+    with progress.batch("chat", 2):
+        progress.add({"usage": [90, 10]}, usd)
+        return line([standing(progress)])
+
+
+def test_a_line_says_how_much_of_the_smallest_bound_is_used() -> None:
+    progress = Progress()
+    progress.at_most(None, 4.0, "allowed")
+    progress.at_most(40, 1.4, "planned")
+    progress.at_most(80, None, "allowed")
+    assert ", spent $0.25 of at most $1.40 planned, " in spent(progress)
+    progress.spent(7, 0.5)  # by all workers
+    assert ", spent $0.75 of at most $1.40 planned, " in spent(progress)
+    assert ", 9 of at most 40 calls planned, " in spent(progress, usd=None)
 
 
 def arrivals(calls: int, in_flight: int, typical: float, seed: int) -> list[float]:
@@ -193,14 +121,14 @@ def test_the_time_left_in_the_middle_is_about_right(
 ) -> None:
     for seed in range(20):
         clock = Clock()
-        progress = Progress(io.StringIO(), after=1e9, clock=clock)
+        progress = Progress(clock)
         times = arrivals(calls, in_flight, typical, seed)
         with progress.batch("chat", calls // 4):
             progress.more(calls - calls // 4)  # not known at first
             for time in times[: calls // 2]:
                 clock.now = 1000 + time
                 progress.add({}, None)
-            left = progress.seconds_left
+            left = standing(progress).left
         assert left is not None
         truth = times[-1] - times[calls // 2 - 1]
         assert truth / 1.5 < left < truth * 1.5
@@ -208,27 +136,14 @@ def test_the_time_left_in_the_middle_is_about_right(
 
 def test_the_time_left_follows_a_server_that_becomes_slower() -> None:
     clock = Clock()
-    progress = Progress(io.StringIO(), after=1e9, clock=clock)
+    progress = Progress(clock)
     with progress.batch("chat", 1200):
-        assert progress.seconds_left is None, "nothing is known yet"
+        assert standing(progress).left is None, "nothing is known yet"
         for pause in [0.1] * 600 + [1.0] * 100:
             clock.now += pause
             progress.add({}, None)
-        assert progress.seconds_left == pytest.approx(500, rel=0.05)
+        assert standing(progress).left == pytest.approx(500, rel=0.05)
         clock.now += 100
-        left = progress.seconds_left
+        left = standing(progress).left
         assert left is not None
         assert left > 1000, "and one that stands still"
-
-
-def test_a_file_is_no_terminal(tmp_path: Path) -> None:
-    with (tmp_path / "file").open("wb") as file:
-        assert terminal(file.fileno()) is None
-    assert terminal(10_000) is None
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # the other end of a terminal is closed
-        return b""

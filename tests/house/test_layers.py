@@ -55,10 +55,11 @@ ROOMS: dict[str, set[str]] = {
         "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
         "verdict", "wording",
     },
-    "cli": {"calls", "errors", "files", "gate", "report", "sanitize"},
+    "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
+    "cli": {"calls", "errors", "files", "gate", "report", "sanitize", "starter"},
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
-        "recommenders", "redaction", "report",
+        "recommenders", "redaction", "report", "sanitize",
     },
 }  # fmt: skip
 
@@ -68,10 +69,10 @@ INNER: dict[str, set[str]] = {
     "llm.local": {"llm.reading"},
     "llm.reading": set(),
     "oracles.arrays": set(),
-    "oracles.arguments": set(),
+    "oracles.arguments": {"oracles.arrays"},
     "oracles.similarities": {"oracles.arrays"},
-    "oracles.scores": {"oracles.arrays", "oracles.similarities"},
-    "oracles.aggregates": {"oracles.arrays", "oracles.scores"},
+    "oracles.scores": {"oracles.arguments", "oracles.arrays", "oracles.similarities"},
+    "oracles.aggregates": {"oracles.arguments", "oracles.arrays", "oracles.scores"},
     "oracles.statistics": {"oracles.arguments", "oracles.arrays", "oracles.scores"},
     "oracles.judging": {
         "oracles.aggregates", "oracles.arguments", "oracles.arrays", "oracles.scores",

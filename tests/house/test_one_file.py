@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.extras import need
-
 ROOT = Path(__file__).resolve().parents[2]
 RELATION = '''"""Ratings rounded to whole steps."""
 
@@ -324,7 +322,6 @@ def passed(copy: Path, selected: str, *places: str) -> int:
 
 def page_of(copy: Path, kind: str) -> str:
     """The page of the documentation on a kind."""
-    need("mkdocs")
     code = f"from scripts.docs_pages import {kind}_page; print(*{kind}_page(), sep=chr(10))"
     return run(copy, "-c", code)
 

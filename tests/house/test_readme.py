@@ -31,9 +31,9 @@ def of_model(command: list[str]) -> bool:
 
 CLASSICAL = [command for command in commands() if not of_model(command)]
 MODEL = [command for command in commands() if of_model(command)]
-# A recommender that looks at the year alone breaks one promise; in three measures it is not better than
-# chance, and in one its lists may be too much alike; the user's own relations hold.
-ENDS = {"--pyargs": {"failed": 5}, "test_mine.py": {"failed": 0}}
+# A recommender that takes three for the middle of every scale breaks both promises on scales, the user's
+# own ones too; and 200 users do not show that one film changes its lists little.
+ENDS = {"--pyargs": {"failed": 4}, "test_mine.py": {"failed": 2}}
 
 
 @pytest.fixture

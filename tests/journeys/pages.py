@@ -1,4 +1,4 @@
-"""Pages of docs/journeys as programs: their files are written, their commands run and compared.
+"""Pages of docs as programs: their files are written, their commands run and compared.
 
 A page is a story in Markdown. What is executed of it are two kinds of fenced blocks::
 
@@ -135,13 +135,13 @@ class Journey:
             "COLUMNS": "80",
         }
 
-    def follow(self, name: str) -> None:
-        """Do what the page `name` says, and see what it says one would see.
+    def follow(self, name: str, room: str = "journeys") -> None:
+        """Do what the page `name` of a folder says, and see what it says one would see.
 
         Raises:
             AssertionError: If a command prints, or ends with, anything else.
         """
-        page = DOCS / "journeys" / f"{name}.md"
+        page = DOCS / room / f"{name}.md"
         steps = list(steps_of(page))
         status = 0
         for step, after in zip(steps, [*steps[1:], None], strict=True):

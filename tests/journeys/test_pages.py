@@ -1,10 +1,10 @@
 """The pages of docs/journeys and these tests belong together, and the reader of pages is strict."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.journeys.pages import DOCS, Command, File, Journey, steps_of, unlike
 
@@ -22,8 +22,8 @@ def test_every_page_is_run_by_a_test_and_every_test_runs_a_page() -> None:
 
 
 def test_every_page_is_in_the_navigation_and_on_the_first_page() -> None:
-    site = yaml.safe_load((DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8"))
-    (section,) = (part["Journeys"] for part in site["nav"] if "Journeys" in part)
+    site = tomllib.loads((DOCS.parent / "zensical.toml").read_text(encoding="utf-8"))
+    (section,) = (part["Journeys"] for part in site["project"]["nav"] if "Journeys" in part)
     assert sorted(section) == [f"journeys/{page}.md" for page in PAGES]
     first = (DOCS / "index.md").read_text(encoding="utf-8")
     assert all(f"(journeys/{page}.md)" in first for page in PAGES)

@@ -41,8 +41,8 @@ def test_hand_computed_values() -> None:
     assert herfindahl([1, 2, 3, 4]) == pytest.approx(0.30)
     assert herfindahl([10, 10, 10]) == pytest.approx(1 / 3)
     popularity = {"a": 9, "b": 5, "c": 1}
-    assert popularity_rank_correlation("abc", "cba", popularity) == -1
-    assert popularity_rank_correlation("cxba", "abc", popularity) == 1
+    assert popularity_rank_correlation([*"abc"], [*"cba"], popularity) == -1
+    assert popularity_rank_correlation([*"cxba"], [*"abc"], popularity) == 1
 
 
 @given(SCORES)
@@ -76,14 +76,16 @@ def test_what_has_no_popularity_is_an_error_on_either_side(
 def test_a_correlation_of_nothing_or_of_equals_is_undefined(
     recommended: str, consumed: str
 ) -> None:
-    assert popularity_rank_correlation(recommended, consumed, {"a": 2, "b": 3, "d": 2}) is None
+    assert (
+        popularity_rank_correlation([*recommended], [*consumed], {"a": 2, "b": 3, "d": 2}) is None
+    )
 
 
 def test_rank_correlation_wants_one_rank_and_one_popularity_an_item() -> None:
     with pytest.raises(OracleError, match="repeats"):
-        popularity_rank_correlation("aba", "ab", {"a": 1, "b": 2})
+        popularity_rank_correlation([*"aba"], [*"ab"], {"a": 1, "b": 2})
     with pytest.raises(OracleError, match="'b' has no popularity"):
-        popularity_rank_correlation("ab", "ab", {"a": 1})
+        popularity_rank_correlation([*"ab"], [*"ab"], {"a": 1})
 
 
 @pytest.mark.parametrize("metric", ON_SCORES)

@@ -150,7 +150,7 @@ def test_calls_that_are_tried_once_more_count_against_the_limit(project: pytest.
 
 
 def test_where_every_call_fails_none_is_tried_again(project: pytest.Pytester) -> None:
-    _, row = row_of(project, "Always", "--recsys-users=4")
+    _, row = row_of(project, "Always", "--recsys-users=4", "--recsys-shrink=0")
     assert row["status"] == "error"
     asked = (project.path / "asked.log").read_text().split()
     assert asked == ["8", *["1"] * 8]  # both sides as a batch, then one by one, and never again

@@ -73,6 +73,10 @@ def test_a_traceback_stands_once_with_what_was_asked(run: Run, raising: pytest.P
             '  File "shop.py", line *, in answer',
             "    return request.history.missing",
             "AttributeError: 'tuple' object has no attribute 'missing'",
+            "the smallest request found that raises it, for recommend([[]request[]]):",
+            "request = Request(",
+            "    history=(),",
+            "    k=1,",
             "AttributeError: 'tuple' object has no attribute 'missing'",
             "its traceback stands below *::test_it[[]shop.py-Raising-*[]]",
         ]
@@ -88,6 +92,45 @@ def test_a_traceback_stands_once_with_what_was_asked(run: Run, raising: pytest.P
     ]
     assert sum("return request.history.missing" in each for each in failures) == 1
     assert sum("its traceback stands below" in each for each in failures) == 1
+
+
+def test_what_only_a_follow_up_raises_is_told_with_its_change(
+    run: Run, project: pytest.Pytester
+) -> None:
+    shop = """
+    from pytest_recsys_mt import Recommendation
+
+    class FiveStars:
+        deterministic = True
+
+        def recommend(self, requests):
+            print("asked")
+            return [self.answer(request) for request in requests]
+
+        def answer(self, request):
+            stars = [list("12345")[int(rating.value) - 1] for rating in request.history]
+            return Recommendation(tuple(item.id for item in request.candidates[: request.k]))
+    """
+    project.makepyfile(TEST.replace(", shift_ratings(1)", ""), shop=shop)
+    result = run("--recsys-model=shop.py:FiveStars", "--recsys-users=10")
+    result.stdout.fnmatch_lines(
+        [
+            "IndexError: list index out of range",
+            "this request is a follow-up; it differs from the user's own in:",
+            "  history     - *",
+            "              + *",
+            "  scale       - 1 to 5",
+            "              + 2 to 10",
+            "the smallest request found that raises it*",
+            "    history=(",
+            "        Rating(Item('*', '*', *), *),",
+            "    ),",
+            "    scale=Scale(2, 10),",
+        ]
+    )
+    none = run("--recsys-model=shop.py:FiveStars", "--recsys-users=10", "--recsys-shrink=0")
+    none.stdout.fnmatch_lines(["  scale       - 1 to 5"])
+    none.stdout.no_fnmatch_line("*the smallest request*")
 
 
 def test_one_line_of_code_has_one_traceback_whatever_it_says(

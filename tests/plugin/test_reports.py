@@ -7,9 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.report.sections import evidence
 from pytest_recsys_mt.report.sentences import sentence
-from pytest_recsys_mt.verdict import Example, Verdict
 from tests.plugin.conftest import Run, record_of
 
 TEST = """
@@ -254,21 +252,6 @@ def test_the_fault_of_one_answer_is_shown_by_itself_under_its_oracle(
     result.stdout.fnmatch_lines(["*recsys-mt: no_repeats -*", "user *", "    answer", "  1 *"])
     result.stdout.fnmatch_lines(["*recsys-mt: reorder_history -*", "user *", "    answer", "  1 *"])
     result.stdout.no_fnmatch_line("*source  *follow-up*")
-
-
-def test_an_empty_answer_beside_another_is_said_to_be_empty() -> None:
-    examples = (Example("u1", ("Heat (1995)",), (), 0.0), Example("u2", (), ("Alien",), 0.0))
-    lines = evidence(Verdict("violated", "same_ranking:rbo", "typos", examples=examples)).split(
-        "\n"
-    )
-    assert lines[3:6] == [
-        "user u1, agreement 0.00",
-        "    source                             follow-up",
-        "  1 Heat (1995)                        (nothing)",
-    ]
-    assert (
-        lines[-1] == "  1 (nothing)                          Alien                             new"
-    )
 
 
 def test_an_error_before_any_verdict_is_told_without_its_module(project: pytest.Pytester) -> None:

@@ -1,11 +1,16 @@
 """--recsys-shrink: the smallest request of the worst user that still shows a violation."""
 
+import itertools
 import json
+import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.engine import counterexample
+from pytest_recsys_mt.plugin import shrinking
 from tests.plugin.conftest import record_of
 
 RECOMMENDERS = '''
@@ -125,22 +130,26 @@ def test_a_reader_of_the_last_three_is_shown_with_four_films_and_two_candidates(
     assert sorted(history) == sorted(moved)
     result.stdout.fnmatch_lines(
         [
-            "smallest counterexample: user *, 4 of 20 history items, 2 of 20 candidates; *",
-            "(nothing more can be left out; * calls)",
-            " *source *follow-up",
-            "  history *: * *: *",
-            "  candidates *",
-            "  answer *",
+            "smallest example: user *, 4 of 20 history items, 2 of 20 candidates",
+            "(nothing more can be left out; * calls; effect 0.1000)",
+            "  history     … the same 4, in another order",
+            "              + *: * (moved from * to *)",
+            "  candidates    *",
+            "  k             2",
+            "    source *follow-up",
+            "  1 *",
+            "  2 *",
         ]
     )
 
 
 def test_replicates_of_a_stochastic_recommender_are_asked_as_in_the_test(shrink: Any) -> None:
-    _, before, _ = shrink(ORDER, "NoisyLastThree", None, "--recsys-replicates=3")
+    _, before, _ = shrink(ORDER, "NoisyLastThree", 0, "--recsys-replicates=3")
     rows, calls, _ = shrink(ORDER, "NoisyLastThree", 600, "--recsys-replicates=3")
     assert calls["cached"] == before["made"]
     shrunk = rows[1]["shrunk"]
-    assert calls["made"] == shrunk["calls"] > 0
+    assert calls["made"] == 0
+    assert calls["searched"] == shrunk["calls"] > 0
     history, candidates, k = sizes(shrunk)
     assert shrunk["minimal"]
     assert shrunk["effect"] > rows[1]["margin"]
@@ -154,8 +163,15 @@ def test_no_more_calls_are_made_than_allowed(shrink: Any) -> None:
     assert shrunk["calls"] <= 9
     assert not shrunk["minimal"]
     assert sizes(shrunk)[0] < 20
-    assert calls["made"] == 20 * 2 + shrunk["calls"]
-    result.stdout.fnmatch_lines(["(the calls ran out; * calls)"])
+    assert calls["made"] == 20 * 2
+    assert calls["searched"] == shrunk["calls"]
+    (row,) = (row for row in calls["by"] if row["purpose"] == "counterexample")
+    assert row["attempts"] == row["searched"] == shrunk["calls"]
+    result.stdout.fnmatch_lines(["(the calls ran out; * calls; effect *)"])
+    result.stdout.fnmatch_lines(
+        ["to look for the smallest example, with at most 200 more calls:", "*--recsys-shrink=200 *"]
+    )
+    result.stdout.no_fnmatch_line("*--recsys-shrink=9 *--recsys-shrink=200*")
 
 
 def test_replay_finds_what_the_first_run_found_and_asks_nothing(shrink: Any) -> None:
@@ -168,15 +184,92 @@ def test_replay_finds_what_the_first_run_found_and_asks_nothing(shrink: Any) -> 
     assert calls["made"] == 0
     assert further[1]["shrunk"]["source"] == first[1]["shrunk"]["source"]
     assert not further[1]["shrunk"]["minimal"]
+    assert further[1]["shrunk"]["ended"] == "the other answers are not recorded"
     result.assert_outcomes(failed=1)
 
 
-def test_nothing_is_searched_by_default(shrink: Any) -> None:
-    rows, calls, result = shrink(ORDER, "LastThree", None)
+def without_search(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "shrunk": None, "reproduce": ""} for row in rows]
+
+
+def test_it_is_the_default_in_this_process_and_changes_no_verdict_and_no_count(
+    shrink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shrinking, "SECONDS", math.inf)  # however slow this machine is
+    rows, calls, _ = shrink(ORDER, "LastThree", None, "--recsys-mode=refresh")
+    assert sizes(rows[1]["shrunk"]) == (4, 2, 2)
+    none, counted, result = shrink(ORDER, "LastThree", 0, "--recsys-mode=refresh")
+    assert none[1]["shrunk"] is None
+    result.stdout.no_fnmatch_line("*smallest example:*")
+    result.stdout.fnmatch_lines(["to look for the smallest example*", "*--recsys-shrink=200*"])
+    result.stdout.no_fnmatch_line("*--recsys-shrink=0*--recsys-mode=auto")
+    assert without_search(rows) == without_search(none)
+    searched = {"searched", "attempts", "by", "usd", "usd_at_most", "unknown_cost"}
+    assert {key: calls[key] for key in calls.keys() - searched} == {
+        key: counted[key] for key in counted.keys() - searched
+    }
+    assert calls["searched"] > counted["searched"] == 0
+
+
+@pytest.mark.parametrize(
+    "why", ["limit", "once", "expected to fail", "counts its runs", "takes no time"]
+)
+def test_nothing_is_searched_unasked_where_it_may_be_felt(
+    shrink: Any, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks = {"once": "@pytest.mark.recsys_once\n", "expected to fail": "@pytest.mark.xfail\n"}
+    counts = "RUNS = []\n" if why == "counts its runs" else ""
+    test = ORDER.replace("@metamorphic", f"import pytest\n{counts}{marks.get(why, '')}@metamorphic")
+    if counts:
+        test = test.replace("    assert complete", "    RUNS.append(1)\n    assert complete")
+    if why == "takes no time":
+        monkeypatch.setattr(shrinking, "SECONDS_OF_A_RUN", 0.0)
+    more = ["--recsys-max-calls=500"] if why == "limit" else []
+    rows, calls, result = shrink(test, "LastThree", None, *more)
     assert rows[1]["status"] == "violated"
     assert rows[1]["shrunk"] is None
-    assert calls["made"] == 20 * 2
-    result.stdout.no_fnmatch_line("*smallest counterexample*")
+    assert calls["searched"] == 0
+    if why in ("limit", "counts its runs", "takes no time"):
+        result.stdout.fnmatch_lines(["to look for the smallest example*", "*--recsys-shrink=200*"])
+
+
+def test_where_time_ends_the_search_the_failure_says_so(
+    shrink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count()  # a second passes whenever somebody looks
+    monkeypatch.setattr(counterexample, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    rows, _, result = shrink(ORDER, "LastThree", None)
+    assert not rows[1]["shrunk"]["minimal"]
+    result.stdout.fnmatch_lines(
+        ["(the time was over; * calls; *", "to look for the smallest example*"]
+    )
+
+
+def test_what_the_body_prints_is_shown_once(shrink: Any) -> None:
+    test = ORDER.replace(
+        "    assert complete", "    print('said in the body')\n    assert complete"
+    )
+    rows, _, result = shrink(test, "LastThree", None)
+    assert rows[1]["shrunk"] is not None
+    assert result.outlines.count("said in the body") == 1
+
+
+def test_a_promise_of_change_is_not_shrunk(shrink: Any) -> None:
+    """Of one candidate every recommender makes the same list."""
+    test = """
+    from pytest_recsys_mt import metamorphic
+    from pytest_recsys_mt.oracles import different_ranking
+    from pytest_recsys_mt.relations import drop_history
+
+    @metamorphic(drop_history(2))
+    def test_history(source, followup):
+        assert different_ranking(source, followup, margin=0.1)
+    """
+    rows, calls, result = shrink(test, "FirstCandidate", None)
+    assert rows[0]["status"] == "violated"
+    assert rows[0]["shrunk"] is None
+    assert calls["searched"] == 0
+    result.stdout.no_fnmatch_line("*--recsys-shrink=*")
 
 
 def test_requests_that_fail_show_nothing(shrink: Any) -> None:

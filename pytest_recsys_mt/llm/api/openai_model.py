@@ -180,6 +180,14 @@ class OpenAIModel:
             "sampling": self._sampling,
         }
 
+    def require_key(self) -> None:
+        """Check that there is a key, if the server wants one.
+
+        Raises:
+            RecommenderError: If not, or if the address is not usable.
+        """
+        self._endpoint.key()
+
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         """Answers in the order of the prompts; a failed call is a `Completion` with an error.
 

@@ -3,8 +3,9 @@
 They need PyTorch: ``pip install 'pytest-recsys-mt[train]'``.
 """
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, TextIO, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 __all__ = ["Trained"]
 
@@ -15,9 +16,8 @@ class Trained(Protocol):
 
     Attributes:
         folder: Folder of the networks; None is among the user's caches.
-        stream: Stream to a terminal, for a progress bar; None takes standard error if it is a
-            terminal.
+        told: Takes how far a training is, in words; None shows a bar if standard error is a terminal.
     """
 
     folder: Path | None
-    stream: TextIO | None
+    told: Callable[[str], None] | None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -47,7 +46,7 @@ class TrainedRecommender(ScoringRecommender):
     The parameters, the data and the seed determine the weights, on one machine to the last bit, and
     likewise the scores on a CPU.
 
-    The attributes `folder` and `stream` (see `Trained`) are no parameters.
+    The attributes `folder` and `told` (see `Trained`) are no parameters.
 
     Attributes:
         dim: Size of the embeddings.
@@ -81,7 +80,7 @@ class TrainedRecommender(ScoringRecommender):
 
     def __post_init__(self) -> None:
         self.folder: Path | None = None
-        self.stream: TextIO | None = None
+        self.told: Callable[[str], None] | None = None
         specs.check(
             self.key,
             *specs.at_least(1, self, "dim", "epochs", "batch", "threads"),
@@ -141,7 +140,7 @@ class TrainedRecommender(ScoringRecommender):
 
     def _train(self, training: Training, settings: Settings, seed: int) -> Report:
         with threads(self.threads):
-            return train(self._network, training, settings, seed, self.stream or _terminal())
+            return train(self._network, training, settings, seed, self.told)
 
     def _device(self) -> torch.device:
         name = self.device
@@ -248,7 +247,3 @@ class TrainedRecommender(ScoringRecommender):
         width = max(NARROWEST, *(len(row) for row in offered)) if offered else NARROWEST
         width = 1 << (width - 1).bit_length()
         return np.array([row + row[-1:] * (width - len(row)) for row in offered], dtype=np.int64)
-
-
-def _terminal() -> TextIO | None:
-    return sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None

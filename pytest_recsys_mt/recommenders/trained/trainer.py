@@ -1,9 +1,10 @@
 """The trainer: Adam, early stopping on the NDCG of held-out interactions, seeds, a progress bar."""
 
 import math
+import sys
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TextIO
 
 import numpy as np
 import torch
@@ -76,7 +77,7 @@ def train(
     training: Training,
     settings: Settings,
     seed: int,
-    stream: TextIO | None = None,
+    told: Callable[[str], None] | None = None,
 ) -> Report:
     """Train `network` in place; it ends with the best weights, frozen, in evaluation mode.
 
@@ -88,7 +89,7 @@ def train(
         training: The data to learn from.
         settings: The settings of the training.
         seed: Seed of everything random; torch's own generators keep their state.
-        stream: Stream to a terminal, for a progress bar; None shows nothing.
+        told: Takes how far the training is, in words; None shows a bar if standard error is a terminal.
 
     Raises:
         RecommenderError: If the loss is not a finite number.
@@ -113,8 +114,7 @@ def train(
             total=settings.epochs,
             desc=f"training {type(network).__name__}",
             unit="epoch",
-            file=stream,
-            disable=stream is None,
+            disable=told is not None or sys.stderr is None or not sys.stderr.isatty(),
             delay=SHOWN_AFTER,
             leave=False,
             dynamic_ncols=True,
@@ -122,13 +122,15 @@ def train(
     ):
         torch.manual_seed(seed % 2**64)
         for epoch in range(1, settings.epochs + 1):
+            if told is not None:
+                told(f"epoch {epoch} of {settings.epochs}{_latest(losses, curve)}")
             losses.append(_epoch(network, learned, settings, optimiser, rng))
             bar.update()
             if not len(held_out):
                 continue
             network.freeze(learned)
             curve.append(validate(network, training, held_out, settings.length))
-            bar.set_postfix_str(f"loss {losses[-1]:.4f}, NDCG@{DEPTH} {curve[-1]:.4f}")
+            bar.set_postfix_str(_latest(losses, curve).removeprefix(", "))
             if curve[-1] > max(curve[:-1], default=-1.0):
                 best = epoch
                 kept = {name: value.clone() for name, value in network.state_dict().items()}
@@ -140,6 +142,12 @@ def train(
     network.eval()
     seconds = time.perf_counter() - began
     return Report(len(losses), best or len(losses), tuple(curve), tuple(losses), seconds)
+
+
+def _latest(losses: Sequence[float], curve: Sequence[float]) -> str:
+    """What the latest epoch came to, for the progress."""
+    loss = f", loss {losses[-1]:.4f}" if losses else ""
+    return loss + (f", NDCG@{DEPTH} {curve[-1]:.4f}" if curve else "")
 
 
 def _epoch(

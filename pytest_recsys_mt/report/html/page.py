@@ -64,9 +64,13 @@ def read_record(path: Path) -> dict[str, object]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+        raise DataError(
+            f"{str(path)!r} cannot be read: {error.strerror}; name a file that --recsys-json wrote"
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{str(path)!r} is not JSON: {error}") from error
+        raise DataError(
+            f"{str(path)!r} is not JSON: {error}; name a file that --recsys-json wrote"
+        ) from error
     found = document.get("schema") if isinstance(document, dict) else None
     if found not in READABLE:
         raise DataError(

@@ -118,12 +118,18 @@ def test_progress_is_shown_on_a_terminal_and_nowhere_else(
     assert ("NDCG@10" in stream.getvalue()) is terminal
 
 
-def test_a_stream_that_is_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_told_of_the_progress_shows_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "SHOWN_AFTER", 0)
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
     model = BPRMF(dim=4, epochs=2)
-    model.stream = Terminal()
+    told: list[str] = []
+    model.told = told.append
     fitted(model)
-    assert "epoch" in model.stream.getvalue()
+    assert told[0] == "epoch 1 of 2"
+    assert told[1].startswith("epoch 2 of 2, loss ")
+    assert "NDCG@10" in told[1]
+    assert stream.getvalue() == ""
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""The smallest request at which users' code raises."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from pytest_recsys_mt.calls.failures import Failure, key_of
+from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.engine.shrinking import ddmin
+from pytest_recsys_mt.requests import Item, Rating, Request
+
+Part = TypeVar("Part")
+
+MOST_CALLS = 200
+
+
+def smallest_raising(subject: Subject, failure: Failure, until: float) -> Request | None:
+    """Minimise the request of a failure.
+
+    Its code is asked directly, so no call is counted or kept.
+
+    Args:
+        subject: The recommender whose code failed.
+        failure: The failure.
+        until: When to stop, on the clock of `time.monotonic`.
+
+    Returns:
+        The smallest request found at which the same lines raise the same kind of error; None if they
+        do not, even for the request that failed.
+    """
+    request = failure.request
+    if request is None:
+        return None
+    left = MOST_CALLS
+
+    def raises(smaller: Request) -> bool:
+        nonlocal left
+        left -= 1
+        if left < 0 or time.monotonic() > until:
+            return False
+        answers = [
+            answer
+            for arrived in subject.ask([subject.call(smaller, repeat=False)])
+            for _, answer in arrived
+        ]
+        return any(key_of(subject.name, answer) == failure.key for answer in answers)
+
+    if not raises(request):
+        return None
+    for simpler in (_without_seconds, _without_facts, _without_history):
+        changed = simpler(request)
+        if changed != request and raises(changed):
+            request = changed
+    request = _fewer(request, request.history, _remembering, raises)
+    return _fewer(request, request.candidates or (), _offering, raises)
+
+
+def _fewer(
+    request: Request,
+    parts: tuple[Part, ...],
+    having: Callable[[Request, tuple[Part, ...]], Request],
+    raises: Callable[[Request], bool],
+) -> Request:
+    best = request
+    for kept in ddmin(parts, lambda kept: raises(having(request, kept))):
+        best = having(request, kept)
+    return best
+
+
+def _remembering(request: Request, history: tuple[Rating, ...]) -> Request:
+    return request.replace(history=history)
+
+
+def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
+    return request.replace(candidates=candidates, k=min(request.k, len(candidates)))
+
+
+def _without_history(request: Request) -> Request:
+    return request.replace(history=())
+
+
+def _without_seconds(request: Request) -> Request:
+    history = tuple(replace(rating, timestamp=None) for rating in request.history)
+    return request.replace(history=history, replicate=0)
+
+
+def _without_facts(request: Request) -> Request:
+    """The request without the attributes of its items and its user."""
+    offered = request.candidates
+    return request.replace(
+        history=tuple(replace(each, item=_plain(each.item)) for each in request.history),
+        candidates=None if offered is None else tuple(map(_plain, offered)),
+        attributes={},
+    )
+
+
+def _plain(item: Item) -> Item:
+    return replace(item, attributes={})

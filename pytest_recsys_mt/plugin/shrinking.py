@@ -1,0 +1,104 @@
+"""Whether the smallest example of a violation is looked for, and for how long."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import time
+
+import pytest
+
+from pytest_recsys_mt.calls.failures import Failure
+from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.engine.ledger import RunningTest
+from pytest_recsys_mt.engine.raising import smallest_raising
+from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.plugin.ahead import as_before
+from pytest_recsys_mt.plugin.items import is_drawn
+from pytest_recsys_mt.plugin.repeatable import ONCE, body_is_repeatable
+from pytest_recsys_mt.redaction import redact
+from pytest_recsys_mt.report.raising import how_to_ask
+from pytest_recsys_mt.sanitize import sanitize
+
+CALLS = 200
+"""Calls for each violation, unless the user says how many."""
+
+SECONDS = 5.0
+"""Time for each failing test then: an answer may take a second."""
+
+SECONDS_OF_A_RUN = 60.0
+"""Time for all tests of a process then."""
+
+SPENT: pytest.StashKey[float] = pytest.StashKey()
+"""Seconds that this process has spent on searches of which the user did not say how long."""
+
+
+def shrink(item: pytest.Function, running: RunningTest, settings: Settings, run: Run) -> None:
+    """Look for the smallest examples of a test's violations.
+
+    Unless the user says how many calls to spend, only a recommender of this process is asked, as that
+    costs nothing, and only while it takes little time.
+    """
+    if is_drawn(item) or item.get_closest_marker(ONCE) is not None or settings.shrink == 0:
+        running.unsearched = not is_drawn(item) and settings.shrink == 0
+        return
+    limit, seconds = settings.shrink, math.inf
+    stash = item.config.stash
+    if limit is None:
+        left = SECONDS_OF_A_RUN - stash.get(SPENT, 0.0)
+        if left <= 0 or not _costs_nothing(item, running, settings, run):
+            running.unsearched = True
+            return
+        limit, seconds = CALLS, min(SECONDS, left)
+    began = time.monotonic()
+    with as_before():
+        running.shrink(lambda recsys: _run_again(item, running, recsys), limit, seconds)
+    took = time.monotonic() - began
+    if settings.shrink is None:
+        stash[SPENT] = stash.get(SPENT, 0.0) + took
+    found = running.counterexamples.values()
+    running.unsearched = took >= seconds or not all(each.minimal for each in found)
+
+
+def explain(running: RunningTest, settings: Settings, run: Run | None, failure: Failure) -> None:
+    """Say how to ask again what users' code raised at; outside of any handler of exceptions.
+
+    A recommender of this process is asked smaller requests, which costs nothing and is not counted.
+    """
+    whole = failure.request
+    if failure.smallest or whole is None or running.recsys is None or run is None:
+        return
+    runner, smallest = running.recsys.runner, None
+    if runner.subject.name != failure.model:
+        return
+    if settings.shrink != 0 and _is_at_hand(runner.subject, settings, run):
+        with as_before():
+            smallest = smallest_raising(runner.subject, failure, time.monotonic() + SECONDS)
+    source = next((c.request for c in runner.cases if c.request.user == whole.user), None)
+    failure.smallest = redact(sanitize("\n".join(how_to_ask(source, whole, smallest))))
+
+
+def _costs_nothing(
+    item: pytest.Function, running: RunningTest, settings: Settings, run: Run
+) -> bool:
+    """Whether the search is felt nowhere else: not in another process, a limit, or the test itself."""
+    if running.recsys is None or item.get_closest_marker("xfail") is not None:
+        return False
+    subject = running.recsys.runner.subject
+    return _is_at_hand(subject, settings, run) and body_is_repeatable(item)
+
+
+def _is_at_hand(subject: Subject, settings: Settings, run: Run) -> bool:
+    """Whether further calls are sent within this process, and no limit of the run counts them."""
+    in_this_process = subject.live and not subject.waits and run.executor.here
+    return in_this_process and settings.limits.calls is None
+
+
+def _run_again(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
+    """Run the body of a test again, on another runner."""
+    given = {**item.funcargs, "recsys": recsys}
+    if running.transformation is not None:
+        given |= {"source": recsys.run(), "followup": recsys.run(running.transformation)}
+    item.obj(**{name: given[name] for name in inspect.signature(item.obj).parameters})

@@ -1,0 +1,227 @@
+"""The line that shows how far a run is: below pytest's own output on a terminal, else now and then in a log."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import unicodedata
+from collections.abc import Callable
+from typing import Protocol, TextIO
+
+STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
+
+SHOWN_AFTER = 0.5
+"""Seconds without output of pytest before the line is shown: its dots are progress too."""
+
+SHOWN_EVERY = 0.25
+"""Seconds between two updates on a terminal."""
+
+LOGGED_EVERY = 30.0
+"""Seconds between two lines in a log: a run in CI, or in a pipe."""
+
+LOGGED_EVERY_HERE = 5.0
+"""The same on a terminal that tests print to themselves (``-s``)."""
+
+ROOM_BELOW = "\x1bD\x1bM"
+"""Scrolls if the cursor is on the last row; its column stays."""
+
+KEPT, BACK = "\x1b7", "\x1b8"
+BELOW = "\r\x1b[B"
+TO_THE_END = "\x1b[K"
+
+
+def terminal() -> TextIO | None:
+    """A separate stream to the terminal behind standard error or output; None if neither is one.
+
+    pytest replaces both by files while tests run. A copy of the descriptor, made before, still
+    writes to the terminal and is not captured.
+    """
+    if os.environ.get("TERM") == "dumb":
+        return None
+    return next(filter(None, map(_copy, (STANDARD_ERROR, STANDARD_OUTPUT))), None)
+
+
+def log() -> TextIO | None:
+    """A separate stream to standard error; None if it is closed."""
+    return _copy(STANDARD_ERROR, any_file=True)
+
+
+def _copy(descriptor: int, *, any_file: bool = False) -> TextIO | None:
+    try:
+        if not any_file and not os.isatty(descriptor):
+            return None
+        return open(os.dup(descriptor), "w", encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+class Shown(Protocol):
+    """Where the line goes.
+
+    Attributes:
+        every: Seconds between two calls of `tick`.
+    """
+
+    every: float
+
+    def tick(self) -> None:
+        """Show the line as it is now."""
+        ...
+
+    def hide(self) -> None:
+        """Leave no trace of it, as something else is to be shown."""
+        ...
+
+
+class Below:
+    """Shows the line on the row below the cursor, and leaves the cursor and pytest's row as they are.
+
+    Args:
+        stream: To the terminal.
+        line: The line; empty if there is nothing to show.
+        after: Seconds after other output before the line is shown.
+        every: Seconds between two updates.
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        line: Callable[[], str],
+        after: float = SHOWN_AFTER,
+        every: float = SHOWN_EVERY,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.every = every
+        self._stream = stream
+        self._line = line
+        self._after = after
+        self._clock = clock
+        self._hidden_at = clock()
+        self._shown = ""
+
+    def tick(self) -> None:
+        """Show the line as it is now, unless something else was shown a moment ago."""
+        if not self._shown and self._clock() - self._hidden_at < self._after:
+            return
+        text = _fitting(self._line(), _columns(self._stream) - 1)
+        if text and text != self._shown:
+            self._write(f"{ROOM_BELOW}{KEPT}{BELOW}{text}{TO_THE_END}{BACK}")
+        elif self._shown and not text:
+            self._write(f"{KEPT}{BELOW}{TO_THE_END}{BACK}")
+        self._shown = text
+
+    def hide(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            self._write(f"{KEPT}{BELOW}{TO_THE_END}{BACK}")
+        self._shown, self._hidden_at = "", self._clock()
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class Logged:
+    """Writes the line to a log now and then, so that nobody takes a long run for one that hangs.
+
+    Args:
+        stream: To the log.
+        line: The line; empty if there is nothing to show.
+        column: How far the last line of other output in the log is.
+        every: Seconds between two lines.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        line: Callable[[], str],
+        column: Callable[[], int],
+        every: float = LOGGED_EVERY,
+    ) -> None:
+        self.every = every
+        self._stream = stream
+        self._line = line
+        self._column = column
+
+    def tick(self) -> None:
+        """Write the line as it is now."""
+        if text := self._line():
+            begun = "\n" if self._column() else ""
+            self._stream.write(f"{begun}recsys-mt: {text}\n")
+            self._stream.flush()
+
+    def hide(self) -> None:
+        """A log keeps what it has."""
+
+
+class Ticker:
+    """Shows the line again and again in a thread, until it is stopped.
+
+    Args:
+        shown: Where the line goes.
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+        self._done = threading.Event()
+        self._paused = False
+        self._lock = threading.RLock()
+        self._thread = threading.Thread(target=self._run, name="recsys-mt progress", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._done.wait(self._shown.every):
+            with self._lock:
+                if self._paused or self._done.is_set():
+                    continue
+                try:
+                    self._shown.tick()
+                except (OSError, ValueError):  # the terminal is gone
+                    return
+
+    def alone(self, write: Callable[..., object]) -> Callable[..., object]:
+        """`write`, with the line out of its way."""
+
+        def alone(*arguments: object, **named: object) -> object:
+            with self._lock:
+                self._hide()
+                return write(*arguments, **named)
+
+        return alone
+
+    def pause(self, paused: bool) -> None:
+        """Show nothing, or go on."""
+        with self._lock:
+            self._paused = paused
+            self._hide()
+
+    def stop(self) -> None:
+        """Show nothing more."""
+        self._done.set()
+        with self._lock:
+            self._hide()
+
+    def _hide(self) -> None:
+        try:
+            self._shown.hide()
+        except (OSError, ValueError):
+            self._done.set()
+
+
+def _columns(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except OSError:
+        return 80
+
+
+def _fitting(text: str, columns: int) -> str:
+    """As much of a line as fits, in a terminal's columns."""
+    taken = 0
+    for place, each in enumerate(text):
+        taken += 2 if unicodedata.east_asian_width(each) in "WF" else 1
+        if taken > columns:
+            return text[:place]
+    return text

@@ -1,0 +1,202 @@
+"""The evidence below a failed test: what was asked, what was changed, and both answers.
+
+It is made of a row of the record, so the record and the page show the same, and in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Any
+
+from pytest_recsys_mt.gate.document import Example, Row
+from pytest_recsys_mt.report.changes import DIFFERING, SAME, Line, changes, the_catalogue
+from pytest_recsys_mt.report.short_names import shorten
+from pytest_recsys_mt.sanitize import one_line
+
+NOTHING = "(nothing)"
+
+WIDTH = 80
+LABEL = 12
+"""Columns of the name of a part."""
+
+MOST_LINES = 40
+"""Further users are shown while all is not longer; the first is shown in any case."""
+
+MOST_CHANGES = 3
+"""Changes shown of each part of a request."""
+
+MOST_OF_A_PART = 9
+"""Lines shown of one part of a request."""
+
+MOST_ROWS = 3
+"""Rows that one long line takes; also the lines shown of a text answer."""
+
+
+def evidence(row: Row, where: str = "") -> list[str]:
+    """The smallest example and some users of one row, in lines of 80 columns.
+
+    Args:
+        row: The row, as in the record.
+        where: The file in which the rest stands; empty if the run writes none.
+    """
+    shrunk = row.get("shrunk")
+    users = [each for each in row["examples"] if not each.get("keeps")] or row["examples"][:1]
+    if shrunk is not None:
+        users = [each for each in users if each["user"] != shrunk["user"]]
+    alone = _is_of_one_side(row)
+    blocks = [] if shrunk is None else [list(_smallest(shrunk, alone))]
+    lines = [line for block in blocks for line in ("", *block)]
+    left = len(users)
+    for example in users:
+        block = list(_user(example, alone))
+        if lines and len(lines) + len(block) > MOST_LINES:
+            break
+        lines += ["", *block]
+        left -= 1
+    if left or any("… " in line for line in lines):
+        lines += ["", *_rest(left, where)]
+    return lines
+
+
+def _rest(left: int, where: str) -> Iterator[str]:
+    more = f"{left} more {'user' if left == 1 else 'users'}, and " if left else ""
+    yield f"({more}every request in full: {where or '--recsys-html=report.html'})"
+
+
+def _is_of_one_side(row: Row) -> bool:
+    """Whether a verdict is on the answers of one side: of the source or of the follow-up."""
+    return not row["relation"] or not any(
+        example["source"] or example.get("score") is not None for example in row["examples"]
+    )
+
+
+def _user(example: Example, alone: bool) -> Iterator[str]:
+    score = example.get("score")
+    agreement = "" if score is None else f", agreement {score:.2f}"
+    yield f"user {one_line(example['user'])}{agreement}"
+    asked = example.get("asked") or {}
+    source, followup = asked.get("source"), asked.get("followup")
+    if source is not None and followup is not None:
+        yield from changed(source, followup)
+    yield from _answers(example["source"], example["followup"], alone)
+    yield from _wrote(source, followup)
+
+
+def changed(source: Mapping[str, Any], followup: Mapping[str, Any]) -> Iterator[str]:
+    """What differs between two requests; of those to a text model, what it read."""
+    found = changes(source, followup, most=MOST_CHANGES)
+    read = [change for change in found if change.part == "prompt"]
+    for change in read or found:
+        yield from _part(change.part, change.lines)
+    if not found:
+        yield f"  {SAME}"
+
+
+def _part(name: str, lines: Sequence[Line]) -> Iterator[str]:
+    """One part of a request: its name, and its lines behind their marks."""
+    rows = []
+    for mark, text in lines[:MOST_OF_A_PART]:
+        rows += _rows(mark, text)
+    if (further := len(lines) - MOST_OF_A_PART) > 0:
+        rows += [f"… {_more(further)}"]
+    if any(DIFFERING in text for mark, text in lines if mark in "-+"):
+        rows += [f"  ({DIFFERING} is a blank that differs)"]
+    for label, text in zip_longest([name], rows, fillvalue=""):
+        yield f"  {label:<{LABEL}}{text}".rstrip()
+
+
+def _rows(mark: str, text: str) -> list[str]:
+    """One line behind its mark, in as many rows as it takes, or with what it has more."""
+    room = WIDTH - LABEL - 4
+    lines = wrap(text, room, drop_whitespace=False, break_on_hyphens=False) or [""]
+    if len(lines) > MOST_ROWS:
+        further = sum(map(len, lines[MOST_ROWS:]))
+        lines[MOST_ROWS:] = [f"… {further:,} more characters"]
+    first, *others = lines
+    return [f"{mark} {first}".rstrip(), *(f"  {line.strip()}" for line in others)]
+
+
+def _smallest(shrunk: Mapping[str, Any], alone: bool) -> Iterator[str]:
+    """The smallest example: the whole request, what is changed in it, and both answers."""
+    source, followup, whole = shrunk["source"], shrunk["followup"], shrunk["whole"]
+    size = f"{len(source['history'])} of {whole['history']} history items"
+    if whole["candidates"] is not None and source["candidates"] is not None:
+        size += f", {len(source['candidates'])} of {whole['candidates']} candidates"
+    yield f"smallest example: user {one_line(shrunk['user'])}, {size}"
+    calls = "1 call" if shrunk["calls"] == 1 else f"{shrunk['calls']} calls"
+    yield f"({shrunk['ended']}; {calls}; effect {shrunk['effect']:.4f})"
+    differing = (
+        {}
+        if followup is None
+        else {
+            change.part: change.lines
+            for change in changes(source, followup, most=MOST_CHANGES, around=None)
+        }
+    )
+    if followup is not None and not differing:
+        yield f"  {SAME}"
+    same = dict(_parts(source))
+    for name in dict.fromkeys((*same, *differing)):
+        yield from _part(name, differing.get(name) or [(" ", text) for text in same[name]])
+    shown = shrunk["followup"] if alone and followup is not None else source
+    yield from _answers(shown["answer"], () if followup is None else followup["answer"], alone)
+    yield from _wrote(source, followup)
+
+
+def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """The parts that one needs to ask a request again, as lines of text."""
+    rated = [f"{each['title']}: {each['rating']:g}" for each in request["history"]]
+    yield "history", rated or [NOTHING]
+    low, high = request["scale"]
+    yield "scale", [f"{low:g} to {high:g}"]
+    offered = request["candidates"]
+    if offered is None:
+        yield "candidates", [the_catalogue(len(request["seen"]))]
+    else:
+        yield "candidates", [each["title"] for each in offered]
+    yield "k", [str(request["k"])]
+    if request["instruction"]:
+        yield "instruction", request["instruction"].split("\n")
+    if request["attributes"]:
+        yield "attributes", [f"{key}: {value}" for key, value in request["attributes"].items()]
+
+
+def _answers(source: Sequence[str], followup: Sequence[str], alone: bool) -> Iterator[str]:
+    """The answer of one side, or those of both, left and right."""
+    if alone:
+        yield f"{'':4}answer"
+        for place, title in enumerate(_lines(source or followup), 1):
+            yield f"{place:>3} {shorten(title, 76)}"
+        return
+    left, right = _lines(source), _lines(followup)
+    yield f"{'':4}{'source':<33}  follow-up"
+    for place, (old, new) in enumerate(zip_longest(left, right, fillvalue=""), 1):
+        note = ""
+        if new and new not in (old, NOTHING):
+            note = f"was {left.index(new) + 1}" if new in left else "new"
+        line = f"{place:>3} {shorten(old, 33):<33}  {shorten(new, 33):<33}"
+        yield f"{line} {note}".rstrip()
+
+
+def _lines(titles: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(one_line, titles)) or (NOTHING,)
+
+
+def _wrote(*sides: Mapping[str, Any] | None) -> Iterator[str]:
+    """The first lines of what a text model wrote, as it wrote them."""
+    for name, side in zip(("source", "follow-up"), sides, strict=True):
+        text = (side or {}).get("text")
+        if not text:
+            continue
+        lines = [one_line(line) for line in text.split("\n") if line.strip()]
+        yield f"  the model wrote ({name}):"
+        for line in lines[:MOST_ROWS]:
+            yield f"    {shorten(line, WIDTH - 4)}"
+        if (further := len(lines) - MOST_ROWS) > 0:
+            yield f"    … {_more(further)}"
+
+
+def _more(lines: int) -> str:
+    return f"{lines} more {'line' if lines == 1 else 'lines'}"

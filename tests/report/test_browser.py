@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_recsys_mt.report.html import render
+from pytest_recsys_mt.report.html import render, render_trend
 from tests.extras import need
 from tests.report.records import document, everything, holds
 from tests.report.test_page import HOSTILE, said
+from tests.report.test_trend import three
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -247,6 +248,23 @@ def test_axe_finds_nothing(opened: Open, scheme: Any, media: Any, width: int) ->
         for node in each["nodes"][:3]
     ]
     assert told == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+def test_axe_finds_nothing_in_a_trend_and_it_needs_no_sideways_scrolling(
+    opened: Open, tmp_path: Path, scheme: Any, width: int
+) -> None:
+    need("axe_playwright_python")
+    from axe_playwright_python.sync_playwright import Axe
+
+    path = tmp_path / "trend.html"
+    path.write_text(render_trend(three(seed=1)), encoding="utf-8")
+    page = opened(path, width=width, color_scheme=scheme)
+    assert page.locator("#changed .track").first.is_visible()
+    unfold(page)
+    violations = Axe().run(page).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_drawings_follow_the_colour_scheme(opened: Open) -> None:

@@ -65,8 +65,20 @@ def test_many_changes_are_counted_and_the_transcript_has_them_all() -> None:
         "source": {**SHRUNK["source"], "history": films},
         "followup": {**SHRUNK["source"], "history": doubled},
     })  # fmt: skip
-    assert f"… {len(FILMS) - CHANGES} more changes" in text
+    assert f"… {2 * (len(FILMS) - CHANGES)} more changed lines" in text
     assert f"{FILMS[-1]}: 2" in text
+
+
+def test_a_history_that_is_replaced_shows_what_went_and_what_came() -> None:
+    films = [{"item": film, "title": film, "rating": 1.0, "timestamp": None} for film in FILMS]
+    one, other = films[:8], films[8:]
+    text = page({
+        "source": {**SHRUNK["source"], "history": one},
+        "followup": {**SHRUNK["source"], "history": other},
+    })  # fmt: skip
+    diff = text.partition("What changed in the request")[2].partition("The answers")[0]
+    assert [diff.count(mark) for mark in "−+"] == [CHANGES, CHANGES]
+    assert "… 4 more changed lines" in diff
 
 
 def test_rows_that_are_as_they_should_be_have_two_examples() -> None:

@@ -9,7 +9,7 @@ from typing import cast
 
 from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
-from pytest_recsys_mt.report.changes import Change, changes
+from pytest_recsys_mt.report.changes import Change, Line, changes
 from pytest_recsys_mt.report.html import glossary, lists, titles, words
 from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
@@ -18,7 +18,7 @@ FEW = 2
 """Examples of a row that is not broken, of which the first has its calls; the record has all of them."""
 
 CHANGES = 6
-"""Changes of each part of a request that are shown; the transcript has all of it."""
+"""Lines of each kind, removed and added, that are shown of a part of a request; the transcript has all of it."""
 
 ABOUT = {
     "effect": "effect",
@@ -205,13 +205,29 @@ def _shown(example: Example, caption: str, both: bool) -> Shown:
     kinds = example.get("source_kinds") or (), example.get("followup_kinds") or ()
     asked: Mapping[str, Asked | None] = example.get("asked") or {}
     before, after = asked.get("source"), asked.get("followup")
-    changed = changes(before, after, most=CHANGES) if before and after else ()
+    changed = [*map(_shortened, changes(before, after))] if before and after else ()
     calls = calls_of(before, after)
     if not both:
         answer, kind = (source, kinds[0]) if source else (followup, kinds[1])
         return Shown(example["user"], caption, (), lists.alone(answer, kind), "", changed, calls)
     sides = lists.aligned(source, followup, *kinds)
     return Shown(example["user"], caption, sides, (), lists.summary(sides), changed, calls)
+
+
+def _shortened(change: Change) -> Change:
+    """A long diff with its first lines of each kind: where all is replaced, what was added is seen too."""
+    kept: list[Line] = []
+    count = Counter[str]()
+    left = 0
+    for mark, text in change.lines:
+        count[mark] += 1
+        if mark in "-+" and count[mark] > CHANGES:
+            left += 1
+        elif mark in "-+" or not left:
+            kept.append((mark, text))
+    if left <= 1:  # no line is saved on one
+        return change
+    return Change(change.part, (*kept, ("…", f"{left} more changed lines")))
 
 
 def _smallest(row: Row) -> Smallest | None:

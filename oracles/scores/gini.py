@@ -24,8 +24,9 @@ def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
     """
     ascending = np.sort(scores("gini", "values", values, zero))
     n = len(ascending)
-    weights = (2 * np.arange(1, n + 1) - n - 1) / n
-    return float(weights @ ascending / ascending.sum())
+    # Divided by n last, so that equal values give exactly 0 on every processor.
+    weights = 2 * np.arange(1, n + 1) - n - 1
+    return float(weights @ ascending / (n * ascending.sum()))
 
 
 def gini_difference(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:

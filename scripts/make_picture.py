@@ -1,9 +1,9 @@
-"""Run a command and draw what it printed: `python scripts/make_picture.py OUT.svg pytest ...`.
+r"""Run a command and draw what it printed: `python scripts/make_picture.py OUT.svg pytest ...`.
 
 Needs rich. The README's picture is made in a folder with the README's shop.py:
 
-    python scripts/make_picture.py --start "recsys-mt: scale_ratings(2)" --end "user " \\
-        --title "pytest --pyargs pytest_recsys_mt.suites --recsys-model=shop:Shop" summary.svg \\
+    python scripts/make_picture.py --start "recsys-mt: scale_ratings(2)" --end "user " \
+        --title "pytest --pyargs pytest_recsys_mt.suites --recsys-model=shop:Shop" summary.svg \
         pytest --color=yes --pyargs pytest_recsys_mt.suites --recsys-model=shop:Shop
 """
 

@@ -55,14 +55,13 @@ SYSTEMS = list(recipes())
 @pytest.mark.parametrize(
     "system", [SYSTEMS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in SYSTEMS[1:])]
 )
-def test_a_recipe_replays_what_was_recorded(
-    system: str, recorded: Journey, tmp_path: Path
-) -> None:
+def test_a_recipe_replays_what_was_recorded(system: str, recorded: Journey, tmp_path: Path) -> None:
     journey = Journey(tmp_path)
     journey.environment |= recorded.environment | {"HOME": str(tmp_path)}
     for name in FILES:
         shutil.copy(recorded.folder / name, journey.folder)
-    installs, commands = [], []
+    installs: list[str] = []
+    commands: list[str] = []
     for command in recipes()[system]:
         (installs if INSTALL.search(command) else commands).append(command)
     assert installs

@@ -60,7 +60,8 @@ def test_a_recipe_replays_what_was_recorded(system: str, recorded: Journey, tmp_
     journey.environment |= recorded.environment | {"HOME": str(tmp_path)}
     for name in FILES:
         shutil.copy(recorded.folder / name, journey.folder)
-    installs, commands = [], []
+    installs: list[str] = []
+    commands: list[str] = []
     for command in recipes()[system]:
         (installs if INSTALL.search(command) else commands).append(command)
     assert installs

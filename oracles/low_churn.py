@@ -79,7 +79,7 @@ def low_churn(
         followup,
         similarity,
         margin,
-        measures="share of users whose answer changed, beyond chance",
+        measures="share of users whose answer changed beyond chance",
         effects=effects,
     )
 

@@ -6,8 +6,8 @@ import re
 
 _ESCAPE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"  # colours, cursor movement
-    "|\x1b[\\]PX^_][^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\\\|\x9c)?"  # window titles, links
-    "|\x1b[ -/]{0,16}[0-~]"
+    "|\x1b[\\]PX^_][^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\\\|\x9c)"  # window titles, links
+    "|\x1b[!-/]{0,16}[0-~]"  # no blank: what follows it is text of ours more often
 )
 """Terminal escape sequences of ECMA-48: CSI, the string controls, and the two-character ones."""
 
@@ -22,14 +22,19 @@ _INVISIBLE = re.compile(
 characters, which can smuggle text past a reader), and lone surrogates, which UTF-8 cannot encode.
 The zero-width joiners stay: several scripts need them."""
 
+_WORKFLOW_COMMAND = re.compile(r"(?<!\w):(?=:[A-Za-z])|#(?=#\[)")
+"""The marks by which the log of a CI job takes a line for a command: ``::error::``, ``##[error]``.
+Test ids have a letter before their colons, and stay."""
+
 
 def sanitize(text: str) -> str:
     """`text` without terminal escapes, control characters, direction overrides and lone surrogates.
 
-    Line breaks of every kind become line feeds; tabs stay. Time is linear in the length.
+    Line breaks of every kind become line feeds; tabs stay. The marks of workflow commands are parted by
+    a blank. Time is linear in the length.
     """
     text = _LINE_BREAKS.sub("\n", _ESCAPE.sub("", text))
-    return _INVISIBLE.sub("", text)
+    return _WORKFLOW_COMMAND.sub(r"\g<0> ", _INVISIBLE.sub("", text))
 
 
 def one_line(text: str) -> str:

@@ -27,7 +27,7 @@ JOINT = (
     "together; find out why they fail"
 )
 
-MORE_OF_ALL = "the bounds contain the margin; ask more users"
+MORE_OF_ALL = "the bounds contain the margin; ask more users (--recsys-users)"
 """For a number of all users together: how it changes with more users is unknown."""
 
 

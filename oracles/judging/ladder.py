@@ -38,7 +38,8 @@ def without_verdict(
     if wrong:
         return "error", wrong
     if not users:
-        return "not-applicable", counted(not_applicable) or f"there is no {who} to ask"
+        alone = next(iter(not_applicable), f"there is no {who} to ask")
+        return "not-applicable", counted(not_applicable) if len(not_applicable) > 1 else alone
     return None
 
 

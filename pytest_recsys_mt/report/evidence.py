@@ -45,6 +45,8 @@ def evidence(row: Row, where: str = "") -> list[str]:
     users = [each for each in row["examples"] if not each.get("keeps")] or row["examples"][:1]
     if shrunk is not None:
         users = [each for each in users if each["user"] != shrunk["user"]]
+    if row.get("joint"):
+        users = users[:1]  # the number is one of all users together: no user's answer explains it
     alone = _is_of_one_side(row)
     blocks = [] if shrunk is None else [list(_smallest(shrunk, alone))]
     lines = [line for block in blocks for line in ("", *block)]

@@ -101,8 +101,11 @@ def attach(
                 explain(failure)
             report.recsys_mt["raised"] = [failure.told() for failure in failures]
         smaller = sanitize(reproduce(False, SHRINK)) if running.unsearched else ""
+        wanting = any(row["status"] != row["expected"] for row in rows)
         for number, verdict in enumerate(running.verdicts):
             row = rows[number]
+            if wanting and row["status"] == row["expected"]:
+                continue  # the test failed for another verdict
             lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers]
             lines += evidence(row, _whole(settings))
             if row["reproduce"]:

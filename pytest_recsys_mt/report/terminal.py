@@ -13,6 +13,7 @@ from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Calls, Readable, Row, state_of
 from pytest_recsys_mt.report.compared import tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
+from pytest_recsys_mt.report.glossary import measure_of
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.spending import along, cost
@@ -78,7 +79,7 @@ def summarise(reporter: Any, record: Record) -> None:
         name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]
     ]
     if standing:
-        text = f"  violated after the correction: {', '.join(dict.fromkeys(standing))}"
+        text = f"  violated also after Holm's correction for all tests: {', '.join(dict.fromkeys(standing))}"
         for line in textwrap.wrap(text, 79, subsequent_indent="    ", initial_indent="  "):
             reporter.write_line(line)
     for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
@@ -115,8 +116,12 @@ def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
     reporter.write_line(lines[0].removeprefix(word))
     for line in lines[1:]:
         reporter.write_line(line)
-    promise = one_line(row.get("promise", "")) if row["relation"] and entry.place else ""
-    for text in filter(None, (promise and f"promise: {promise}", entry.sentence)):
+    about = ""
+    if entry.place and row["relation"]:
+        about = f"promise: {one_line(row.get('promise', ''))}"
+    elif entry.place and (measure := measure_of(row)) is not None:
+        about = f"{measure.name}: {measure.title}"
+    for text in filter(None, (about, entry.sentence)):
         for line in _wrapped(text, "    ", "    "):
             reporter.write_line(line)
 
@@ -194,7 +199,9 @@ def _spent(calls: Calls) -> str:
         told = f" ({', '.join(each)})" if each else ""
         text += f"; {tokens} tokens{told}, {_cost(calls)}"
     if calls["again"]:
-        text += f"; {calls['again']} asked again"
+        text += f"; {calls['again']} asked again to see whether answers change with time"
+    if searched := calls.get("searched"):
+        text += f"; {searched} more for the smallest examples"
     if calls["cut_off"]:
         answers = "answer" if calls["cut_off"] == 1 else "answers"
         text += f"; {calls['cut_off']} {answers} cut off at the maximum tokens or by a filter"
@@ -216,9 +223,10 @@ def _read(model: str, read: Readable) -> str:
 
 
 def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
-    """The calls by suite, model and purpose: if `told`, or if there is more than one suite or model."""
+    """The calls by suite, model and purpose: if `told`, or if they cost something."""
     axes = {axis: along(calls, axis) for axis in ("suite", "model", "purpose")}
-    if not told and len(axes["suite"].keys() - {""}) < 2 and len(axes["model"]) < 2:
+    paid = calls["prompt_tokens"] + calls["completion_tokens"] > 0
+    if not told and not (paid and max(len(axes["suite"].keys() - {""}), len(axes["model"])) > 1):
         return
     for axis, shares in axes.items():
         largest = sorted(

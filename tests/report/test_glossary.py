@@ -11,8 +11,8 @@ from pytest_recsys_mt.oracles.aggregates.measures import AGGREGATES
 from pytest_recsys_mt.oracles.scores.metrics import METRICS
 from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
+from pytest_recsys_mt.report.glossary import TERMS, entries_of, entry_of, measure_of, names_of
 from pytest_recsys_mt.report.html import render
-from pytest_recsys_mt.report.html.glossary import TERMS, entries_of, entry_of, measure_of, names_of
 from tests.report.records import document, holds, row, task
 
 MEASURES = sorted({*SCORES, *SCORES_AT, *METRICS, *AGGREGATES, *SIMILARITIES})

@@ -9,8 +9,9 @@ from typing import cast
 
 from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
+from pytest_recsys_mt.report import glossary
 from pytest_recsys_mt.report.changes import Change, Line, changes
-from pytest_recsys_mt.report.html import glossary, lists, titles, words
+from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
 

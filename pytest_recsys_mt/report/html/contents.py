@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.report.glossary import entries_of
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
 from pytest_recsys_mt.report.html.cards import cards_of
-from pytest_recsys_mt.report.html.glossary import entries_of
 from pytest_recsys_mt.report.html.matrix import matrix_of
 from pytest_recsys_mt.report.html.not_applicable import reasons_of
 from pytest_recsys_mt.report.html.plots import groups_of, plots_of

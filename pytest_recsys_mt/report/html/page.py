@@ -165,9 +165,9 @@ def _environment() -> Environment:
     from markupsafe import Markup
 
     from pytest_recsys_mt.calls.prices import dollars
+    from pytest_recsys_mt.report.glossary import entry_of
     from pytest_recsys_mt.report.html import words
     from pytest_recsys_mt.report.html.benchmarks import value_of
-    from pytest_recsys_mt.report.html.glossary import entry_of
     from pytest_recsys_mt.report.spending import cost
 
     made = Environment(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pytest_recsys_mt.gate.comparison import address
 from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.report.html.glossary import entry_of
+from pytest_recsys_mt.report.glossary import entry_of
 from pytest_recsys_mt.report.html.words import effect_of, spoken
 
 HEADING = 2

@@ -10,10 +10,10 @@ from typing import Any
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.report.glossary import Entry, entries_of
 from pytest_recsys_mt.report.html import figures
 from pytest_recsys_mt.report.html.answer import Answer, answer_of
 from pytest_recsys_mt.report.html.cards import Card, cards_of
-from pytest_recsys_mt.report.html.glossary import Entry, entries_of
 from pytest_recsys_mt.report.html.matrix import Key, keyed
 from pytest_recsys_mt.report.html.scorecard import counted
 from pytest_recsys_mt.report.html.words import STATES

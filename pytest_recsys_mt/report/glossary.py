@@ -10,7 +10,7 @@ from functools import cache
 from types import MappingProxyType, ModuleType
 
 from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.report.html.words import spoken
+from pytest_recsys_mt.wording import spoken
 
 
 @dataclass(frozen=True)

@@ -212,6 +212,7 @@ class _Search:
         self._subject = _Rationed(self._runner.subject)
         self._ended = ""
         self._missing = False
+        self._failed = False
         self._until = math.inf
         self._best: Counterexample | None = None
 
@@ -230,6 +231,8 @@ class _Search:
         ended = self._ended or (
             "the other answers are not recorded"
             if self._missing
+            else "nothing more can be left out, or the recommender fails"
+            if self._failed
             else "nothing more can be left out"
         )
         return replace(
@@ -307,6 +310,7 @@ class _Search:
         if (verdict.oracle, verdict.relation) != (self._verdict.oracle, self._verdict.relation):
             return False
         if verdict.estimate is None or not verdict.examples:
+            self._failed = self._failed or verdict.errors > 0
             return False
         if not _beyond(self._verdict, verdict.estimate):
             return False

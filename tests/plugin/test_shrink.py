@@ -284,6 +284,7 @@ def test_requests_that_fail_show_nothing(shrink: Any) -> None:
     """
     rows, _, _ = shrink(test, "FirstCandidate", 300)
     assert sizes(rows[0]["shrunk"]) == (1, 5, 5)
+    assert rows[0]["shrunk"]["ended"] == "nothing more can be left out, or the recommender fails"
 
 
 def test_violations_of_the_runners_own_tests_are_shrunk_and_known_ones_are_not(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from pytest_recsys_mt.answers import Context
@@ -61,8 +62,21 @@ def too_many_failed(
     )
 
 
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+"""What an error names of one answer: a text in quotes, or a number."""
+
+
 def counted(reasons: Mapping[str, int]) -> str:
-    """Reasons with their numbers of users, in words; only the most frequent if there are many."""
+    """Reasons with their numbers of users, in words; only the most frequent if there are many.
+
+    Reasons that differ only in what they quote are one reason: its first example stands for all.
+    """
+    shapes: dict[str, str] = {}
+    sums: dict[str, int] = {}
+    for reason, count in sorted(reasons.items()):
+        first = shapes.setdefault(_QUOTED.sub("", reason), reason)
+        sums[first] = sums.get(first, 0) + count
+    reasons = sums
     if len(reasons) > MANY_REASONS:
         frequent = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]
         others = sum(reasons.values()) - sum(count for _, count in frequent)

@@ -11,7 +11,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
 from pytest_recsys_mt.raised import traceback_of
 from pytest_recsys_mt.redaction import redact, shortened
-from pytest_recsys_mt.requests import Completion, Recommendation, Usage
+from pytest_recsys_mt.requests import Completion, Recommendation, Request, Usage
 from pytest_recsys_mt.sanitize import one_line, sanitize
 
 
@@ -136,6 +136,21 @@ def plain_recommendation(recommendation: Recommendation) -> Answer:
         "text": text and _without_keys(text),
         "usage": usage,
     }
+
+
+def refusing_titles(answer: Answer, request: Request) -> Answer:
+    """The answer of a recommender to `request`; a failure if it names offered items by their titles."""
+    offered = {item.id for item in request.candidates or ()}
+    named = next((item for item in answer.get("items", ()) if item not in offered), None)
+    if named is None:
+        return answer
+    for item in request.candidates or ():
+        if named in (item.title, item.label):
+            return {
+                "error": f"recommend(requests) returned {shown(named)}, which is the title of an item: return "
+                f"its id, item.id, here {shown(item.id)}"
+            }
+    return answer
 
 
 def completion_of(answer: Answer) -> Completion:

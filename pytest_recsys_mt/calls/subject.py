@@ -16,6 +16,7 @@ from pytest_recsys_mt.calls.answer import (
     plain_completion,
     plain_or_failure,
     plain_recommendation,
+    refusing_titles,
     usage_of,
 )
 from pytest_recsys_mt.calls.call import SCHEMA, Call, key_of, plain_request
@@ -222,19 +223,23 @@ class RecommenderSubject:
         requests = [call.request for call in calls if call.request is not None]
         each = method_of(self._recommender, "recommend_each")
         if each is not None:
-            yield from self._ask_each(each(requests), set(range(len(requests))))
+            yield from self._ask_each(each(requests), requests)
             return
         yield from _together_or_apart(self._recommend, requests)
 
     def _ask_each(
         self,
         arrivals: Iterator[list[tuple[int, Recommendation | NotApplicable]]],
-        waiting: set[int],
+        requests: Sequence[Request],
     ) -> Iterator[list[tuple[int, Answer]]]:
+        waiting = set(range(len(requests)))
         try:
             for arrived in arrivals:
                 waiting.difference_update(position for position, _ in arrived)
-                yield [(position, plain_or_failure(answer)) for position, answer in arrived]
+                yield [
+                    (position, refusing_titles(plain_or_failure(answer), requests[position]))
+                    for position, answer in arrived
+                ]
         except FAILURES as error:
             yield [(position, failure(error)) for position in sorted(waiting)]
 
@@ -258,7 +263,8 @@ class RecommenderSubject:
 
     def _recommend(self, requests: Sequence[Request]) -> list[Answer]:
         answers = self._patience.call(self._recommender.recommend, requests)
-        return [*map(plain_recommendation, RECOMMEND.held(answers, len(requests)))]
+        held = map(plain_recommendation, RECOMMEND.held(answers, len(requests)))
+        return [*map(refusing_titles, held, requests)]
 
 
 class TextSubject:

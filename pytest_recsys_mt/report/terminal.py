@@ -43,7 +43,7 @@ def summarise(reporter: Any, record: Record) -> None:
     settings, rows = record.settings, record.rows
     document = record.document()
     models = [model for model in document["models"] if any(row["model"] == model for row in rows)]
-    reporter.write_sep("=", _title(models, settings.data))
+    reporter.write_sep("=", _title(models if rows else document["models"], settings.data))
     several = len(models) > 1
     for entry in unsettled(rows):
         _tell(reporter, entry, several)

@@ -102,7 +102,7 @@ def numbers(record: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def test_a_clear_violation_asks_the_first_users_only(project: Project) -> None:
-    record = project.run("Turning")
+    record = project.run("Turning", "--recsys-shrink=0")
     (row,) = record["results"]
     assert (row["status"], row["looks"], row["users"]) == ("violated", 1, 20)
     asked = project.asked()

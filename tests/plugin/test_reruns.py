@@ -62,8 +62,11 @@ def test_only_the_last_attempt_counts(run: Run, project: pytest.Pytester, mark: 
     result.stdout.fnmatch_lines(
         [
             "VIOLATED *ranking, same_ranking:rbo",
+            "    promise: The ranking stays the same *",
+            "*",
             "    scale_ratings(2) is violated: *",
-            "*The last of 3*",
+            "*",
+            "*of 3 attempts.",
         ]
     )
 

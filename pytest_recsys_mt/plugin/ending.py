@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -75,7 +77,8 @@ def report_end(session: pytest.Session, run: Run) -> None:
     stopped = session.shouldstop or session.shouldfail
     try:
         if not stopped and session.exitstatus in (0, 1):
-            drifts = run.drifts()
+            with _captured(config):
+                drifts = run.drifts()
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     found: Again = {"drifts": drifts, **run.drain(), "notes": run.roster.notes}
@@ -85,6 +88,21 @@ def report_end(session: pytest.Session, run: Run) -> None:
         config.workeroutput[AGAIN_KEY] = found  # type: ignore[attr-defined]
     else:
         config.stash[AGAIN].append(found)
+
+
+@contextmanager
+def _captured(config: pytest.Config) -> Iterator[None]:
+    """Keep what a recommender prints off the terminal, as during a test, unless the user wants it (``-s``)."""
+    manager: Any = config.pluginmanager.getplugin("capturemanager")
+    if manager is None or not manager.is_globally_capturing():
+        yield
+        return
+    manager.resume_global_capture()
+    try:
+        yield
+    finally:
+        manager.suspend_global_capture(in_=False)
+        manager.read_global_capture()  # and forget it
 
 
 def _asked_for(config: pytest.Config) -> bool:

@@ -121,3 +121,54 @@ def test_a_cache_that_cannot_be_is_a_usage_error(project: pytest.Pytester, folde
     result = run(project, "Shop", f"--recsys-cache={folder}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: --recsys-cache='*{folder}': *"])
+
+
+@pytest.mark.parametrize("kind", ["Talks", "Titles"])
+def test_what_a_recommender_prints_or_names_wrongly_is_told_once(
+    pytester: pytest.Pytester, kind: str
+) -> None:
+    """It is asked again at the end of the run, when pytest captures nothing."""
+    pytester.makepyfile(
+        mine="""
+        from pytest_recsys_mt import Recommendation
+
+        class Talks:
+            deterministic = True
+            def recommend(self, requests):
+                print("hello from the model")
+                return [self.answer(request) for request in requests]
+            def answer(self, request):
+                offered = request.candidates[:: 1 if request.scale.high == 5 else -1]
+                return Recommendation(tuple(self.name(item) for item in offered[: request.k]))
+            def name(self, item):
+                return item.id
+
+        class Titles(Talks):
+            def name(self, item):
+                return item.title
+        """,
+        test_it="""
+        from pytest_recsys_mt import metamorphic
+        from pytest_recsys_mt.oracles import same_ranking
+        from pytest_recsys_mt.relations import scale_ratings
+
+        @metamorphic(scale_ratings(2))
+        def test_scale(source, followup):
+            assert same_ranking(source, followup, margin=0.05)
+        """,
+    )
+    pytester.syspathinsert()
+    result = pytester.runpytest_inprocess(
+        f"--recsys-model=mine:{kind}", "--recsys-users=40", "--recsys-shrink=0"
+    )
+    text = result.stdout.str()
+    before, _, after = text.partition("Captured stdout call")
+    assert "hello from the model" not in before
+    captured, _, rest = after.partition("recsys-mt: mine")
+    assert "hello from the model" in captured
+    assert "hello from the model" not in rest
+    if kind == "Talks":
+        assert "asked again" in rest
+    else:
+        assert text.count("which is the title of an item: return its id, item.id") <= 4
+        assert "other reasons" not in text

@@ -46,10 +46,14 @@ class Configuration:
     @property
     def models(self) -> list[str]:
         """The recommenders that it names; a text is split as a shell does it, as pytest does."""
-        named = self.says.get("recsys_model") or []
-        with contextlib.suppress(ValueError):
-            return shlex.split(named) if isinstance(named, str) else [str(each) for each in named]
-        return [named]
+        named = self.says.get("recsys_model")
+        if isinstance(named, list):
+            return list(map(str, named))
+        text = "" if named is None else str(named)
+        try:
+            return shlex.split(text)
+        except ValueError:  # an open quote
+            return [text]
 
     def lacks(self, settings: Mapping[str, str]) -> dict[str, str]:
         """The settings that it does not have; the recommender and the data also if it has others."""

@@ -54,7 +54,7 @@ def _tested(start: Start, folder: Path, named: str | None) -> str:
     if named is None:
         where = start.configuration or "pytest.ini"
         return (
-            f"{told} It belongs to this package. To test your own, name it in {where}, as "
+            f"{told} It is one of this package's own. To test your own, name it in {where}, as "
             f"recsys_model = shop.py:Shop for the class Shop in shop.py."
         )
     if named != start.spec:

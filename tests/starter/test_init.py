@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.gate.policy import load
 from tests.models.faults import FaultServer, Reply, completion
 from tests.plugin.conftest import record_of
@@ -411,6 +412,12 @@ def test_an_unknown_system_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["init", "itemknn", "--ci", "travis"])
     assert "choose from" in capsys.readouterr().err
+
+
+def test_the_policy_says_how_many_users_a_run_asks(folder: Path) -> None:
+    assert main(["init", "itemknn", "--ci", "none"]) == 0
+    said = " ".join(Path("recsys.toml").read_text().replace("# ", "").split())
+    assert f"asks all of its --recsys-users ({Design().users}, " in said
 
 
 def test_a_disk_that_is_full_leaves_nothing(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 
 Command = Callable[[argparse.Namespace], int]
 
+UNREAD = 141
+"""The status of a program that SIGPIPE ended."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
@@ -27,16 +29,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0 for success, 1 if lines of a file were refused or a promise broke, 2 if the command could
-        not run.
+        not run, 141 if nobody reads its output to the end, as a shell has it.
     """
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     given = _parser().parse_args(arguments)
     from pytest_recsys_mt.errors import RecsysError
+    from pytest_recsys_mt.sanitize import sanitize
 
     command: Command = given.command
     try:
         return command(given)
     except RecsysError as error:
-        print(f"recsys-mt: {error}", file=sys.stderr)
+        print(f"recsys-mt: {sanitize(str(error))}", file=sys.stderr)
         return 2
 
 
@@ -182,9 +197,8 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument(
         "model",
         nargs="?",
-        default="itemknn",
         metavar="MODEL",
-        help="recommender to test, as --recsys-model (default: itemknn)",
+        help="recommender to test, as --recsys-model, seen from FOLDER (default: itemknn)",
     )
     init.add_argument(
         "folder",
@@ -344,7 +358,10 @@ def _report(given: argparse.Namespace) -> int:
     documents = [(str(path), read_record(path)) for path in paths]
     if len(paths) == 1:
         output: Path = given.output or paths[0].with_suffix(".html")
-        text = render(documents[0][1])
+        try:
+            text = render(documents[0][1])
+        except DataError as error:
+            raise DataError(f"{str(paths[0])!r}: {error}") from error
     else:
         output = given.output or paths[-1].with_name("trend.html")
         text = render_trend(documents)
@@ -354,30 +371,18 @@ def _report(given: argparse.Namespace) -> int:
         write_page(text, output)
     except OSError as error:
         raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
-    except DataError as error:
-        raise DataError(f"{str(given.record)!r}: {error}") from error
     print(f"report written to {output}")
     return 0
 
 
 def _init(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.starter import begin
+    from pytest_recsys_mt.starter.told import lines
 
     folder: Path = given.folder.expanduser()
-    start = begin(given.model, given.data, given.ci, folder)
-    print("\n".join(f"wrote {folder / name}" for name in start.files))
-    if start.configuration:
-        print(
-            f"\n{folder / start.configuration} configures pytest already, so add these defaults to it, or keep "
-            f"them in the command:\n"
-        )
-        print("\n".join(f"    {name} = {value}" for name, value in start.settings.items()))
-    before = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
-    if start.variable:
-        needed = "" if os.environ.get("OPENAI_BASE_URL") else f"set {start.variable}, and "
-        print(f"\n{needed}see how many calls a run makes and what they cost:\n")
-        print(f"    {before}{start.command} --recsys-plan")
-    print(f"\nrun the tests:\n\n    {before}{start.command}")
+    spec = "itemknn" if given.model is None else given.model
+    for line in lines(begin(spec, given.data, given.ci, folder), folder, given.model):
+        print(line)
     return 0
 
 

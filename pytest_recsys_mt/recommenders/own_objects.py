@@ -147,6 +147,6 @@ def _attribute(module: ModuleType, name: str, where: str, spec: str, verbs: Sequ
 
 def _nearby(file: Path) -> str:
     if not file.parent.is_dir():
-        return f"; the folder {str(file.parent)!r} does not exist either"
+        return f"; the folder {str(file.parent.absolute())!r} does not exist either"
     near = difflib.get_close_matches(file.name, [path.name for path in file.parent.glob("*.py")])
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

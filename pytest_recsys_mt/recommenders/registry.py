@@ -202,7 +202,7 @@ def _load(
         return own_objects.from_module(where, name, given, spec, verbs)
     raise RecommenderError(
         f"{spec!r} begins with no known prefix, and neither a module {where!r} that can be imported "
-        f"here or lies in the current folder nor a file {where!r} with the ending .py holds a "
+        f"here or lies in {str(Path.cwd())!r} nor a file {where!r} with the ending .py holds a "
         f"{name!r}; {_known()} For an OpenAI-compatible model of that name write 'openai:{spec}'."
     )
 

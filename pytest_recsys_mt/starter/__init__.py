@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import contextlib
 import os
 import shlex
@@ -17,8 +16,9 @@ from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.redaction import carries_key, shown
-from pytest_recsys_mt.requests import Recommender
+from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.starter import texts
+from pytest_recsys_mt.starter.configuration import existing, ini_lines
 
 __all__ = ["CHOICES", "Start", "begin"]
 
@@ -26,9 +26,6 @@ CHOICES = (*texts.CI, "none")
 """The systems of continuous integration that a file is written for."""
 
 OUTPUTS = "--junitxml=junit.xml --recsys-json=recsys.json"
-
-SECTIONS = {"pytest.ini": "", ".pytest.ini": "", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
-"""Ini files that pytest reads, in each the section that makes it pytest's; empty where the file alone does."""
 
 PAID = {"recsys_users": "60", "recsys_max_calls": "500"}
 """What a project begins with whose recommender may cost money by the call."""
@@ -40,15 +37,21 @@ class Start:
 
     Attributes:
         files: The files, relative to the folder.
-        settings: What pytest's own configuration still needs, if the project has one already.
+        spec: The recommender under test, as seen from the folder.
+        data: The dataset, as seen from the folder.
+        advice: Lines that pytest's own configuration still needs, if the project has one already.
         configuration: The file of that configuration; empty without one.
+        models_there: The recommenders that it names, if they are others.
         command: The command that runs the tests.
         variable: The environment variable with the key of the recommender's server; empty for other recommenders.
     """
 
     files: tuple[str, ...]
-    settings: Mapping[str, str]
+    spec: str
+    data: str
+    advice: tuple[str, ...]
     configuration: str
+    models_there: tuple[str, ...]
     command: str
     variable: str
 
@@ -57,75 +60,146 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
     """Write the first files of a project; all of them, or none.
 
     Args:
-        spec: The recommender under test, as after ``--recsys-model``, seen from `folder`.
-        data: The dataset, as after ``--recsys-data``.
+        spec: The recommender under test, as after ``--recsys-model``. A file is looked for in `folder`, as a run that
+            is started there does, and then in the current folder.
+        data: The dataset, as after ``--recsys-data``; looked for in the same way.
         ci: One of `CHOICES`.
         folder: Where the files go; it is made if it is missing.
 
     Raises:
         RecommenderError: If the recommender cannot be found.
-        DataError: If the dataset cannot, if a file exists already, or if one cannot be written.
-    """
-    _require_folder(folder)
-    with contextlib.chdir(folder):  # as the run will be
-        reads_text = _reads_text(spec)
-        if data not in NAMES and not Path(data).expanduser().exists():
-            raise DataError(f"--data={data!r}: {unknown(data)}")
-        configuration = next(
-            filter(
-                _configures_pytest, (*SECTIONS, "pytest.toml", ".pytest.toml", "pyproject.toml")
-            ),
-            "",
-        )
-    variable = "OPENAI_API_KEY" if _is_chat_model(spec) else ""
-    settings = (
-        {"recsys_model": spec, "recsys_data": data} if data != "mini" else {"recsys_model": spec}
-    )
-    settings |= PAID if reads_text else {}
-    command = "pytest" if not configuration else _command(settings)
-    files = {
-        "conftest.py": texts.CONFTEST,
-        "recsys.toml": texts.POLICY,
-        "test_recsys.py": _first_test(spec, reads_text),
-    }
-    if not configuration:
-        lines = "\n".join(f"{name} = {_in_ini(name, value)}" for name, value in settings.items())
-        files["pytest.ini"] = texts.INI.format(lines=lines)
-    if ci != "none":
-        where, text = texts.CI[ci]
-        secret = texts.SECRETS[ci].format(name=variable) if variable else ""
-        run = f"{command} {OUTPUTS}"
-        if ci == "jenkins":
-            run = run.replace("\\", "\\\\").replace("'", "\\'")
-        elif configuration:
-            run = ">-\n" + " " * 10 + run
-        files[where] = text.format(package=_package(spec), command=run, environment=secret)
-    _write(folder, files)
-    return Start(tuple(files), settings if configuration else {}, configuration, command, variable)
-
-
-def _reads_text(spec: str) -> bool:
-    """Whether the recommender is asked with a prompt; making it checks that a run can.
-
-    Raises:
-        RecommenderError: If it cannot be found, or if the spec holds what a file must not.
+        DataError: If the dataset cannot, if a name holds what a file must not, if a file exists already, or if one
+            cannot be written.
     """
     if carries_key(spec):
         raise RecommenderError(
             f"{shown(spec)!r}: an address carries no user name and no key; where the server wants one, it "
             f"belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
         )
-    if not spec.isprintable():
-        raise RecommenderError(
-            f"{spec!r} holds characters that cannot be typed; write it in one line"
+    for text in (spec, data, str(folder)):
+        _require_plain(text)
+    with contextlib.ExitStack() as undo:
+        _make(folder, undo)
+        spec = _model_seen_from(folder, spec)
+        data = data if data in NAMES else _seen_from(folder, data)
+        with contextlib.chdir(folder):  # as the run will be
+            found = resolve(spec)
+            if data not in NAMES and not Path(data).expanduser().exists():
+                raise DataError(f"--data={data!r}: {unknown(data)}")
+            configuration = existing()
+            own = _own_requirements()
+        reads_text = not isinstance(found, Recommender)
+        variable = "OPENAI_API_KEY" if _is_chat_model(found) else ""
+        settings = {"recsys_model": spec}
+        settings |= {"recsys_data": data} if data != "mini" else {}
+        settings |= PAID if reads_text else {}
+        needed = configuration.lacks(settings) if configuration else {}
+        command = _command(needed)
+        files = {
+            "conftest.py": texts.CONFTEST,
+            "recsys.toml": texts.POLICY,
+            "test_recsys.py": _first_test(spec, reads_text),
+        }
+        if not configuration:
+            files["pytest.ini"] = texts.INI.format(lines="\n".join(ini_lines(settings)))
+        if ci != "none":
+            where, text = texts.CI[ci]
+            secret = texts.SECRETS[ci].format(name=variable) if variable else ""
+            run = f"{command} {OUTPUTS}"
+            if ci == "jenkins":
+                run = run.replace("\\", "\\\\").replace("'", "\\'")
+            elif configuration:
+                run = ">-\n" + " " * 10 + run
+            files[where] = text.format(
+                package=" ".join((*own, _package(spec))),
+                own="" if own else texts.OWN[ci],
+                command=run,
+                environment=secret,
+            )
+        _write(
+            folder,
+            files,
+            undo,
+            configuration.file if configuration and configuration.models else "",
         )
-    return not isinstance(resolve(spec), Recommender)
+        undo.pop_all()
+    return Start(
+        files=tuple(files),
+        spec=spec,
+        data=data,
+        advice=tuple(configuration.lines(needed)) if configuration and needed else (),
+        configuration=configuration.file if configuration else "",
+        models_there=(
+            tuple(configuration.models) if configuration and "recsys_model" in needed else ()
+        ),
+        command=command,
+        variable=variable,
+    )
 
 
-def _is_chat_model(spec: str) -> bool:
+def _require_plain(text: str) -> None:
+    """Check a name that goes to files and commands.
+
+    Raises:
+        DataError: If it has characters that end a line or steer a terminal, or GitHub would expand it.
+    """
+    if not text.isprintable():
+        raise DataError(f"{text!r} holds characters that cannot be typed; write it in one line")
+    if "${{" in text:
+        raise DataError(
+            f"{text!r} holds '${{{{': GitHub would expand it in a workflow, secrets too; name something without it"
+        )
+
+
+def _model_seen_from(folder: Path, spec: str) -> str:
+    """The spec as a run started in `folder` reads it.
+
+    Raises:
+        RecommenderError: If it names what lies only in the current folder, and has no path to be written.
+    """
+    target, mark, parameters = spec.partition("?")
+    where, colon, name = target.rpartition(":")
+    if where.endswith(".py"):
+        return f"{_seen_from(folder, where)}:{name}{mark}{parameters}"
+    file = Path(f"{(where if colon else target).replace('.', '/')}.py")
+    if not file.is_file() or (folder / file).is_file():
+        return spec
+    if not colon:
+        resolve(spec)  # refuses a name that may mean this file
+        return spec
+    with contextlib.chdir(folder), contextlib.suppress(RecommenderError):
+        resolve(spec)
+        return spec
+    raise RecommenderError(
+        f"{spec!r}: the module {where!r} lies in the current folder, and a run that is started in {str(folder)!r} does "
+        f"not find it there; install it, or name its file: recsys-mt init "
+        f"{shlex.quote(f'{file}:{name}{mark}{parameters}')} {shlex.quote(str(folder))}"
+    )
+
+
+def _seen_from(folder: Path, name: str) -> str:
+    """A path as a run started in `folder` needs it: from there, if it is in the current folder only."""
+    path = Path(name).expanduser()
+    if path.is_absolute() or (folder / path).exists() or not path.exists():
+        return name
+    return Path(os.path.relpath(path.parent.resolve() / path.name, folder.resolve())).as_posix()
+
+
+def _own_requirements() -> list[str]:
+    """What pip installs of the project in the current folder."""
+    own = ["-r requirements.txt"] if Path("requirements.txt").is_file() else []
+    with contextlib.suppress(OSError, ValueError):
+        if {"project", "build-system"} & tomllib.loads(
+            Path("pyproject.toml").read_text(encoding="utf-8")
+        ).keys():
+            own.append(".")
+    return own
+
+
+def _is_chat_model(found: Recommender | TextModel) -> bool:
     from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 
-    return isinstance(resolve(spec), OpenAIModel)
+    return isinstance(found, OpenAIModel)
 
 
 def _first_test(spec: str, reads_text: bool) -> str:
@@ -154,32 +228,13 @@ def _command(settings: Mapping[str, str]) -> str:
     return shlex.join(["pytest", *given])
 
 
-def _in_ini(name: str, value: str) -> str:
-    """A value as an ini file has it: pytest splits lists of arguments as a shell does."""
-    return shlex.quote(value) if name == "recsys_model" else value
-
-
-def _configures_pytest(name: str) -> bool:
-    """Whether a file of the current folder holds pytest's configuration, which another one would hide."""
+def _make(folder: Path, undo: contextlib.ExitStack) -> None:
+    """Make the folders that are missing; `undo` removes those that are still empty."""
     try:
-        text = Path(name).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return False
-    if name in ("pytest.toml", ".pytest.toml"):
-        return True
-    if name == "pyproject.toml":
-        with contextlib.suppress(tomllib.TOMLDecodeError):
-            return "pytest" in tomllib.loads(text).get("tool", {})
-        return False
-    parser = configparser.RawConfigParser(strict=False)
-    with contextlib.suppress(configparser.Error):
-        parser.read_string(text)
-    return not SECTIONS[name] or parser.has_section(SECTIONS[name])
-
-
-def _require_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for path in reversed((folder, *folder.parents)):
+            if not path.is_dir():
+                path.mkdir()
+                undo.callback(_remove, path)
         if os.access(folder, os.W_OK):
             return
         reason = "it cannot be written to"
@@ -188,23 +243,39 @@ def _require_folder(folder: Path) -> None:
     raise DataError(f"the folder {str(folder)!r}: {reason}; name another one")
 
 
-def _write(folder: Path, files: Mapping[str, str]) -> None:
+def _remove(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def _write(
+    folder: Path, files: Mapping[str, str], undo: contextlib.ExitStack, configuration: str
+) -> None:
     there = [name for name in files if os.path.lexists(folder / name)]
     if there:
+        there += [configuration] if configuration else []
         raise DataError(
             f"{', '.join(there)} {'exists' if len(there) == 1 else 'exist'} in {str(folder)!r} already, and nothing is "
             f"overwritten; move {'it' if len(there) == 1 else 'them'} away, or name another folder: recsys-mt init MODEL FOLDER"
         )
-    done: list[Path] = []
+    links = {
+        str(inner)
+        for name in files
+        for inner in [*Path(name).parents][:-1]
+        if (folder / inner).is_symlink()
+    }
+    if links:
+        raise DataError(
+            f"{', '.join(sorted(links))} in {str(folder)!r} is a link, and what is written there would go elsewhere; "
+            f"name the folder where it leads, or write no CI file: --ci none"
+        )
     path = folder
     try:
         for name, text in files.items():
             path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            _make(path.parent, undo)
             with written_whole(path, 0o644) as stream:
                 stream.write(text)
-            done.append(path)
+            undo.callback(path.unlink, missing_ok=True)
     except OSError as error:
-        for path in done:
-            path.unlink(missing_ok=True)
         raise DataError(f"{str(path)!r} cannot be written: {error.strerror}") from error

@@ -24,8 +24,9 @@ INI = """\
 """
 
 POLICY = """\
-# The rules of the release gate. While this file exists, a run asks all users, so that its record can be the baseline of
-# a later one: pytest --recsys-json=baseline.json, and then pytest --recsys-baseline=baseline.json.
+# The rules of the release gate. While this file exists, a run asks all of its --recsys-users (200, if nothing else is
+# said) and stops no verdict earlier, so that its record can be the baseline of a later one:
+# pytest --recsys-json=baseline.json, and then pytest --recsys-baseline=baseline.json.
 
 [gate]
 # How much worse than in the baseline a mean may be.
@@ -65,7 +66,7 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.12"
-      - run: pip install {package}
+{own}      - run: pip install {package}
       - run: {command}
 {environment}      - uses: actions/upload-artifact@v4
         if: always()
@@ -80,7 +81,7 @@ GITLAB = """\
 promises:
   image: python:3.12
   script:
-    - pip install {package}
+{own}    - pip install {package}
     - {command}
 {environment}  artifacts:
     when: always
@@ -96,7 +97,7 @@ pipeline {{
     stage('promises') {{
       steps {{
         sh 'python -m venv .venv && .venv/bin/pip install {package}'
-        sh '.venv/bin/{command}'
+{own}        sh '.venv/bin/{command}'
       }}
     }}
   }}
@@ -122,3 +123,10 @@ SECRETS = {
     "jenkins": "  environment {{ {name} = credentials('{name}') }}\n",
 }
 """How the job of each system gets a key."""
+
+OWN = {
+    "github": "      # - run: pip install -r requirements.txt  # what your recommender needs\n",
+    "gitlab": "    # - pip install -r requirements.txt  # what your recommender needs\n",
+    "jenkins": "        // sh '.venv/bin/pip install -r requirements.txt'  // what your recommender needs\n",
+}
+"""The line of each system for what a recommender needs, where the project does not say so yet."""

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.gate.policy import load
 from tests.models.faults import FaultServer, Reply, completion
 from tests.plugin.conftest import record_of
@@ -162,7 +163,7 @@ def test_a_project_with_a_configuration_of_its_own_keeps_it(
     assert not Path("pytest.ini").exists()
     assert Path("pyproject.toml").read_text() == text
     assert "pyproject.toml configures pytest already" in printed
-    assert "recsys_model = itemknn?weights=binary" in printed
+    assert '    [tool.pytest.ini_options]\n    recsys_model = ["itemknn?weights=binary"]' in printed
     command = commands(printed)[-1]
     assert command == "pytest '--recsys-model=itemknn?weights=binary'"
     for each in (command, *ci_commands(folder, "github")):
@@ -181,6 +182,169 @@ def test_another_folder_is_named_in_the_next_command(
     (command,) = commands(capsys.readouterr().out)
     assert command == "cd 'my tests' && pytest"
     assert run(folder, command).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "written"),
+    [
+        ("shop.py:Newest", "../shop.py:Newest"),
+        ("has/mine.py:Newest", "mine.py:Newest"),
+        ("mine.py:Newest", "mine.py:Newest"),
+    ],
+)
+def test_a_file_is_found_from_either_folder_and_written_as_the_run_sees_it(
+    model: str, written: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("has").mkdir()
+    Path("has/mine.py").write_text(SHOP)
+    assert main(["init", model, "has", "--data", "mini", "--ci", "none"]) == 0
+    assert f"recsys_model = {written}\n" in Path("has/pytest.ini").read_text()
+    printed = capsys.readouterr().out
+    assert f"The tests ask {written} about the data mini." in printed
+    assert ("as seen from has" in " ".join(printed.split())) is (model != written)
+    done = run(folder, f"{commands(printed)[-1]} --recsys-plan")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_data_are_found_from_either_folder(folder: Path) -> None:
+    Path("ours.csv").write_text("user,item,rating\n1,2,3\n")
+    assert main(["init", "itemknn", "new", "--data", "ours.csv", "--ci", "none"]) == 0
+    assert "recsys_data = ../ours.csv\n" in Path("new/pytest.ini").read_text()
+
+
+def test_a_module_that_the_run_would_not_find_is_named_with_its_file(folder: Path) -> None:
+    (folder / "only_here.py").write_text(SHOP)
+    done = run(folder, "recsys-mt init only_here:Newest new --ci none")
+    assert done.returncode == 2
+    assert "the module 'only_here' lies in the current folder" in done.stderr
+    assert not Path("new").exists()
+    told = re.search(r"recsys-mt init \S+ new", done.stderr)
+    assert told is not None
+    done = run(folder, told[0])
+    assert done.returncode == 0, done.stderr
+    assert "The tests ask ../only_here.py:Newest" in done.stdout
+
+
+def test_without_a_model_the_output_says_what_is_tested(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "--ci", "none"]) == 0
+    printed = capsys.readouterr().out
+    assert "The tests ask itemknn about the data mini." in printed
+    assert "To test your own, name it in pytest.ini" in " ".join(printed.split())
+    assert all(len(line) <= 80 for line in printed.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+        ("pyproject.toml", "[tool.pytest]\naddopts = ['-q']\n"),
+        ("pytest.toml", "[pytest]\n"),
+        ("pytest.ini", "[pytest]\n"),
+        ("setup.cfg", "[tool:pytest]\n"),
+    ],
+)
+def test_the_lines_for_a_configuration_are_in_its_format(
+    file: str, text: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(file).write_text(text)
+    assert main(["init", "openai:gpt-4o?temperature=0", "--ci", "none"]) == 0
+    head, *lines = commands(capsys.readouterr().out)[:-2]
+    assert text.startswith(f"{head}\n") or head == "[tool.pytest]"
+    Path(file).write_text(text + "\n".join(lines) + "\n")
+    done = run(folder, "OPENAI_API_KEY=none pytest --recsys-plan")
+    assert "openai:gpt-4o?temperature=0" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_configuration_that_names_another_recommender_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("pytest.ini").write_text("[pytest]\nrecsys_model = mostpop\n")
+    assert main(["init", "shop.py:Newest", "--ci", "none"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "It names 'mostpop' as recsys_model now" in printed
+    assert printed.endswith("pytest --recsys-model=shop.py:Newest")
+
+
+def test_a_configuration_that_has_all_needs_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("pytest.ini").write_text("[pytest]\nrecsys_model = shop.py:Newest\n")
+    assert main(["init", "shop.py:Newest", "--ci", "none"]) == 0
+    assert commands(capsys.readouterr().out) == ["pytest"]
+
+
+def test_a_second_time_names_all_files_of_the_first(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "itemknn"]) == 0
+    written = re.findall("(?m)^wrote (.*)$", capsys.readouterr().out)
+    assert main(["init", "itemknn"]) == 2
+    error = capsys.readouterr().err
+    assert "pytest.ini" in written
+    assert all(name in error for name in written)
+
+
+@pytest.mark.parametrize("link", [".github", ".github/workflows"])
+def test_nothing_is_written_through_a_link(
+    link: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    Path(link).parent.mkdir(exist_ok=True)
+    Path(link).symlink_to(tmp_path / "elsewhere")
+    assert main(["init", "itemknn"]) == 2
+    assert f"{link} in '.' is a link" in capsys.readouterr().err
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert not Path("conftest.py").exists()
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab", "jenkins"])
+def test_a_name_reaches_the_shell_of_ci_as_it_is(ci: str, folder: Path) -> None:
+    name = "$HOME `touch hacked` $(touch hacked) '\".csv"
+    Path(name).write_text("user,item,rating\n1,2,3\n")
+    Path("pytest.ini").write_text("[pytest]\n")
+    assert main(["init", "itemknn", "--data", name, "--ci", ci]) == 0
+    (command,) = ci_commands(folder, ci)
+    done = run(folder, command.replace("pytest", r"printf '%s\n'", 1))
+    assert f"--recsys-data={name}" in done.stdout.splitlines()
+    assert not Path("hacked").exists()
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab", "jenkins"])
+def test_ci_installs_what_the_project_needs(ci: str, folder: Path) -> None:
+    from pytest_recsys_mt.starter import texts
+
+    def installed(where: str) -> list[str]:
+        Path(where).mkdir(exist_ok=True)
+        assert main(["init", "itemknn", where, "--ci", ci]) == 0
+        lines = (Path(where) / texts.CI[ci][0]).read_text().splitlines()
+        return [line.strip(" -") for line in lines if "pip install" in line]
+
+    assert sum(line.startswith(("#", "//")) for line in installed("plain")) == 1
+    Path("own").mkdir()
+    Path("own/requirements.txt").write_text("flask\n")
+    Path("own/pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
+    (line,) = installed("own")
+    assert "pip install -r requirements.txt . pytest-recsys-mt" in line
+    Path("tools").mkdir()
+    Path("tools/pyproject.toml").write_text("[tool.ruff]\n")
+    assert not any("install ." in line for line in installed("tools"))
+
+
+@pytest.mark.parametrize("arguments", [["init", "itemknn", "--ci", "none"], ["--help"]])
+def test_output_that_nobody_reads_is_no_error(arguments: list[str], folder: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [Path(sys.executable).parent / "recsys-mt", *arguments],
+        stdout=write, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(write)
+    assert done.stderr == ""
+    assert done.returncode in ((0, 141) if arguments == ["--help"] else (141,)), (
+        "argparse is silent"
+    )
 
 
 def everything(folder: Path) -> dict[str, bytes]:
@@ -222,6 +386,13 @@ def test_a_link_to_nowhere_is_there_too(folder: Path) -> None:
         (["itemknn", "--data", "minni"], "--data='minni'"),
         (["itemknn", "shop.py"], "the folder 'shop.py': File exists"),
         (["itemknn", "/proc/none"], "name another one"),
+        (["nowhere.py:Shop", "new"], "there is no file 'nowhere.py'"),
+        (["no/where.py:Shop", "new"], "/project/new/no' does not exist either"),
+        (["shop", "new"], "name an object in it: 'shop.py:NAME'"),
+        (["openai:gpt-${{ secrets.KEY }}"], "holds '${{': GitHub would expand it"),
+        (["itemknn", "--data", "${{ secrets.KEY }}.csv"], "holds '${{': GitHub would expand it"),
+        (["itemknn", "--data", "x.csv\naddopts = -x"], "cannot be typed; write it in one line"),
+        (["itemknn", "x\x1b[31m"], r"'x\x1b[31m' holds characters that cannot be typed"),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_is_written(
@@ -232,6 +403,8 @@ def test_what_cannot_be_is_said_before_anything_is_written(
     error = capsys.readouterr().err
     assert says in error
     assert "secret-77" not in error
+    assert "\x1b" not in error
+    assert not Path("new").exists(), "a folder that was made for nothing is removed"
     assert {path for path in everything(folder) if "__pycache__" not in path} == before
 
 
@@ -239,6 +412,12 @@ def test_an_unknown_system_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["init", "itemknn", "--ci", "travis"])
     assert "choose from" in capsys.readouterr().err
+
+
+def test_the_policy_says_how_many_users_a_run_asks(folder: Path) -> None:
+    assert main(["init", "itemknn", "--ci", "none"]) == 0
+    said = " ".join(Path("recsys.toml").read_text().replace("# ", "").split())
+    assert f"asks all of its --recsys-users ({Design().users}, " in said
 
 
 def test_a_disk_that_is_full_leaves_nothing(

@@ -1,0 +1,66 @@
+"""What ``recsys-mt init`` says: what was written, what is tested, and the next commands."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_recsys_mt.starter import Start
+
+__all__ = ["lines"]
+
+
+def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
+    """The lines to print.
+
+    Args:
+        start: What was written.
+        folder: Where, as the user named it.
+        named: The recommender as the user named it; None where the user named none.
+    """
+    yield from (f"wrote {folder / name}" for name in start.files)
+    yield ""
+    yield from _wrapped(_tested(start, folder, named))
+    if start.advice:
+        there = (
+            f" It names {' and '.join(map(repr, start.models_there))} as recsys_model now, and a plain pytest tests "
+            f"that: replace this line."
+            if start.models_there
+            else ""
+        )
+        yield ""
+        yield from _wrapped(
+            f"{start.configuration} configures pytest already, so add these lines to its table, or keep "
+            f"them in the command.{there}"
+        )
+        yield ""
+        yield from (f"    {line}" for line in start.advice)
+    before = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
+    if start.variable:
+        needed = "" if os.environ.get("OPENAI_BASE_URL") else f"set {start.variable}, and "
+        yield from (
+            f"\n{needed}see how many calls a run makes and what they cost:\n",
+            f"    {before}{start.command} --recsys-plan",
+        )
+    yield f"\nrun the tests:\n\n    {before}{start.command}"
+
+
+def _tested(start: Start, folder: Path, named: str | None) -> str:
+    kind = ", a chat model behind OpenAI's interface," if start.variable else ""
+    told = f"The tests ask {start.spec}{kind} about the data {start.data}."
+    if named is None:
+        where = start.configuration or "pytest.ini"
+        return (
+            f"{told} It is one of this package's own. To test your own, name it in {where}, as "
+            f"recsys_model = shop.py:Shop for the class Shop in shop.py."
+        )
+    if named != start.spec:
+        return f"{told} Its path is written as seen from {folder}, where the tests run."
+    return told
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 80, break_long_words=False, break_on_hyphens=False)

@@ -96,10 +96,13 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         needed = configuration.lacks(settings) if configuration else {}
         command = _command(needed)
         files = {
-            "conftest.py": texts.CONFTEST,
             "recsys.toml": texts.POLICY,
             "test_recsys.py": _first_test(spec, reads_text),
         }
+        if not (
+            folder / "conftest.py"
+        ).exists():  # it only shows how to make a recommender by a fixture
+            files["conftest.py"] = texts.CONFTEST
         if not configuration:
             files["pytest.ini"] = texts.INI.format(lines="\n".join(ini_lines(settings)))
         if ci != "none":

@@ -351,9 +351,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize(
-    "there", ["conftest.py", "recsys.toml", "test_recsys.py", ".github/workflows/recsys.yml"]
-)
+@pytest.mark.parametrize("there", ["recsys.toml", "test_recsys.py", ".github/workflows/recsys.yml"])
 def test_nothing_is_overwritten_and_nothing_written_beside_it(
     there: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -364,6 +362,13 @@ def test_nothing_is_overwritten_and_nothing_written_beside_it(
     assert everything(folder) == before
     error = capsys.readouterr().err
     assert f"{there} exists in '.' already, and nothing is overwritten" in error
+
+
+def test_a_conftest_of_ones_own_stays_and_is_no_obstacle(folder: Path) -> None:
+    Path("conftest.py").write_text("# mine\n")
+    assert main(["init", "itemknn"]) == 0
+    assert Path("conftest.py").read_text() == "# mine\n"
+    assert Path("recsys.toml").exists()
 
 
 def test_a_link_to_nowhere_is_there_too(folder: Path) -> None:

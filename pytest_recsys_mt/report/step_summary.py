@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, measured, state_of
-from pytest_recsys_mt.report.compared import changed
+from pytest_recsys_mt.report.compared import ONE_RUN, changed
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import named
@@ -125,6 +125,7 @@ def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     lines = [
         f"### {cell(comparison['model'])} against {cell(comparison['against'])} of {cell(where)}",
         "",
+        *([] if comparison["baseline"] else [f"{ONE_RUN[0].upper()}{ONE_RUN[1:]}.", ""]),
         *(f"* refused: {cell(reason)}" for reason in comparison["refused"]),
     ]
     counts = comparison["counts"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.report.compared import ONE_RUN
 from pytest_recsys_mt.report.glossary import entries_of
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
@@ -39,6 +40,7 @@ def contents_of(record: Document) -> dict[str, object]:
         "states": {key: [card for card in cards if card.state.key == key] for key in STATES},
         "comparisons": comparisons_of(record, cards),
         "matrix": matrix_of(record, cards, models) if len(models) > 1 else None,
+        "one_run": ONE_RUN,
         "inapplicable": reasons_of(cards),
         "groups": groups_of([card for card in cards if card.state.key != "not-applicable"]),
         "benchmarks": benchmarks_of(cards),

@@ -42,6 +42,7 @@ class Beside:
         symbol, word: How it compares with the first model's; empty for the first model.
         worse: By how much it is worse; empty if unknown.
         sure: How sure that is, or why it is unknown.
+        within: What "no worse" leaves open, in words after it.
         step: What it judges within its test; empty if all models of the line judge the same.
     """
 
@@ -50,6 +51,7 @@ class Beside:
     word: str = ""
     worse: str = ""
     sure: str = ""
+    within: str = ""
     step: str = ""
 
 
@@ -167,5 +169,8 @@ def _beside(card: Card, lead: Card, change: Changed | None, one_step: bool) -> B
     sure = f"{p_text(p)} (Holm)" if p is not None else ""
     if word == "ungated":
         sure = change.get("reason") or ""
+    symbol, within = SYMBOLS.get(word, "?"), ""
+    if word == "unchanged" and change.get("worse") and (margin := change.get("margin")) is not None:
+        symbol, within = "\N{LESS-THAN OR EQUAL TO}", f"by more than the margin {margin:g}"
     told = WORDS.get(word, WORDS["ungated"])
-    return Beside(card, SYMBOLS.get(word, "?"), told, worse_by(change), sure, step)
+    return Beside(card, symbol, told, worse_by(change), sure, within, step)

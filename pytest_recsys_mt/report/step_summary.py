@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, measured, state_of
 from pytest_recsys_mt.report.compared import ONE_RUN, changed
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
+from pytest_recsys_mt.report.judged import is_quick, judged
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import named
 
@@ -43,12 +44,13 @@ def markdown(document: Document) -> str:
     """
     gate = document["gate"]
     lines = [
-        f"## recsys-mt: gate {gate['status']}",
+        f"## recsys-mt: gate {gate['status']}{' (a quick look)' if is_quick(document) else ''}",
         "",
         f"{cell(', '.join(document['models']))} on {cell(document['data'])}, seed {document['seed']}",
         "",
         cell(gate["sentence"]),
         "",
+        *(f"{cell(text)}.\n" for text in [judged(document)] if text),
         *(f"* {cell(reason)}" for reason in gate["reasons"]),
         "",
     ]

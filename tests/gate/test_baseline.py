@@ -261,7 +261,9 @@ def test_two_models_of_one_run_are_compared_side_by_side(
     assert result.ret == pytest.ExitCode.OK, "nobody asked for a gate"
     assert changes(record)["scale_ratings(2)"] == "regressed"
     result.stdout.fnmatch_lines(["*toys:Worse against toys:Toy of this run*"])
-    told = "it does not gate unless a policy (recsys.toml) applies; a comparison with a baseline gates"
+    told = (
+        "it does not gate unless a policy (recsys.toml) applies; a comparison with a baseline gates"
+    )
     assert told in " ".join(result.stdout.str().split())
     assert f": {told}.\n" in summary.read_text(encoding="utf-8")
 

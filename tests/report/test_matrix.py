@@ -77,7 +77,10 @@ def test_verdicts_on_different_steps_each_say_theirs_and_are_not_compared() -> N
     step = {"relation": "history=5", "against": "history=2"}
     rows = [of("m", 0, **step), of("n", 0, relation="history=2", against="history=1"),
             of("o", 0, **step)]  # fmt: skip
-    old = [compared(change(rows[1], "unchanged")), compared(change(rows[2], "unchanged"), model="o")]
+    old = [
+        compared(change(rows[1], "unchanged")),
+        compared(change(rows[2], "unchanged"), model="o"),
+    ]
     record = made(*rows, comparisons=old)
     (line,) = matrix(record, ["m", "n", "o"]).others
     told = [(cell.step, cell.word) for cell in line.cells if cell]
@@ -87,8 +90,14 @@ def test_verdicts_on_different_steps_each_say_theirs_and_are_not_compared() -> N
         ("histories of up to 5 against histories of up to 2", "no worse"),
     ]
     text = Page(render(record)).text
-    assert "It metamorphic , at most 0.05 histories of up to 5 against histories of up to 2 ✓ holds" in text
-    assert "histories of up to 2 against histories of up to 1 ✓ holds 0.010 [-0.010, 0.030] – not comparable" in text
+    assert (
+        "It metamorphic , at most 0.05 histories of up to 5 against histories of up to 2 ✓ holds"
+        in text
+    )
+    assert (
+        "histories of up to 2 against histories of up to 1 ✓ holds 0.010 [-0.010, 0.030] – not comparable"
+        in text
+    )
 
 
 def test_no_worse_is_told_with_the_margin_that_it_means() -> None:

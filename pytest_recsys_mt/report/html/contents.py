@@ -14,6 +14,7 @@ from pytest_recsys_mt.report.html.plots import groups_of, plots_of
 from pytest_recsys_mt.report.html.scorecard import scorecard_of
 from pytest_recsys_mt.report.html.since_baseline import comparisons_of
 from pytest_recsys_mt.report.html.words import STATES
+from pytest_recsys_mt.report.judged import judged
 
 MOST = 5
 """Rows that the answer names, and cards of each state that are open; further ones have a line each."""
@@ -31,6 +32,7 @@ def contents_of(record: Document) -> dict[str, object]:
     return {
         "record": record,
         "answer": answer_of(record, cards),
+        "judged": judged(record),
         "cards": cards,
         "columns": columns,
         "scorecard": lines,

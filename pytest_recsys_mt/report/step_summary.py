@@ -13,6 +13,7 @@ from pytest_recsys_mt.report.compared import ONE_RUN, changed
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
 from pytest_recsys_mt.report.judged import is_quick, judged
 from pytest_recsys_mt.report.measures import limit_in_short
+from pytest_recsys_mt.report.readable import read_in_words
 from pytest_recsys_mt.report.short_names import named
 
 WORDS = {
@@ -53,6 +54,7 @@ def markdown(document: Document) -> str:
         *(f"{cell(text)}.\n" for text in [judged(document)] if text),
         *(f"* {cell(reason)}" for reason in gate["reasons"]),
         "",
+        *(f"{cell(read_in_words(*each))}.\n" for each in document["readings"].items()),
     ]
     for comparison in gate["comparisons"]:
         lines += _comparison(comparison, document["results"])

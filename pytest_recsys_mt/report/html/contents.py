@@ -15,6 +15,7 @@ from pytest_recsys_mt.report.html.scorecard import scorecard_of
 from pytest_recsys_mt.report.html.since_baseline import comparisons_of
 from pytest_recsys_mt.report.html.words import STATES
 from pytest_recsys_mt.report.judged import judged
+from pytest_recsys_mt.report.readable import read_in_words
 
 MOST = 5
 """Rows that the answer names, and cards of each state that are open; further ones have a line each."""
@@ -33,6 +34,7 @@ def contents_of(record: Document) -> dict[str, object]:
         "record": record,
         "answer": answer_of(record, cards),
         "judged": judged(record),
+        "readings": [read_in_words(*each) for each in (record.get("readings") or {}).items()],
         "cards": cards,
         "columns": columns,
         "scorecard": lines,

@@ -94,6 +94,12 @@ def name_of_row(row: Row) -> str:
     return f"{name} {own}" if own else str(name)
 
 
+def step_of(row: Row) -> str:
+    """What a verdict judges within its test: ``history=5 against history=2``; else its relation."""
+    against = row.get("against")  # records of before lack it
+    return f"{row['relation']} against {against}" if against else str(row["relation"])
+
+
 def addresses(rows: Iterable[Row]) -> list[str]:
     """The tests of a run without their models, in order."""
     return sorted({address(row) for row in rows})
@@ -217,6 +223,10 @@ def _obstacle(old: Row | None, new: Row) -> str:
             return f"{where} has no value per user for it{why and f': {why}'}"[:200]
     if old["allowed"] != new["allowed"]:
         return f"it promised {old['allowed']!r} then and promises {new['allowed']!r} now"
+    if step_of(old) != step_of(new):
+        # Such as an oracle that judges the worst of several steps, which is another one each time.
+        told = f"the two judge different steps: {step_of(new)!r} and {step_of(old)!r}"
+        return one_line(told)[:200]
     return ""
 
 

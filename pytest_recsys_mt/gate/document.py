@@ -276,6 +276,18 @@ class Readable(TypedDict):
     entries: dict[str, int]
 
 
+class LeftOut(TypedDict):
+    """The selected tests that did not run because of ``--recsys-effort``.
+
+    Attributes:
+        effort: What was asked for.
+        tests: How many tests that left out.
+    """
+
+    effort: str
+    tests: int
+
+
 class Facts(TypedDict):
     """The record before the gate decides."""
 
@@ -292,6 +304,7 @@ class Facts(TypedDict):
     readings: dict[str, Readable]
     drift: list[Drift]
     notes: list[str]
+    left_out: LeftOut
     results: list[Row]
     dimensions: dict[str, dict[str, dict[str, Any]]]
     digests: dict[str, str]

@@ -14,6 +14,7 @@ from pytest_recsys_mt.plugin.state import (
     AGAIN,
     AGAIN_KEY,
     BASELINE,
+    LEFT_OUT,
     PROBLEMS,
     RECORD,
     SETTINGS,
@@ -57,6 +58,7 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
         config.stash[BASELINE],
         [*missing(session, reported.uncollected), *wanting],
         again,
+        config.stash.get(LEFT_OUT, 0),
     )
     record = config.stash[RECORD]
     passed = record.document()["gate"]["status"] == "passed" and not record.unwritten

@@ -31,6 +31,7 @@ def finish(
     baseline: Document | None = None,
     incomplete: Sequence[str] = (),
     again: Sequence[Again] = (),
+    left_out: int = 0,
 ) -> Record:
     """Collect the contents of the test reports, and write the requested files.
 
@@ -45,9 +46,11 @@ def finish(
         baseline: The record to compare with, if any.
         incomplete: Why the run is partial, if it is.
         again: What each process found when it asked some users again at its end.
+        left_out: How many selected tests did not run because of their effort.
     """
     drifts = merged(drift for found in again for drift in found["drifts"])
-    record = Record(settings, version("pytest-recsys-mt"), started, baseline, incomplete, drifts)
+    own = version("pytest-recsys-mt")
+    record = Record(settings, own, started, baseline, incomplete, drifts, left_out)
     for nodeid in dict.fromkeys(report.nodeid for report in reports):
         record.judge(results[nodeid].rows)
     for found in again:

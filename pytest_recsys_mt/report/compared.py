@@ -27,6 +27,10 @@ COLOURS: dict[str, dict[str, bool]] = {
     "inconclusive": {"yellow": True},
     "improved": {"green": True},
 }
+ONE_RUN = (
+    "this compares models within one run: it does not gate unless a policy (recsys.toml) applies; "
+    "a comparison with a baseline gates"
+)
 COLUMNS = (
     Column("name", words=True),
     Column("change", marked=True),
@@ -47,6 +51,8 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
     where = comparison["baseline"] or "this run"
     title = f"recsys-mt: {comparison['model']} against {comparison['against']} of {where}"
     reporter.write_sep("=", shorten(one_line(title), 74))
+    if not comparison["baseline"]:
+        _wrapped(reporter, ONE_RUN)
     for reason in comparison["refused"]:
         _wrapped(reporter, f"refused: {reason}")
     if comparison["refused"]:

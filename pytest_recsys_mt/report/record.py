@@ -124,8 +124,10 @@ class Record:
         baseline: Document | None = None,
         incomplete: Sequence[str] = (),
         drifts: Sequence[Drift] = (),
+        left_out: int = 0,
     ) -> None:
         self.settings = settings
+        self._left_out = left_out
         self._baseline = baseline
         self.incomplete = tuple(incomplete)
         self.unwritten: list[str] = []
@@ -243,6 +245,7 @@ class Record:
             },
             "drift": self._drifts,
             "notes": sorted(self.notes),
+            "left_out": {"effort": self.settings.effort, "tests": self._left_out},
             "results": rows,
             "dimensions": dimensions(rows),
             "digests": {

@@ -9,9 +9,11 @@ from itertools import groupby
 from pathlib import Path
 
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, measured, state_of
-from pytest_recsys_mt.report.compared import changed
+from pytest_recsys_mt.report.compared import ONE_RUN, changed
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
+from pytest_recsys_mt.report.judged import is_quick, judged
 from pytest_recsys_mt.report.measures import limit_in_short
+from pytest_recsys_mt.report.readable import read_in_words
 from pytest_recsys_mt.report.short_names import named
 
 WORDS = {
@@ -43,14 +45,16 @@ def markdown(document: Document) -> str:
     """
     gate = document["gate"]
     lines = [
-        f"## recsys-mt: gate {gate['status']}",
+        f"## recsys-mt: gate {gate['status']}{' (a quick look)' if is_quick(document) else ''}",
         "",
         f"{cell(', '.join(document['models']))} on {cell(document['data'])}, seed {document['seed']}",
         "",
         cell(gate["sentence"]),
         "",
+        *(f"{cell(text)}.\n" for text in [judged(document)] if text),
         *(f"* {cell(reason)}" for reason in gate["reasons"]),
         "",
+        *(f"{cell(read_in_words(*each))}.\n" for each in document["readings"].items()),
     ]
     for comparison in gate["comparisons"]:
         lines += _comparison(comparison, document["results"])
@@ -125,6 +129,7 @@ def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     lines = [
         f"### {cell(comparison['model'])} against {cell(comparison['against'])} of {cell(where)}",
         "",
+        *([] if comparison["baseline"] else [f"{ONE_RUN[0].upper()}{ONE_RUN[1:]}.", ""]),
         *(f"* refused: {cell(reason)}" for reason in comparison["refused"]),
     ]
     counts = comparison["counts"]

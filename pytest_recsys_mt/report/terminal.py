@@ -10,10 +10,11 @@ from typing import Any
 
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.gate.document import Calls, Readable, Row, state_of
+from pytest_recsys_mt.gate.document import Calls, Row, state_of
 from pytest_recsys_mt.report.compared import tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
 from pytest_recsys_mt.report.glossary import measure_of
+from pytest_recsys_mt.report.readable import read_in_words
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.spending import along, cost
@@ -68,7 +69,7 @@ def summarise(reporter: Any, record: Record) -> None:
         for line in textwrap.wrap(f"note: {note}", 79, subsequent_indent="    "):
             reporter.write_line(line)
     for model, read in document["readings"].items():
-        for line in textwrap.wrap(_read(model, read), 79, subsequent_indent="    "):
+        for line in textwrap.wrap(read_in_words(model, read), 79, subsequent_indent="    "):
             reporter.write_line(line)
     gate = document["gate"]
     for comparison in gate["comparisons"]:
@@ -208,18 +209,6 @@ def _spent(calls: Calls) -> str:
     if calls["failed_at_first"]:
         text += f"; {calls['failed_at_first']} failed at first and were sent again"
     return text
-
-
-def _read(model: str, read: Readable) -> str:
-    """How well a text model kept to the form in which it was asked to answer."""
-    named = read["answers"] - read["unreadable"]
-    kinds = read["entries"]
-    entries = sum(kinds.values()) - kinds["unparsed"]
-    strays = kinds["history"] + kinds["catalogue"] + kinds["outside"]
-    text = f"answers of {one_line(model)}: {named} of {read['answers']} name a title"
-    faults = [(kinds["duplicate"], "twice"), (strays, "not offered"), (kinds["unknown"], "made up")]
-    found = ", ".join(f"{number} {fault}" for number, fault in faults if number)
-    return f"{text}; of {entries} titles {found}" if found else text
 
 
 def _shared_out(calls: Calls, told: bool) -> Iterator[str]:

@@ -251,12 +251,21 @@ def test_another_model_is_compared_with_the_only_one_of_the_baseline(
     assert changes(record)["scale_ratings(2)"] == "regressed"
 
 
-def test_two_models_of_one_run_are_compared_side_by_side(run: Run) -> None:
+def test_two_models_of_one_run_are_compared_side_by_side(
+    run: Run, project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = project.path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     both = ["--recsys-model=toys:Toy", "--recsys-model=toys:Worse"]
     result, record = run(*both, model="")
     assert result.ret == pytest.ExitCode.OK, "nobody asked for a gate"
     assert changes(record)["scale_ratings(2)"] == "regressed"
     result.stdout.fnmatch_lines(["*toys:Worse against toys:Toy of this run*"])
+    told = (
+        "it does not gate unless a policy (recsys.toml) applies; a comparison with a baseline gates"
+    )
+    assert told in " ".join(result.stdout.str().split())
+    assert f": {told}.\n" in summary.read_text(encoding="utf-8")
 
 
 def test_users_of_both_runs_are_compared_whoever_stopped_first(

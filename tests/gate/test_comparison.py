@@ -186,6 +186,16 @@ def test_users_are_paired_by_name_whatever_their_order() -> None:
         (row(noise(1)), row([0.1]), "1 users have a value in both runs"),
         (row(noise(1)), row(noise(1), status="error", reason="429"), "error in this run: 429"),
         (row(noise(1), "at least"), row(noise(1)), "it promised 'at least' then"),
+        (
+            row(noise(1), relation="history=2", against="history=1"),
+            row(noise(1), relation="history=5", against="history=2"),
+            "the two judge different steps: 'history=5 against history=2' and 'history=2 against history=1'",
+        ),
+        (
+            row(noise(1), relation="history=2", against="history=1"),
+            row(noise(1), relation="history=2", against="history=0"),
+            "the two judge different steps: 'history=2 against history=0' and 'history=2 against history=1'",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_ungated_with_the_reason(old: Any, new: Any, told: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -108,6 +109,25 @@ def test_a_quick_look_takes_few_tests_users_and_calls(run: Run, two: pytest.Pyte
     )
     result = run(MODEL, "--recsys-effort=quick", "test_usual.py")
     assert result.parseoutcomes()["passed"] == 1, "a file that is named runs"
+
+
+def test_no_report_of_a_quick_look_looks_like_one_of_a_whole_run(
+    run: Run, two: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = two.path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    two.makepyfile(test_own=OWN)
+    run(MODEL, "--recsys-effort=quick", "--recsys-json=r.json", "--recsys-html=r.html")
+    record = json.loads((two.path / "r.json").read_text(encoding="utf-8"))
+    assert record["left_out"] == {"effort": "quick", "tests": 4}
+    told = "1 of 5 tests could be judged: 4 left out of this quick look."
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("## recsys-mt: gate passed (a quick look)\n")
+    assert f"\n\n{told}\n\n" in text
+    page = (two.path / "r.html").read_text(encoding="utf-8")
+    assert f"<p>{told}</p>" in page
+    assert "Passed as a quick look: the promise that could be tested holds." in page
+    assert "May be released" not in page
 
 
 @pytest.mark.parametrize(("given", "users"), [([], 70), (["--recsys-users=20"], 20)])

@@ -72,6 +72,46 @@ def test_verdicts_of_one_test_and_oracle_are_joined_as_the_gate_joins_them() -> 
     assert all(line.cells)
 
 
+def test_verdicts_on_different_steps_each_say_theirs_and_are_not_compared() -> None:
+    """An oracle that judges the worst of several steps may judge another one for another model."""
+    step = {"relation": "history=5", "against": "history=2"}
+    rows = [of("m", 0, **step), of("n", 0, relation="history=2", against="history=1"),
+            of("o", 0, **step)]  # fmt: skip
+    old = [
+        compared(change(rows[1], "unchanged")),
+        compared(change(rows[2], "unchanged"), model="o"),
+    ]
+    record = made(*rows, comparisons=old)
+    (line,) = matrix(record, ["m", "n", "o"]).others
+    told = [(cell.step, cell.word) for cell in line.cells if cell]
+    assert told == [
+        ("histories of up to 5 against histories of up to 2", ""),
+        ("histories of up to 2 against histories of up to 1", "not comparable"),
+        ("histories of up to 5 against histories of up to 2", "no worse"),
+    ]
+    text = Page(render(record)).text
+    assert (
+        "It metamorphic , at most 0.05 histories of up to 5 against histories of up to 2 ✓ holds"
+        in text
+    )
+    assert (
+        "histories of up to 2 against histories of up to 1 ✓ holds 0.010 [-0.010, 0.030] – not comparable"
+        in text
+    )
+
+
+def test_no_worse_is_told_with_the_margin_that_it_means() -> None:
+    """An interval wholly above 0 is a loss, though one within the margin."""
+    rows = [of("m", 0), of("n", 0), of("m", 1), of("n", 1)]
+    small = change(rows[1], "unchanged", 0.05, interval=[0.01, 0.09], margin=0.1)
+    none = change(rows[3], "unchanged", 0.0, interval=[0.0, 0.0], margin=0.1)
+    text = Page(render(made(*rows, comparisons=[compared(small, none)]))).text
+    assert "≤ no worse by more than the margin 0.1: 0.050 [0.010, 0.090]" in text
+    assert "= no worse: 0.000 [0.000, 0.000]" in text, "the very same values"
+    assert "it does not gate unless a policy (recsys.toml) applies" in text
+    assert "a comparison with a baseline gates." in text
+
+
 def test_a_league_of_models_is_no_column() -> None:
     rows = [of("m", 0), of("n", 0), of("league", 1)]
     found = matrix(made(*rows, comparisons=[]), ["m", "n", "league"])

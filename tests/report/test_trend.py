@@ -40,6 +40,12 @@ def test_runs_stand_in_the_order_of_time() -> None:
     ]
 
 
+def test_each_run_says_when_it_began_and_its_model_under_those_names() -> None:
+    text = Page(render_trend(three())).text
+    assert "run gate verdicts began model 1 1.json" in text
+    assert "2026-11-01 10:00 m 2 2.json" in text
+
+
 def test_what_changed_comes_first_then_what_stays_broken() -> None:
     found = contents_of(three())
     titles = {

@@ -67,6 +67,10 @@ def test_a_share_of_users_is_said_in_percent() -> None:
     assert "the share among all users like these is at least 8.0%." in text
 
 
+def test_a_promise_of_at_least_something_asks_for_it() -> None:
+    assert "; the promise asks for at least 0.1." in said(row(allowed="at least", margin=0.1))
+
+
 def test_a_benchmark_value_is_said_against_its_threshold() -> None:
     assert said(task("hit@10", 0.2)) == (
         "Over 60 users, the mean hit@10 is 0.200; the test asks for at least 0.1. "

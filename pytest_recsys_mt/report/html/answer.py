@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.html.cards import Card
+from pytest_recsys_mt.report.judged import is_quick
 
 BROKEN = {
     "violated": ("promise is broken", "promises are broken"),
@@ -56,7 +57,8 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
     tests = tuple(f": {card.row['nodeid']}" for card in cards)
     further = [each for each in reasons if not each.endswith(tests)]
     if gate["status"] == "passed":
-        sentence = _passed(gating, len(cards) - len(gating))
+        may = "Passed as a quick look" if is_quick(document) else "May be released"
+        sentence = f"{may}: {_passed(gating, len(cards) - len(gating))}."
         return Answer(True, sentence, further, ())
     blocking = [
         card
@@ -109,7 +111,7 @@ def _passed(gating: Sequence[Card], ungated: int) -> str:
     ]
     if len(told) > 1:
         told[0] = f"{held} {_worded(('promise holds', 'promises hold'), held)}"
-    return f"May be released: {_listed(told)}."
+    return _listed(told)
 
 
 def _worded(forms: tuple[str, str], count: int) -> str:

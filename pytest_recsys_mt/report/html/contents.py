@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.report.compared import ONE_RUN
 from pytest_recsys_mt.report.glossary import entries_of
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
@@ -13,6 +14,8 @@ from pytest_recsys_mt.report.html.plots import groups_of, plots_of
 from pytest_recsys_mt.report.html.scorecard import scorecard_of
 from pytest_recsys_mt.report.html.since_baseline import comparisons_of
 from pytest_recsys_mt.report.html.words import STATES
+from pytest_recsys_mt.report.judged import judged
+from pytest_recsys_mt.report.readable import read_in_words
 
 MOST = 5
 """Rows that the answer names, and cards of each state that are open; further ones have a line each."""
@@ -30,6 +33,8 @@ def contents_of(record: Document) -> dict[str, object]:
     return {
         "record": record,
         "answer": answer_of(record, cards),
+        "judged": judged(record),
+        "readings": [read_in_words(*each) for each in (record.get("readings") or {}).items()],
         "cards": cards,
         "columns": columns,
         "scorecard": lines,
@@ -39,6 +44,7 @@ def contents_of(record: Document) -> dict[str, object]:
         "states": {key: [card for card in cards if card.state.key == key] for key in STATES},
         "comparisons": comparisons_of(record, cards),
         "matrix": matrix_of(record, cards, models) if len(models) > 1 else None,
+        "one_run": ONE_RUN,
         "inapplicable": reasons_of(cards),
         "groups": groups_of([card for card in cards if card.state.key != "not-applicable"]),
         "benchmarks": benchmarks_of(cards),

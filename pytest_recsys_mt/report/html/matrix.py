@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.comparison import address
+from pytest_recsys_mt.gate.comparison import address, step_of
 from pytest_recsys_mt.gate.document import Changed, Document
-from pytest_recsys_mt.report.html import words
+from pytest_recsys_mt.report.html import titles, words
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.html.scorecard import p_text
 from pytest_recsys_mt.report.html.since_baseline import SYMBOLS, key_of, worse_by
@@ -27,7 +27,10 @@ WORDS = {
 }
 """The words for changes, the most important first."""
 
-SAME = (WORDS["unchanged"], WORDS["ungated"])
+APART = "not comparable"
+"""The word for verdicts that judge different steps of a test."""
+
+SAME = (WORDS["unchanged"], WORDS["ungated"], APART)
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Beside:
         symbol, word: How it compares with the first model's; empty for the first model.
         worse: By how much it is worse; empty if unknown.
         sure: How sure that is, or why it is unknown.
+        within: What "no worse" leaves open, in words after it.
+        step: What it judges within its test; empty if all models of the line judge the same.
     """
 
     card: Card
@@ -46,15 +51,23 @@ class Beside:
     word: str = ""
     worse: str = ""
     sure: str = ""
+    within: str = ""
+    step: str = ""
 
 
 @dataclass(frozen=True)
 class Across:
-    """One verdict across the models, None where a model has none."""
+    """One verdict across the models, None where a model has none.
+
+    Attributes:
+        lead: The first of them.
+        one_step: Whether all of them judge the same step of the test.
+    """
 
     lead: Card
     cells: Sequence[Beside | None]
     differs: bool
+    one_step: bool
 
 
 @dataclass(frozen=True)
@@ -117,7 +130,7 @@ def keyed(cards: Sequence[Card]) -> Iterator[tuple[Key, Card]]:
 
 def _weight(line: Across) -> tuple[int, int]:
     """The most important state and the most important change come first."""
-    states, changes = list(words.STATES), [*WORDS.values(), ""]
+    states, changes = list(words.STATES), [*WORDS.values(), APART, ""]
     known = [cell for cell in line.cells if cell]
     return (
         min(states.index(cell.card.state.key) for cell in known),
@@ -131,25 +144,33 @@ def _across(
     changes: Mapping[tuple[str, str, str], Changed],
 ) -> Across:
     lead = next(held[model] for model in models if model in held)
+    one_step = len({step_of(card.row) for card in held.values()}) == 1
     cells = [
-        _beside(held[model], changes.get(key_of(held[model].row))) if model in held else None
+        _beside(held[model], lead, changes.get(key_of(held[model].row)), one_step)
+        if model in held
+        else None
         for model in models
     ]
     known = [cell for cell in cells if cell]
     differs = len({cell.card.state.key for cell in known}) > 1 or any(
         cell.word and cell.word not in SAME for cell in known
     )
-    return Across(lead, cells, differs)
+    return Across(lead, cells, differs, one_step)
 
 
-def _beside(card: Card, change: Changed | None) -> Beside:
+def _beside(card: Card, lead: Card, change: Changed | None, one_step: bool) -> Beside:
+    step = "" if one_step else titles.step_of(card.row)
+    if step_of(card.row) != step_of(lead.row):
+        return Beside(card, SYMBOLS["ungated"], APART, step=step)
     if change is None:
-        return Beside(card)
+        return Beside(card, step=step)
     word = change["change"]
     p = change.get("p_holm") if word == "regressed" else None
     sure = f"{p_text(p)} (Holm)" if p is not None else ""
     if word == "ungated":
         sure = change.get("reason") or ""
-    return Beside(
-        card, SYMBOLS.get(word, "?"), WORDS.get(word, WORDS["ungated"]), worse_by(change), sure
-    )
+    symbol, within = SYMBOLS.get(word, "?"), ""
+    if word == "unchanged" and change.get("worse") and (margin := change.get("margin")) is not None:
+        symbol, within = "\N{LESS-THAN OR EQUAL TO}", f"by more than the margin {margin:g}"
+    told = WORDS.get(word, WORDS["ungated"])
+    return Beside(card, symbol, told, worse_by(change), sure, within, step)

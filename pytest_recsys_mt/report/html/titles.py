@@ -57,6 +57,12 @@ def name_of(row: Row) -> str:
     return f"{told} against {conditions(against)}" if told and against else told
 
 
+def step_of(row: Row) -> str:
+    """What a row judges within its test, in words, as `gate.comparison.step_of`."""
+    told, against = conditions(row["relation"]), row.get("against")
+    return f"{told} against {conditions(against)}" if against else told
+
+
 def conditions(relation: str) -> str:
     """In words what a test changes of the design: ``history=5, recall=True``; else the text itself."""
     if not _CHANGES.fullmatch(relation):

@@ -127,7 +127,8 @@ def _found(row: Row, value: float) -> str:
     effect = effect_of(row)
     users = row.get("users", 0)
     limit = limit_of(row)
-    allows = f"; the promise allows {limit}" if limit else ""
+    verb = "asks for" if row.get("allowed") == "at least" else "allows"
+    allows = f"; the promise {verb} {limit}" if limit else ""
     people = f"{users:,} {'user' if users == 1 else 'users'}"
     if measured(row).metric is not None:
         allows = f"; the test asks for {limit}" if limit else ""

@@ -1,0 +1,43 @@
+"""How many of all tests of a run could be judged, and why the others could not."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pytest_recsys_mt.gate.document import Document, state_of
+
+JUDGED = ("violated", "mended", "known", "holds")
+"""The states of a verdict that was made, the most important first; then those of none."""
+UNJUDGED = {"inconclusive": "inconclusive", "error": "in error", "not-applicable": "not applicable"}
+LEFT = {
+    "quick": "left out of this quick look",
+    "standard": "left out as they make many calls (--recsys-effort=thorough runs them)",
+}
+
+
+def is_quick(document: Document) -> bool:
+    """Whether a quick look left tests out, so that the run says little of a release."""
+    left = document.get("left_out") or {}
+    return left.get("effort") == "quick" and bool(left.get("tests"))
+
+
+def judged(document: Document) -> str:
+    """Such as ``6 of 220 tests could be judged: 212 left out of this quick look, 2 not applicable``.
+
+    A test of several verdicts counts as judged if one of them was made. Records of before do not
+    say what their effort left out; empty for a run without tests.
+    """
+    of_test: dict[str, set[str]] = {}
+    for row in document["results"]:
+        of_test.setdefault(row["nodeid"], set()).add(state_of(row))
+    order = (*JUDGED, *UNJUDGED)
+    counts = Counter(min(states, key=order.index) for states in of_test.values())
+    made = sum(counts[state] for state in JUDGED)
+    left = document.get("left_out") or {"effort": "", "tests": 0}
+    total = len(of_test) + left["tests"]
+    if not total:
+        return ""
+    told = [f"{left['tests']} {LEFT.get(left['effort'], 'left out')}"] * bool(left["tests"])
+    told += [f"{counts[state]} {word}" for state, word in UNJUDGED.items() if counts[state]]
+    text = f"{made} of {total} {'test' if total == 1 else 'tests'} could be judged"
+    return f"{text}: {', '.join(told)}" if told else text

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, measured, state_of
 from pytest_recsys_mt.report.compared import ONE_RUN, changed
-from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
+from pytest_recsys_mt.report.folding import Unsettled, inapplicable, told_of, unsettled
 from pytest_recsys_mt.report.judged import is_quick, judged
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.readable import read_in_words
@@ -52,7 +52,7 @@ def markdown(document: Document) -> str:
         cell(gate["sentence"]),
         "",
         *(f"{cell(text)}.\n" for text in [judged(document)] if text),
-        *(f"* {cell(reason)}" for reason in gate["reasons"]),
+        *_cut(_reasons(document), "* and {} more, in the record"),
         "",
         *(f"{cell(read_in_words(*each))}.\n" for each in document["readings"].items()),
     ]
@@ -82,13 +82,29 @@ def cell(text: str) -> str:
 
 
 def _entry(entry: Unsettled, several: bool) -> str:
-    """A verdict that does not hold: its word, where it stands, and its sentence."""
+    """A verdict that does not hold: its word, its sentence, and where it stands."""
     row = entry.row
     where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     return (
-        f"* {WORDS[state_of(row)]} {cell(', '.join(filter(None, where)))}: "
-        f"{cell(entry.sentence[:LONGEST])}"
+        f"* {WORDS[state_of(row)]} {cell(entry.sentence[:LONGEST])} "
+        f"({cell(', '.join(filter(None, where)))})"
     )
+
+
+def _reasons(document: Document) -> list[str]:
+    """Why the gate failed, but for what stands below anyway; what concerns a test begins with its sentence."""
+    of_test: dict[str, list[Row]] = {}
+    for row in document["results"]:
+        of_test.setdefault(row["nodeid"], []).append(row)
+    lines = []
+    for reason in document["gate"]["reasons"]:
+        kind, _, nodeid = reason.partition(": ")
+        rows = of_test.get(nodeid, [])
+        if any(kind == row["status"] and state_of(row) in WORDS for row in rows):
+            continue
+        said = " ".join(told_of(row) for row in rows)[:LONGEST]
+        lines.append(f"* {cell(f'{said} ({reason})' if said else reason)}")
+    return lines
 
 
 def _green(rows: Sequence[Row]) -> list[str]:

@@ -15,6 +15,7 @@ import pytest
 from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.report.html import read_record, render
+from pytest_recsys_mt.report.html.cards import cards_of
 from tests.report.records import (
     CURVE,
     FILMS,
@@ -152,6 +153,26 @@ def test_an_empty_run_is_said_to_be_one() -> None:
         render(document(gate={"status": "failed", "violated": [], "inconclusive": []}))
     ).text
     assert "Nothing was tested: a run without verdicts never passes." in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "captions"),
+    [
+        ({}, ["furthest from the promise of all 60 users; breaks the promise; agreement 0.81",
+              "keeps the promise; agreement 0.81"]),
+        ({"joint": True, "measures": "change of coverage"},
+         ["pulls the number of all 60 users furthest from the promise", ""]),
+        ({"metric": "exposure_gini", "value": 0.6, "threshold": 0.5, "joint": True},
+         ["pulls the number of all 60 users furthest from the promise", ""]),
+        ({"metric": "ndcg@10", "value": 0.05, "threshold": 0.1, "per_user": {"u1": 0.0}},
+         ["furthest from the promise of all 60 users; this user's value is 0.000; agreement 0.81", "agreement 0.81"]),
+    ],
+)  # fmt: skip
+def test_one_user_breaks_only_a_promise_that_is_made_to_each(
+    changes: dict[str, Any], captions: list[str]
+) -> None:
+    (card,) = cards_of(document(row(per_user={"u1": 12.5}) | changes))
+    assert [shown.caption for shown in card.examples] == captions
 
 
 HOSTILE = [

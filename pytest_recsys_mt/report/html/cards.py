@@ -190,15 +190,22 @@ def _examples(row: Row) -> list[Shown]:
 
 
 def _caption(example: Example, place: int, row: Row) -> str:
+    """Why a user is shown, and what the promise says of this user alone, if anything."""
+    first = place == 0 and row["users"] > 1
+    if row.get("joint"):
+        # What the record has of a user then is a pseudo-value of the jackknife, no value of theirs.
+        everybody = f"pulls the number of all {row['users']:,} users furthest from the promise"
+        return everybody if first else ""
+    told = [f"furthest from the promise of all {row['users']:,} users"] * first
     keeps = example.get("keeps")
-    said = "" if keeps is None else "keeps the promise" if keeps else "breaks the promise"
-    if place == 0 and row["users"] > 1:
-        said = f"furthest from the promise of all {row['users']:,} users" + (
-            f"; {said}" if said else ""
-        )
+    if measured(row).metric is not None:  # of a mean, which promises nothing of one user
+        value = (row.get("per_user") or {}).get(example["user"])
+        told += [f"this user's value is {words.number(value)}"] * (value is not None)
+    elif keeps is not None:
+        told.append("keeps the promise" if keeps else "breaks the promise")
     if (score := example.get("score")) is not None:
-        said += f"{'; ' if said else ''}agreement {score:.2f}"
-    return said
+        told.append(f"agreement {score:.2f}")
+    return "; ".join(told)
 
 
 def _shown(example: Example, caption: str, both: bool) -> Shown:

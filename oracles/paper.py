@@ -54,14 +54,17 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
 
     Returns:
         ``violated`` if the test rejects at alpha, as the paper interprets it, and ``holds``
-        otherwise. ``inconclusive`` if there are too few runs or they have no variance.
+        otherwise, which means only that no difference was shown. ``inconclusive`` if there are too few runs or they have no variance.
 
     Raises:
         OracleError: If an argument is invalid.
     """
     function = similarity_named(similarity)
     claim = Claim(
-        f"paper_t_test:{similarity}", "at most", 0.0, measures="loss of the runs' mean agreement"
+        f"paper_t_test:{similarity}",
+        "within",
+        0.0,
+        measures="difference of the runs' mean agreement",
     )
     two_sides(claim.oracle, source, followup)
     context = source.context
@@ -75,13 +78,20 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     t, p = effects.mean.test()
     runs = f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
     failed = Counter(pairs.errors) + Counter(effects.errors)
+    rejected = p < context.alpha
+    shown = (
+        "the runs differ" if rejected else "no difference was shown, which does not show equality"
+    )
     left_out = f"; failed and left out: {counted(failed)}" if failed else ""
     return context.report(
         dataclasses.replace(
             verdict,
-            status="violated" if p < context.alpha else "holds",
+            status="violated" if rejected else "holds",
             p_value=p,
-            reason=f"the paper's unpaired t-test of {runs}: t={t:.2f}{left_out}",
+            # The test is two-sided: it allows no side, and equal runs would give 0.
+            allowed=None,
+            approximate=True,
+            reason=f"the paper's unpaired two-sided t-test of {runs}: t={t:.2f}; {shown}{left_out}",
         )
     )
 

@@ -72,6 +72,7 @@ swap_history = Transformation(
     name="swap_history",
     apply=_apply,
     promise="The answer changes when the history is another user's.",
+    promises_change=True,
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
     origin=HOUSE,

@@ -41,6 +41,7 @@ class Transformation:
         apply: Transforms a request. It draws only from the given generator and raises
             `NotApplicable` for requests that it cannot transform.
         promise: What must be true of the two answers, in one sentence.
+        promises_change: Whether the promise is that the answers differ.
         changes: The fields of a request that it changes, if any.
         needs: See `Need`.
         origin: The paper or page it comes from.
@@ -61,6 +62,7 @@ class Transformation:
         default=unchanged, repr=False, compare=False
     )
     promise: str = ""
+    promises_change: bool = field(default=False, kw_only=True)
     changes: frozenset[str] = frozenset()
     needs: frozenset[Need] = frozenset()
     origin: str = ""

@@ -4,6 +4,9 @@ A violated verdict is about all users; a person wants to see one user and the sm
 the test's own body runs again on the worst user alone, with less and less of the history and of the
 candidates, while its oracle still sees that user's effect beyond the margin. This works for any
 oracle.
+
+A recommender that is not deterministic shows any effect now and then, and the search keeps what does.
+So what is shown was seen again in fresh answers, which had no part in the search.
 """
 
 from __future__ import annotations
@@ -32,6 +35,27 @@ from pytest_recsys_mt.verdict import Example, Status, Verdict
 
 Part = TypeVar("Part")
 
+FRESH = 8
+"""How many times a request is asked afresh, if the recommender is not deterministic."""
+
+SEEN = 7
+"""In how many of them the violation must be seen again. If a request shows it in at most one half of all
+answers, this happens with a probability of at most 9 / 256 = 0.035."""
+
+STEP = (FRESH + 1, FRESH + 2)
+"""Numbers of the fresh answers in which each step of the search must be seen too."""
+
+APART = 2**16
+"""Distance of the replicate numbers of fresh answers: more than any test has, and all of them are below
+`call.AGAIN`."""
+
+KEPT = 0.25
+"""Share of the time that is kept for the fresh answers of the smallest request."""
+
+WHOLE = "this is the whole request, because less was not seen again for sure"
+
+BY_CHANCE = "seen once: with a recommender that is not deterministic this can be chance"
+
 
 @dataclass(frozen=True)
 class Counterexample:
@@ -41,7 +65,8 @@ class Counterexample:
         source: The request.
         followup: The transformed request; None if the oracle judges the source alone.
         example: Both answers, and how far they agree.
-        effect: The effect for this user on this request, in the unit of the margin.
+        effect: The effect for this user on this request, in the unit of the margin; the mean of the
+            fresh answers if it was asked afresh.
         whole: The user's original request.
         calls: Distinct calls that the search made.
         minimal: Whether nothing more can be left out; False if the search ended before.
@@ -95,7 +120,7 @@ def smallest(
 
     Returns:
         The smallest request found within the limit; None if the user alone does not show the
-        violation, as in a test that asks under another design.
+        violation, as in a test that asks under another design, or not again in fresh answers.
     """
     search = _Search(recsys, verdicts, wanted, place, body)
     return search.run(limit, seconds)
@@ -123,6 +148,7 @@ class _Rationed:
         self.waits = subject.waits
         self.live = False  # a search looks at one user, and repeats no calls
         self.limit: int | None = None
+        self.fresh = 0  # above 0: other replicates than those of the test
         self.asked: set[str] = set()
         self.origin = subject
 
@@ -143,6 +169,8 @@ class _Rationed:
         Raises:
             _Spent: If it is a new call, and no calls are left.
         """
+        if self.fresh:
+            request = request.replace(replicate=request.replicate + self.fresh * APART)
         call = self.origin.call(request, repeat)
         if call.key not in self.asked:
             if self.limit is not None and len(self.asked) >= self.limit:
@@ -218,16 +246,40 @@ class _Search:
 
     def run(self, limit: int, seconds: float) -> Counterexample | None:
         """Search within `limit` calls and some seconds."""
-        self._until = time.monotonic() + seconds
+        self._until = end = time.monotonic() + seconds
         case = self._worst()
         if case is None or not self._shows(case, case.request):
             return None
         # The test has made these calls; only the additional calls of the search are counted.
         known = len(self._subject.asked)
         self._subject.limit = known + limit
-        self._reduce(case)
-        if self._best is None:
+        found = self._best
+        assert found is not None
+        if self._runner.deterministic:
+            self._reduce(case)
+            return self._finished(known)
+        whole = self._again(case, case.request, found)
+        if whole is None:
             return None
+        # The smallest request is asked afresh too, so a part of the calls and of the time is kept.
+        self._subject.limit -= FRESH * known
+        self._until -= KEPT * seconds if math.isfinite(seconds) else 0.0
+        request = self._reduce(case)
+        smallest = self._finished(known)
+        if not whole.ended:
+            return replace(smallest, ended=f"{smallest.ended}; {BY_CHANCE}")
+        if request == case.request:
+            return replace(smallest, effect=whole.effect, ended=f"{smallest.ended}; {whole.ended}")
+        self._subject.limit, self._until, self._ended = known + limit, end, ""
+        again = self._again(case, request, smallest)
+        calls = len(self._subject.asked) - known
+        if again is None or not again.ended:
+            return replace(whole, calls=calls, ended=f"{WHOLE}; {whole.ended}")
+        return replace(again, calls=calls, ended=f"{smallest.ended}; {again.ended}")
+
+    def _finished(self, known: int) -> Counterexample:
+        """The best one so far, with how the search for it ended."""
+        assert self._best is not None
         ended = self._ended or (
             "the other answers are not recorded"
             if self._missing
@@ -242,21 +294,47 @@ class _Search:
             ended=ended,
         )
 
+    def _again(self, case: Case, request: Request, found: Counterexample) -> Counterexample | None:
+        """`found` with the mean effect of fresh answers to `request`, and how often they showed it.
+
+        Returns:
+            None if they do not show the violation again; one without words on that if they cannot be
+            had.
+        """
+        effects: list[float] = []
+        shown = 0
+        try:
+            for self._subject.fresh in range(1, FRESH + 1):
+                fresh = self._look(case, request)
+                if self._ended or self._missing:
+                    return replace(found, ended="")
+                if fresh is not None:
+                    effects.append(fresh.effect)
+                    shown += _beyond(self._verdict, fresh.effect)
+                if self._subject.fresh - shown > FRESH - SEEN:
+                    return None
+        finally:
+            self._subject.fresh = 0
+        mean = math.fsum(effects) / len(effects)
+        if not _beyond(self._verdict, mean):
+            return None
+        return replace(found, effect=mean, ended=f"seen again in {shown} of {FRESH} fresh answers")
+
     def _worst(self) -> Case | None:
         if not may_shrink(self._verdict):
             return None
         cases = {case.request.user: case for case in self._runner.cases}
         return cases.get(self._verdict.examples[0].user)
 
-    def _reduce(self, case: Case) -> None:
-        """Reduce until nothing shrinks further, or the search ends."""
+    def _reduce(self, case: Case) -> Request:
+        """The smallest request found until nothing shrinks further, or the search ends."""
         request = case.request
         while True:
             before = request
             request = self._fewer(case, request, request.history, _remembering)
             request = self._fewer(case, request, request.candidates or (), _offering)
             if self._ended or request == before:
-                return
+                return request
 
     def _fewer(
         self,
@@ -272,12 +350,33 @@ class _Search:
         return best
 
     def _shows(self, case: Case, request: Request) -> bool:
-        """Whether the oracle still sees the violation on `request`."""
-        if self._ended:
+        """Whether the oracle still sees the violation on `request`; notes it as the best one then."""
+        found = self._look(case, request)
+        if found is None or not _beyond(self._verdict, found.effect):
             return False
+        # Else the search goes where chance leads it, and what it finds is not seen again.
+        afresh = () if self._best is None or self._runner.deterministic else STEP
+        if not all(self._shows_afresh(case, request, number) for number in afresh):
+            return False
+        self._best = found
+        return True
+
+    def _shows_afresh(self, case: Case, request: Request, number: int) -> bool:
+        """As `_shows`, with fresh replicates; notes nothing."""
+        self._subject.fresh = number
+        try:
+            found = self._look(case, request)
+        finally:
+            self._subject.fresh = 0
+        return found is not None and _beyond(self._verdict, found.effect)
+
+    def _look(self, case: Case, request: Request) -> Counterexample | None:
+        """What the oracle sees on `request`; None without an effect."""
+        if self._ended:
+            return None
         if time.monotonic() > self._until:
             self._ended = "the time was over"
-            return False
+            return None
         request = case.knowing(request)
         runner = _OneUser(self._runner, self._subject, replace(case, request=request))
         made: list[Verdict] = []
@@ -297,24 +396,22 @@ class _Search:
             self._body(Recsys(make, runner.design, report))
         except _Spent as spent:
             self._ended = str(spent)
-            return False
+            return None
         except MissingAnswerError:
             self._missing = True
-            return False
+            return None
         except (Exception, pytest.fail.Exception, pytest.skip.Exception):  # noqa: BLE001
             # The test's own code may not handle requests this small: such an error is no violation.
-            return False
+            return None
         if len(made) <= self._place:
-            return False
+            return None
         verdict = made[self._place]
         if (verdict.oracle, verdict.relation) != (self._verdict.oracle, self._verdict.relation):
-            return False
+            return None
         if verdict.estimate is None or not verdict.examples:
             self._failed = self._failed or verdict.errors > 0
-            return False
-        if not _beyond(self._verdict, verdict.estimate):
-            return False
-        self._best = Counterexample(
+            return None
+        return Counterexample(
             source=runner.requests.get(verdict.against, request),
             followup=runner.requests.get(verdict.relation),
             example=verdict.examples[0],
@@ -323,7 +420,6 @@ class _Search:
             calls=0,
             minimal=False,
         )
-        return True
 
 
 def _remembering(request: Request, history: tuple[Rating, ...]) -> Request:

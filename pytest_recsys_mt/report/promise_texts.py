@@ -6,21 +6,31 @@ import inspect
 
 import pytest
 
+from pytest_recsys_mt.verdict import Allowed
+
 
 def promised_by(transformation: object) -> str:
     """The promise of a relation: its own words, else the start of its docstring."""
     return _paragraph(getattr(transformation, "promise", transformation.__doc__))
 
 
-def promise_of(item: pytest.Item, transformation: object | None, oracle: str) -> str:
+def promise_of(
+    item: pytest.Item, transformation: object | None, oracle: str, allowed: Allowed | None = None
+) -> str:
     """The promise that a test checks.
+
+    One relation can be tested for two promises. "The ranking stays the same" is not what an oracle checks
+    that wants at least some change, so the relation's words count only if they fit.
 
     Args:
         item: The test.
         transformation: That of a metamorphic test.
         oracle: The oracle that judged, ``at_least:hit@5``; empty if none did.
+        allowed: What it allows; see `verdict.Allowed`.
     """
-    of_relation = "" if transformation is None else promised_by(transformation)
+    changes = getattr(transformation, "promises_change", False)
+    fits = transformation is not None and (not oracle or (allowed == "at least") == changes)
+    of_relation = promised_by(transformation) if fits else ""
     of_test = _paragraph(getattr(getattr(item, "obj", None), "__doc__", ""))
     return of_relation or of_test or _of_oracle(oracle)
 

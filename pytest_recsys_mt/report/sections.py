@@ -56,7 +56,7 @@ def attach(
             verdict,
             expected=running.expectation(verdict),
             fingerprint=fingerprint,
-            promise=promise_of(item, running.transformation, verdict.oracle),
+            promise=promise_of(item, running.transformation, verdict.oracle, verdict.allowed),
             shrunk=running.counterexamples.get(number),
             **place,
         )

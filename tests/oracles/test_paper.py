@@ -106,3 +106,22 @@ def test_samples_without_variance_or_size_are_refused() -> None:
     for summary in ((1, 0, 10, 2, 0, 10), (1, 0.1, 1, 2, 0.1, 10), (1, -0.1, 9, 2, 0.1, 10)):
         with pytest.raises(OracleError, match="two samples of at least 2 values"):
             t_from_summary(*summary)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_sentence_is_true_of_a_two_sided_test(turned: bool) -> None:
+    """A gain of agreement is a violation too, so none may say that at most 0 is allowed."""
+    source, followup = runs(0.3, 1)
+    if turned:  # the changed request repeats the baseline
+        followup = [[*user[:1] * 9, user[1]] for user in source]
+    verdict = paper_t_test(*sides(source, followup))
+    assert verdict.status == "violated"
+    assert verdict.estimate is not None
+    assert (verdict.estimate < 0) is turned
+    assert (verdict.allowed, verdict.approximate) == (None, True)
+    assert "the difference of the runs' mean agreement is" in verdict.summary
+    assert "allowed" not in verdict.summary
+
+
+def test_holds_says_that_it_shows_nothing() -> None:
+    assert "no difference was shown" in paper_t_test(*sides(*runs(0, 2))).reason

@@ -52,6 +52,36 @@ class NoisyLastThree(LastThree):
         return Recommendation(items)
 
 
+class Dice:
+    """Ranks by throws of dice, other ones for every request and replicate."""
+
+    deterministic = False
+    fingerprint = "dice"
+
+    def recommend(self, requests):
+        return [self.answer(request) for request in requests]
+
+    def answer(self, request):
+        told = [rating.item.id for rating in request.history]
+        def thrown(item):
+            return hashlib.sha256(f"{request.replicate} {told} {item.id}".encode()).digest()
+
+        ranked = sorted(request.candidates, key=thrown)
+        return Recommendation(tuple(item.id for item in ranked[: request.k]))
+
+
+class DiceForOthers(LastThree):
+    """As the base class for long histories; throws dice for short ones."""
+
+    deterministic = False
+    fingerprint = "dice-for-others"
+
+    def answer(self, request, read):
+        if len(request.history) == 20:
+            return super().answer(request, read)
+        return Dice().answer(request)
+
+
 class FirstCandidate:
     """Puts the candidate that stands first on top, unless it has to choose from fewer than five."""
 
@@ -155,6 +185,49 @@ def test_replicates_of_a_stochastic_recommender_are_asked_as_in_the_test(shrink:
     assert shrunk["effect"] > rows[1]["margin"]
     assert history <= 6
     assert candidates == k <= 3
+
+
+def test_what_chance_alone_showed_is_not_shown(
+    shrink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pytest_recsys_mt.oracles.judging import conclusion
+
+    monkeypatch.setattr(conclusion, "decide", lambda *_: "violated")
+    test = ORDER.replace("    assert complete_list(source, margin=0.2)\n", "")
+    test = test.replace("margin=0.05", "margin=0.01")  # below the mean of these users
+    (row,), calls, _ = shrink(test, "Dice", 300)
+    assert row["status"] == "violated"
+    assert calls["searched"] > 0, "fresh answers were asked"
+    assert row["shrunk"] is None
+
+
+def test_a_smaller_request_that_showed_it_by_chance_gives_way_to_the_whole_one(
+    shrink: Any,
+) -> None:
+    rows, _, _ = shrink(ORDER, "DiceForOthers", 300)
+    shrunk = rows[1]["shrunk"]
+    assert sizes(shrunk)[0] == 20
+    assert shrunk["ended"].endswith("seen again in 8 of 8 fresh answers")
+    assert shrunk["effect"] > rows[1]["margin"]
+    assert shrunk["calls"] <= 300
+
+
+def test_a_smallest_request_of_a_stochastic_recommender_was_seen_again(shrink: Any) -> None:
+    rows, _, result = shrink(ORDER, "NoisyLastThree", 400)
+    shrunk = rows[1]["shrunk"]
+    assert sizes(shrunk)[0] <= 6
+    assert shrunk["ended"] in (
+        "nothing more can be left out; seen again in 7 of 8 fresh answers",
+        "nothing more can be left out; seen again in 8 of 8 fresh answers",
+    )
+    result.stdout.fnmatch_lines(["*seen again in ? of 8 fresh*"])
+
+
+def test_with_too_few_calls_for_fresh_answers_chance_is_named(shrink: Any) -> None:
+    rows, _, _ = shrink(ORDER, "NoisyLastThree", 9)
+    shrunk = rows[1]["shrunk"]
+    assert shrunk["calls"] <= 9
+    assert shrunk["ended"] == f"the calls ran out; {counterexample.BY_CHANCE}"
 
 
 def test_no_more_calls_are_made_than_allowed(shrink: Any) -> None:

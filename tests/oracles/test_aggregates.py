@@ -340,7 +340,9 @@ def test_bad_numbers_are_named() -> None:
 
 def test_more_users_are_not_advised_where_they_change_the_number() -> None:
     answers = zipf_answers(60, np.random.default_rng(5))
-    verdict = at_most(answers, "oic@5", of("oic@5", answers.asked, Context()))
+    value = of("oic@5", answers.asked, Context())
+    assert value is not None
+    verdict = at_most(answers, "oic@5", value)
     assert verdict.status == "inconclusive"
     assert "the bounds contain the limit" in verdict.reason
     assert "--recsys-users" not in verdict.reason

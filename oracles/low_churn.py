@@ -79,7 +79,7 @@ def low_churn(
         followup,
         similarity,
         margin,
-        measures="share of users whose answer changed beyond chance",
+        measures=f"share of users who lost more than {beyond:g} of agreement",
         effects=effects,
     )
 

@@ -62,8 +62,10 @@ def not_behind(
         "p": found.p_value,
         "alpha": alpha,
     }
+    name = getattr(other[0], "model", "the other recommender")
     told = (
-        f"{named.name} {mine.mean():.4f} against {theirs.mean():.4f}, means of {len(ours)} and "
+        f"{named.name} {mine.mean():.4f} against {theirs.mean():.4f} of {name}, and no difference below 0 "
+        f"is allowed; means of {len(ours)} and "
         f"{len(other)} fits, two-sided p={found.p_value:.2g}"
     )
     return ours[0].context.report(
@@ -72,7 +74,6 @@ def not_behind(
             oracle,
             metric=named.name,
             value=float(mine.mean()),
-            threshold=float(theirs.mean()),
             users=found.users,
             reason=told,
             details={"figures": figures},

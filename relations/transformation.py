@@ -87,12 +87,23 @@ class Transformation:
         for need in self.needs:
             choice(self.name, "needs", need, get_args(Need))
 
-    def __call__(self, request: Request, rng: Generator, world: World = NO_WORLD) -> Request:
+    def __call__(
+        self,
+        request: Request | None = None,
+        rng: "Generator | None" = None,
+        world: World = NO_WORLD,
+    ) -> Request:
         """The follow-up request.
 
         Raises:
+            TypeError: If request or generator are missing, as in ``@metamorphic(reorder_history())``.
             NotApplicable: If the request lacks what the transformation needs.
         """
+        if request is None or rng is None:
+            raise TypeError(
+                f"{self.name} is a transformation already and needs a request and a generator of random "
+                f"numbers to be called; write {self.name} without ()"
+            )
         return self.apply(request, rng, world)
 
 

@@ -27,8 +27,11 @@ JOINT = (
     "together; find out why they fail"
 )
 
-MORE_OF_ALL = "the bounds contain the margin; ask more users (--recsys-users)"
-"""For a number of all users together: how it changes with more users is unknown."""
+OF_ALL = (
+    "the bounds contain the limit; the number is of these users together, and of more users it is another "
+    "one, so declare a wider limit before the next run, or use other data"
+)
+"""For a number of all users together: more users do not only narrow its bounds."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,7 @@ def _judged(
     if status != "inconclusive" or unasked:
         return (status, unasked if status == "inconclusive" else ""), numbers
     if effects.joint:
-        return (status, MORE_OF_ALL), numbers
+        return (status, OF_ALL), numbers
     # If only the unmeasured users prevent a verdict, asking more users does not help.
     measured = dataclasses.replace(effects, unknown=())
     if decide(measured.of_all, claim, alpha) != status:

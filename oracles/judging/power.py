@@ -35,7 +35,8 @@ def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int
     more = further_users(effects, value, alpha)
     users = len(effects.rows)
     need = (
-        f"the mean is so near {value:g} that {MOST:,} users like these would not settle it"
+        f"if the mean is really {effects.effect.mean():.3g}, {MOST:,} users would not settle on which side of "
+        f"{value:g} it is"
         if more is None
         else f"about {more} more {'user' if more == 1 else 'users'} like these would settle it"
     )

@@ -63,6 +63,11 @@ class Side:
         return names or self._label
 
     @property
+    def model(self) -> str:
+        """The name of the recommender."""
+        return self._runner.subject.name
+
+    @property
     def context(self) -> Context:
         """The rules and facts of this run."""
         return self._context

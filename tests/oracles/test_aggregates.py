@@ -336,3 +336,13 @@ def test_bad_numbers_are_named() -> None:
         dpd([1], [1, 2])
     with pytest.raises(OracleError, match="more found than wanted"):
         popreo([2, 1], [1, 1])
+
+
+def test_more_users_are_not_advised_where_they_change_the_number() -> None:
+    answers = zipf_answers(60, np.random.default_rng(5))
+    value = of("oic@5", answers.asked, Context())
+    assert value is not None
+    verdict = at_most(answers, "oic@5", value)
+    assert verdict.status == "inconclusive"
+    assert "the bounds contain the limit" in verdict.reason
+    assert "--recsys-users" not in verdict.reason

@@ -193,3 +193,8 @@ def test_where_answers_agree_too_little_no_change_could_count() -> None:
 def test_beyond_is_a_loss_of_agreement(beyond: float) -> None:
     with pytest.raises(OracleError, match=r"beyond must lie in \[0, 1\)"):
         low_churn(*sides([ONE], [ONE]), beyond=beyond)
+
+
+def test_churn_is_named_by_what_it_counts() -> None:
+    verdict = low_churn(*sides([[["a", "b"]]] * 9, [[["b", "a"]]] * 9, DETERMINISTIC), beyond=0.3)
+    assert verdict.measures == "share of users who lost more than 0.3 of agreement"

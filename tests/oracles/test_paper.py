@@ -113,7 +113,7 @@ def test_the_sentence_is_true_of_a_two_sided_test(turned: bool) -> None:
     """A gain of agreement is a violation too, so none may say that at most 0 is allowed."""
     source, followup = runs(0.3, 1)
     if turned:  # the changed request repeats the baseline
-        followup = [[*user[:1] * 9, user[1]] for user in source]
+        followup = [[*[user[0]] * 9, user[1]] for user in source]
     verdict = paper_t_test(*sides(source, followup))
     assert verdict.status == "violated"
     assert verdict.estimate is not None

@@ -64,3 +64,9 @@ def test_a_far_mean_can_be_told_of_hits_too() -> None:
     mean = extreme_visible(effects, 0.25, ALPHA, above=False)
     assert mean is not None
     assert 0.1 < mean < 0.2
+
+
+def test_a_mean_near_the_limit_is_not_claimed_to_be_the_true_one() -> None:
+    effects = Effects(np.arange(40), np.array([0.0, 0.1] * 20), (-0.5, 1.0))
+    told = outlook(effects, 0.05, True, ALPHA)
+    assert "if the mean is really 0.05, 10,000 users would not settle" in told

@@ -31,7 +31,7 @@ def test_who_finds_more_for_everybody_is_ahead_once_users_are_enough(
     ones, zeros = [hits("1" * users)], [hits("0" * users)]
     verdict = not_behind(ones, zeros, "hit@5", alpha)
     assert (verdict.status, verdict.oracle) == (status, "not_behind:hit@5")
-    assert (verdict.value, verdict.threshold, verdict.users) == (1.0, 0.0, users)
+    assert (verdict.value, verdict.threshold, verdict.users) == (1.0, None, users)
     # Of all 2^n patterns of signs, two are as extreme as the one in which nobody is flipped.
     assert verdict.details["figures"]["p"] == pytest.approx(2 / 2**users, abs=0.004)
     turned = not_behind(zeros, ones, "hit@5", alpha)
@@ -49,8 +49,9 @@ def test_equal_recommenders_cannot_be_told_apart() -> None:
 def test_of_several_initialisations_each_users_mean_counts() -> None:
     verdict = not_behind([hits("1000"), hits("1110")], [hits("0001")], "hit@5")
     assert verdict.value == 0.5
-    assert verdict.threshold == 0.25
-    assert "0.5000 against 0.2500, means of 2 and 1 fits" in verdict.reason
+    assert verdict.threshold is None, "the other's mean is measured, not declared"
+    assert "0.5000 against 0.2500 of the other recommender" in verdict.reason
+    assert "no difference below 0 is allowed; means of 2 and 1 fits" in verdict.reason
     figures = verdict.details["figures"]
     # Means of 1/4 and 3/4; the users' differences are 1, 1/2, 1/2 and -1.
     assert figures["ours_mean"] == 0.5

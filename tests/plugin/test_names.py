@@ -109,3 +109,10 @@ def test_the_decorator_refuses_what_is_no_transformation() -> None:
 
     with pytest.raises(TypeError, match="not applied bare"):
         metamorphic(test_something)  # type: ignore[arg-type]
+
+
+def test_a_transformation_that_takes_no_arguments_is_written_without_parentheses() -> None:
+    from pytest_recsys_mt.relations import shuffle_candidates
+
+    with pytest.raises(TypeError, match=r"write shuffle_candidates without \(\)"):
+        shuffle_candidates()

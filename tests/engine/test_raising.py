@@ -47,7 +47,8 @@ def smallest(fails: Any, until: float = math.inf) -> tuple[Request | None, int]:
 
 def test_all_that_the_error_does_not_need_is_left_out() -> None:
     found, _ = smallest(lambda request: len(request.candidates or ()) > 3)
-    assert found == Request("u1", (), Scale(), found.candidates if found else (), 4)
+    assert found is not None
+    assert found == Request("u1", (), Scale(), found.candidates, 4)
     assert len(found.candidates or ()) == 4
 
 

@@ -20,7 +20,16 @@ from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import digest_of
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
-from pytest_recsys_mt.gate.document import Calls, Decision, Document, Drift, Facts, Readable, Row
+from pytest_recsys_mt.gate.document import (
+    Calls,
+    Decision,
+    Document,
+    Drift,
+    Facts,
+    Planted,
+    Readable,
+    Row,
+)
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
@@ -95,6 +104,7 @@ class Record:
         incomplete: Why the run is partial, when its tests ended.
         unwritten: Which reports could not be written, and why.
         notes: How recommenders were asked otherwise than the user said.
+        planted: How far a planted fault changed the answers of each process.
     """
 
     def __init__(
@@ -111,6 +121,7 @@ class Record:
         self.incomplete = tuple(incomplete)
         self.unwritten: list[str] = []
         self.notes: set[str] = set()
+        self.planted: list[Planted] = []
         self._drifts = list(drifts)
         self._requests: set[str] = set()
         self._version = version
@@ -230,6 +241,10 @@ class Record:
                 "suite": digest_of(addresses(rows)),
             },
         }
+        if self.planted:
+            from pytest_recsys_mt.engine.faulty import merged
+
+            document["planted"] = merged(self.planted)
         return {**document, "gate": self._gate(document)}
 
     def _gate(self, document: Facts) -> Decision:

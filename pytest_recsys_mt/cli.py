@@ -1,4 +1,4 @@
-"""The command `recsys-mt`: moves answers, imports batches, makes reports, monitors nights.
+"""The command `recsys-mt`: moves answers, imports batches, makes reports, monitors nights, tries tests.
 
 A command imports heavy modules only when it runs.
 """
@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.adequacy.command import add as add_mutate
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.cache import AnswerCache
@@ -28,7 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 for success, 1 if lines of a file were refused or a promise broke, 2 if the command could
         not run.
     """
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given, further = parser.parse_known_args(arguments)
+    if hasattr(given, "pytest"):
+        given.pytest = further
+    elif further:
+        parser.error(f"unrecognized arguments: {' '.join(further)}")
     from pytest_recsys_mt.errors import RecsysError
 
     command: Command = given.command
@@ -154,6 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     monitor.set_defaults(command=_monitor)
 
+    add_mutate(groups)
     return parser
 
 

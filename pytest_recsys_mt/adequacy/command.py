@@ -55,7 +55,9 @@ def add(groups: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="SHARE",
         help="exit with status 1 if a smaller share of the faults is found, such as 0.95",
     )
-    mutate.add_argument("--json", type=Path, metavar="FILE", help="write the matrix and the score as JSON")
+    mutate.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the matrix and the score as JSON"
+    )
     mutate.add_argument("--html", type=Path, metavar="FILE", help="write them as one page of HTML")
     mutate.add_argument(
         "--folder",
@@ -109,7 +111,9 @@ def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequac
     begun = time.monotonic()
     baseline = runs.baseline()
     passed = sum(outcome == "passed" for outcome in baseline.outcomes.values())
-    _say(f"without a fault: {passed} of {len(baseline.outcomes)} tests pass ({baseline.seconds:.0f} s)")
+    _say(
+        f"without a fault: {passed} of {len(baseline.outcomes)} tests pass ({baseline.seconds:.0f} s)"
+    )
     done: dict[str, Any] = {}
     for dose, run in runs.faulty(chosen, given.jobs):
         done[dose.spec] = run

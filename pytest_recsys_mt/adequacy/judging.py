@@ -178,19 +178,23 @@ def _difference(found: Mapping[str, Any]) -> Difference:
     }
 
 
-def _fate(
-    run: Run, difference: Difference | None, cells: Mapping[str, Cell]
-) -> tuple[Fate, str]:
+def _fate(run: Run, difference: Difference | None, cells: Mapping[str, Cell]) -> tuple[Fate, str]:
     """Equivalence first: it does not depend on what the tests said."""
     if run.record is None:
         return "not planted", f"its run gave no record; pytest said: {run.said}"
     if difference is None or not difference["answers"]:
-        return "not planted", "no answer passed through it: the tests ask the recommender in another way"
+        return (
+            "not planted",
+            "no answer passed through it: the tests ask the recommender in another way",
+        )
     if not difference["differing"]:
         return "equivalent", f"none of {difference['answers']:,} answers differs"
     p_value = difference["p_value"]
     if p_value is not None and p_value > NOISE:
-        return "equivalent", f"its answers differ no more than those of the recommender itself (p={p_value:.2g})"
+        return (
+            "equivalent",
+            f"its answers differ no more than those of the recommender itself (p={p_value:.2g})",
+        )
     if "killed" in cells.values():
         return "killed", ""
     if "unclear" in cells.values() or not cells:

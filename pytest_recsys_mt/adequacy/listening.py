@@ -30,9 +30,9 @@ class _Listener:
         if report.when == "setup":
             self._outcomes[report.nodeid] = ""
         outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
-        if outcome in ("failed", "xfailed") or (report.when == "call" or outcome == "skipped"):
-            if self._outcomes.get(report.nodeid) != "failed":
-                self._outcomes[report.nodeid] = outcome
+        counts = report.when == "call" or outcome != "passed"
+        if counts and self._outcomes.get(report.nodeid) != "failed":
+            self._outcomes[report.nodeid] = outcome
 
     def pytest_sessionfinish(self) -> None:
         """Write them."""

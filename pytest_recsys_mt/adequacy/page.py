@@ -49,7 +49,9 @@ def render(found: Adequacy) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     clean = _clean(found)
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     return made.from_string(TEMPLATE.read_text(encoding="utf-8")).render(

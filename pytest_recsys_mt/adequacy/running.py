@@ -74,7 +74,9 @@ class Runs:
                 f"the tests gave no verdict on a recommender without a fault, so there is nothing to "
                 f"compare with; pytest said: {run.said} (all of it: {self._path(BASELINE, 'log')})"
             )
-        digests = {key: run.record.get(key) for key in ("data_digest", "digests", "settings", "models")}
+        digests = {
+            key: run.record.get(key) for key in ("data_digest", "digests", "settings", "models")
+        }
         self._basis = _digest(
             [self._arguments, self._first_kill, version("pytest-recsys-mt"), run.outcomes, digests]
         )
@@ -128,7 +130,9 @@ class Runs:
         path.unlink(missing_ok=True)
         further = [f"--recsys-fault={dose.spec}"]
         if "--recsys-mode=replay" not in self._arguments:
-            further.append("--recsys-mode=auto")  # what the run without a fault asked is not asked again
+            further.append(
+                "--recsys-mode=auto"
+            )  # what the run without a fault asked is not asked again
         if self._first_kill:
             further += ["-x", "--recsys-inconclusive=skip"]
         run = self._run(name, further)
@@ -160,7 +164,14 @@ class Runs:
         return Run(found, ended, time.monotonic() - begun, said)
 
     def _command(self) -> list[str]:
-        return [sys.executable, "-m", "pytest", "-p", "pytest_recsys_mt.adequacy.listening", *self._arguments]
+        return [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "pytest_recsys_mt.adequacy.listening",
+            *self._arguments,
+        ]
 
     def _environment(self, name: str) -> dict[str, str]:
         # Hundreds of runs read the same modules: let Python keep what it compiled, beside the records.

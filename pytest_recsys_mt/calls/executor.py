@@ -171,9 +171,7 @@ class Executor:
         self._kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
-    def _passed_on(
-        self, subject: Subject, calls: Sequence[Call], ask: Ask | None
-    ) -> list[Answer]:
+    def _passed_on(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> list[Answer]:
         """The answers of a subject that asks another one, its `behind`: only that one's calls count."""
         missing = {call.key: call for call in calls if call.key not in self._answers}
         if missing and not self._asks:

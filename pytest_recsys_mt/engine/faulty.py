@@ -73,7 +73,9 @@ class Faulty:
         self.live = sound.live
         self.waits = sound.waits
         self.streams = bool(getattr(sound, "streams", False))
-        self.fingerprint = sound.fingerprint and key_of({"sound": sound.fingerprint, "fault": dose.spec})
+        self.fingerprint = sound.fingerprint and key_of(
+            {"sound": sound.fingerprint, "fault": dose.spec}
+        )
         self.wavers: Wavers = ""
         self.wavered: Wavers = ""
         self._send, self._at_hand = send, at_hand
@@ -112,7 +114,7 @@ class Faulty:
         try:
             made = self._fault.recommend(requests, asked)
             if len(made) != len(requests):
-                raise ValueError(  # noqa: TRY301 - like any other error of a user's fault
+                raise ValueError(
                     f"the fault {self.dose.name!r} gave {len(made)} answers to {len(requests)} requests"
                 )
             answers = [*map(asked.plain, made)]
@@ -173,12 +175,13 @@ class _Asked:
         """The answers that are known; None where it would cost a call to know."""
         return self._answers(requests, anyway=False)
 
-    def _answers(
-        self, requests: Sequence[Request], *, anyway: bool
-    ) -> list[Recommendation | None]:
+    def _answers(self, requests: Sequence[Request], *, anyway: bool) -> list[Recommendation | None]:
         new = [request for request in requests if id(request) not in self._made]
         for request, call in zip(new, self._faulty.sound_calls(self._calls, new), strict=True):
-            self._made[id(request)] = request, call  # with the request, so that its id stays its own
+            self._made[id(request)] = (
+                request,
+                call,
+            )  # with the request, so that its id stays its own
         calls = [self._made[id(request)][1] for request in requests]
         missing = {
             call.key: (call, request)

@@ -148,7 +148,9 @@ def having(request: Request, answer: Recommendation, items: Sequence[str]) -> Re
         return answer
     if not answer.entries:
         return dataclasses.replace(answer, items=tuple(items))
-    known = {entry.item: entry for entry in answer.entries if entry.item and entry.kind != "duplicate"}
+    known = {
+        entry.item: entry for entry in answer.entries if entry.item and entry.kind != "duplicate"
+    }
     offered = None if request.candidates is None else {item.id for item in request.candidates}
     entries = [entry for entry in answer.entries if entry.item is None]
     named: set[str] = set()

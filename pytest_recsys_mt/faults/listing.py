@@ -160,7 +160,11 @@ class Invents(Fault):
 
     def answer(self, request: Request, items: Items) -> Items:
         """See `Fault`."""
-        return (*items[:-1], f"{UNKNOWN_PREFIX}an invented item") if self._invents(request, items) else items
+        return (
+            (*items[:-1], f"{UNKNOWN_PREFIX}an invented item")
+            if self._invents(request, items)
+            else items
+        )
 
     def _invents(self, request: Request, items: Items) -> bool:
         return bool(items) and self.hits(content(request))
@@ -227,7 +231,9 @@ class InjectionProne(Fault):
         """See `Fault`."""
         if not items or not self.hits(request.user):
             return items
-        telling = [item.id for item in request.candidates or () if self._says_more(item.id, item.title)]
+        telling = [
+            item.id for item in request.candidates or () if self._says_more(item.id, item.title)
+        ]
         return tuple(dict.fromkeys((*telling, *items)))[: len(items)]
 
     def _says_more(self, item: str, title: str) -> bool:
@@ -316,7 +322,11 @@ class OneGenre(Fault):
 
     def answer(self, request: Request, items: Items) -> Items:
         """See `Fault`."""
-        genres = {item: set(self.known.items[item].attributes.get("genres", ())) for item in items if item in self.known.items}
+        genres = {
+            item: set(self.known.items[item].attributes.get("genres", ()))
+            for item in items
+            if item in self.known.items
+        }
         counts = Counter(genre for of_item in genres.values() for genre in sorted(of_item))
         if not counts:
             return items

@@ -16,7 +16,7 @@ _ZERO = same("shift_ratings(1)", "the_zero_of_ratings_is_irrelevant")
 
 _TURNED = own(
     "different_ranking when all ratings are turned round",
-    '''
+    """
 from dataclasses import replace
 
 from pytest_recsys_mt import metamorphic
@@ -32,12 +32,12 @@ def turn_ratings_round(request, rng):
 @metamorphic(turn_ratings_round)
 def test_ratings_matter(source, followup):
     assert different_ranking(source, followup, similarity="rbo", margin=0.05)
-''',
+""",
 )
 
 _DISLIKED = own(
     "different_ranking when dislikes become likes",
-    '''
+    """
 from dataclasses import replace
 
 from pytest_recsys_mt import NotApplicable, metamorphic
@@ -55,11 +55,13 @@ def forget_dislikes(request, rng):
 @metamorphic(forget_dislikes)
 def test_dislikes_matter(source, followup):
     assert different_ranking(source, followup, similarity="rbo", margin=0.02)
-''',
+""",
 )
 
 
-def revalued(request: Request, value: Callable[[Rating], float], scale: Scale | None = None) -> Request:
+def revalued(
+    request: Request, value: Callable[[Rating], float], scale: Scale | None = None
+) -> Request:
     """`request` with other ratings, and another scale if given; what lies outside of it is cut to it."""
     scale = scale or request.scale
     history = tuple(
@@ -102,7 +104,9 @@ class MissesTheLatest(Fault):
 
     def request(self, request: Request) -> Request:
         """See `Fault`."""
-        return request.replace(history=request.history[: max(1, len(request.history) - int(self.strength))])
+        return request.replace(
+            history=request.history[: max(1, len(request.history) - int(self.strength))]
+        )
 
 
 class FilterBubble(Fault):
@@ -134,7 +138,9 @@ class OneItemRules(Fault):
         """See `Fault`."""
         counts = self.known.popularity
         rarest = min(
-            request.history, key=lambda each: (counts.get(each.item.id, 0), each.item.id), default=None
+            request.history,
+            key=lambda each: (counts.get(each.item.id, 0), each.item.id),
+            default=None,
         )
         return request if rarest is None else request.replace(history=(rarest,))
 
@@ -150,7 +156,12 @@ class IgnoresTheUser(Fault):
         shown = {item.id for item in request.candidates or ()}
         popular = [item for item in self._popular if item not in shown][:20]
         history = tuple(Rating(self.known.items[item], request.scale.high) for item in popular)
-        return request.replace(history=history, seen=tuple(sorted(request.known - set(popular))) if request.candidates is None else request.seen)
+        return request.replace(
+            history=history,
+            seen=tuple(sorted(request.known - set(popular)))
+            if request.candidates is None
+            else request.seen,
+        )
 
 
 class IgnoresRatings(Fault):
@@ -234,7 +245,9 @@ class CountsRepeats(Fault):
     def request(self, request: Request) -> Request:
         """See `Fault`."""
         ids = [rating.item.id for rating in request.history]
-        return request if len(set(ids)) == len(ids) else request.replace(history=request.history[:3])
+        return (
+            request if len(set(ids)) == len(ids) else request.replace(history=request.history[:3])
+        )
 
 
 class KnowsNames(Fault):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.faults.cure import each_answer, different, few_hit, own, same
+from pytest_recsys_mt.faults.cure import different, each_answer, few_hit, own, same
 from pytest_recsys_mt.faults.fault import Ask, Fault, content, having
 from pytest_recsys_mt.faults.listing import Popular
 from pytest_recsys_mt.requests import Recommendation, Request

@@ -107,19 +107,25 @@ def doses(patterns: Sequence[str] = ()) -> list[Dose]:
         FaultError: If one names nothing.
     """
     known = [
-        Dose(name, kind, strength) for name, kind in shipped().items() for strength in kind.strengths
+        Dose(name, kind, strength)
+        for name, kind in shipped().items()
+        for strength in kind.strengths
     ]
     if not patterns:
         return known
     found: dict[str, Dose] = {}
     for pattern in patterns:
         chosen = [
-            each for each in known if fnmatchcase(each.name, pattern) or fnmatchcase(each.spec, pattern)
+            each
+            for each in known
+            if fnmatchcase(each.name, pattern) or fnmatchcase(each.spec, pattern)
         ]
         if not chosen:
             one = dose(pattern)
             named = one.spec == pattern
-            chosen = [one] if named else [Dose(one.name, one.kind, each) for each in one.kind.strengths]
+            chosen = (
+                [one] if named else [Dose(one.name, one.kind, each) for each in one.kind.strengths]
+            )
         found |= {each.spec: each for each in chosen}
     return list(found.values())
 

@@ -74,7 +74,9 @@ def trial(dose: Dose, run: Run, model: str, tests: Sequence[str]) -> Trial:
     difference = _difference(found[0]) if found else None
     fate, reason = _fate(run, difference, cells)
     cure = dose.kind.cure
-    remedy: Remedy | None = cure and {"relation": cure.relation, "code": cure.code}
+    remedy: Remedy | None = None
+    if cure is not None:
+        remedy = {"relation": cure.relation, "code": cure.code}
     return {
         "fault": dose.spec,
         "name": dose.name,

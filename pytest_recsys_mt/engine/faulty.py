@@ -284,7 +284,7 @@ def agreement(pairs: Sequence[Lists]) -> Floats:
     for array, side in zip(arrays, sides, strict=True):
         for row, items in zip(array, side, strict=True):
             row[: len(items)] = [numbers[item] for item in items]
-    found = rbo(*arrays)
+    found = rbo(arrays[0], arrays[1])
     empty = np.isnan(found)
     found[empty] = [bool(one == two) for one, two in zip(*sides, strict=True) if not (one and two)]
     return found

@@ -31,6 +31,23 @@ def same(relation: str, test: str, margin: float = 0.05) -> Cure:
     return _metamorphic(relation, test, "same_ranking", f'similarity="rbo", margin={margin}')
 
 
+def unmoved(relation: str, test: str) -> Cure:
+    """A change of the request that must move nothing at all, where a recommender always answers alike.
+
+    A mean that may lose 0.05 hides a recommender that reads ratings a little, and wrongly.
+    """
+    imported = relation.partition("(")[0]
+    return Cure(
+        f"low_churn under {relation}",
+        f"{HEAD}\nfrom pytest_recsys_mt.oracles import low_churn, same_ranking\n"
+        f"from pytest_recsys_mt.relations import {imported}\n\n\n"
+        f"@metamorphic({relation})\ndef test_{test}(source, followup):\n"
+        f'    assert same_ranking(source, followup, similarity="rbo", margin=0.05)\n'
+        f"    if source.context.deterministic:  # any other list is then a change\n"
+        f'        assert low_churn(source, followup, "rbo", beyond=0.001, margin=0.05)\n',
+    )
+
+
 def few_hit(relation: str, test: str) -> Cure:
     """A change of the request that may not change the list of some users altogether."""
     return _metamorphic(relation, test, "low_churn", '"rbo", beyond=0.3, margin=0.05')

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
-from pytest_recsys_mt.faults.cure import Cure, different, own, same
+from pytest_recsys_mt.faults.cure import Cure, different, own, same, unmoved
 from pytest_recsys_mt.faults.fault import Fault
 from pytest_recsys_mt.requests import Rating, Request, Scale
 
 _ORDER = same("reorder_history", "all_of_the_history_counts")
-_UNIT = same("scale_ratings(2)", "the_unit_of_ratings_is_irrelevant")
-_ZERO = same("shift_ratings(1)", "the_zero_of_ratings_is_irrelevant")
+_UNIT = unmoved("scale_ratings(2)", "the_unit_of_ratings_is_irrelevant")
+_ZERO = unmoved("shift_ratings(1)", "the_zero_of_ratings_is_irrelevant")
 
 _TURNED = own(
     "different_ranking when all ratings are turned round",

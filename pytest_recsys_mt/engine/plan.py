@@ -217,8 +217,8 @@ class Plan(Executor):
                 count.prompt_tokens *= known.reported / known.estimated
 
     def sums(self) -> dict[str, float | None]:
-        """All calls, those without an answer, and the most that these may cost; None if unknown."""
-        counts = self.counts.values()
+        """All calls but those to confirm, those without an answer, and the most that these may cost."""
+        counts = [count for (suite, _), count in self.counts.items() if suite != CONFIRMING]
         costs = [each.usd for each in counts]
         known = [each for each in costs if each is not None]
         return {

@@ -213,9 +213,10 @@ class Popular(Fault):
         counts = self.known.popularity
         popular = sorted(offered, key=lambda item: (-counts.get(item, 0), item))
         place = {item: at for at, item in enumerate(popular)}
-        own_place = {item: at for at, item in enumerate(offered)}
+        own_place = {item: min(at, len(items)) for at, item in enumerate(offered)}
         ranked = sorted(
-            offered, key=lambda item: (1 - weight) * own_place[item] + weight * place[item]
+            offered,
+            key=lambda item: ((1 - weight) * own_place[item] + weight * place[item], item),
         )
         return tuple(ranked[: len(items)])
 
@@ -311,7 +312,8 @@ def test_a_longer_history_does_not_hurt(recsys):
         """See `Fault`."""
         if len(request.history) <= 5 or not items:
             return items
-        return tuple(self.offered(request, items)[::-1][: len(items)])
+        others = sorted(set(self.offered(request, items)).difference(items))
+        return tuple((*others, *items[::-1])[: len(items)])
 
 
 class OneGenre(Fault):

@@ -102,7 +102,7 @@ def test_a_fault_in_requests_asks_what_is_new_and_once(project: pytest.Pytester)
     before = asked(project)
     faulty = record_of(project, "--recsys-fault=latest_only:3")
     (planted,) = faulty["planted"]
-    assert 0 < planted["differing"] < planted["answers"]
+    assert 0 < planted["differing"] <= planted["answers"]
     assert asked(project) > before
     done = asked(project)
     record_of(project, "--recsys-fault=latest_only:3")

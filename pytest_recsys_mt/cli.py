@@ -1,4 +1,4 @@
-"""The command `recsys-mt`: begins projects, moves answers, imports batches, makes reports, monitors nights.
+"""The command `recsys-mt`: first files of a project, answers, batches, reports, nights, planted faults.
 
 A command imports heavy modules only when it runs.
 """
@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
+
+from pytest_recsys_mt.adequacy.command import add as add_mutate
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.cache import AnswerCache
@@ -43,7 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given, further = parser.parse_known_args(arguments)
+    if hasattr(given, "pytest"):
+        given.pytest = further
+    elif further:
+        parser.error(f"unrecognized arguments: {' '.join(further)}")
     from pytest_recsys_mt.errors import RecsysError
     from pytest_recsys_mt.sanitize import sanitize
 
@@ -239,6 +246,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     monitor.set_defaults(command=_monitor)
 
+    add_mutate(groups)
     return parser
 
 

@@ -14,6 +14,7 @@ The tree::
         LimitReachedError      a limit of the run is reached, so a call was not sent
         OracleError            an oracle was called with arguments it cannot serve
         RelationError          a transformation was built with arguments it cannot serve
+        FaultError             a fault to plant is unknown, or cannot be planted
     NotApplicable              a transformation cannot serve this one request (no failure)
 """
 
@@ -67,6 +68,10 @@ class OracleError(RecsysError):
 
 class RelationError(RecsysError):
     """A transformation was built with arguments it cannot serve."""
+
+
+class FaultError(RecsysError):
+    """A fault to plant is unknown, or cannot be planted here."""
 
 
 class NotApplicable(Exception):  # noqa: N818 - not an error: users without the property are counted

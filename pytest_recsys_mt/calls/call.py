@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from pytest_recsys_mt.calls.causes import Purpose
@@ -104,6 +105,7 @@ def plain_request(request: Request) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=2**16)  # the items of a catalogue stand in thousands of requests
 def _plain_item(item: Item) -> list[Any]:
     return [item.id, item.title, item.year, _plain_mapping(item.attributes)]
 

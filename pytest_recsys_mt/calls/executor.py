@@ -144,6 +144,8 @@ class Executor:
             MissingAnswerError: In replay mode, if an answer is not in the cache.
             CacheError: If the cache cannot be read.
         """
+        if hasattr(subject, "behind"):
+            return self._passed_on(subject, calls, ask)
         for call in calls:
             purpose = "again" if call.again else call.purpose
             self.bill.causes.add(subject.name, [call.key], purpose)
@@ -169,6 +171,36 @@ class Executor:
         self._kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
+    def _passed_on(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> list[Answer]:
+        """The answers of a subject that asks another one, its `behind`: only that one's calls count."""
+        missing = {call.key: call for call in calls if call.key not in self._answers}
+        if missing and not self._asks:
+            raise Waiting(*((None, ()) if ask else (subject, list(missing.values()))))
+        unasked: dict[str, Answer] = {}
+        if missing:
+            sent = list(missing.values())
+            asked = self.latest[subject.name] = time.time()
+            for arrived in ask(subject, sent) if ask else subject.ask(sent):
+                for position, answer in arrived:
+                    call = sent[position]
+                    if "unasked" in answer:
+                        unasked[call.key] = answer
+                        continue
+                    if "error" in answer:
+                        self.failures.add(subject.name, answer, call)
+                    self._answers[call.key] = {**answer, "run": self._run, "asked": asked}
+        none: Answer = {"error": f"{subject.name} gave no answer"}
+        return [self._answers.get(call.key) or unasked.get(call.key, none) for call in calls]
+
+    def at_hand(self, subject: Subject, calls: Sequence[Call]) -> list[Answer]:
+        """The answers that cost nothing, in the order of `calls`; ``{}`` where the subject would have to be asked.
+
+        A subject whose answers cannot be kept is asked: it runs in this process.
+        """
+        if not subject.durable:
+            return self.execute(subject, calls)
+        return [self._answers.get(call.key) or self._cache.get(call.key) or {} for call in calls]
+
     @contextlib.contextmanager
     def only_known(self) -> Iterator[None]:
         """Within it, `execute` sends nothing: it raises `Waiting` if an answer is missing."""
@@ -188,7 +220,7 @@ class Executor:
 
     def room(self, subject: Subject, calls: Sequence[Call]) -> int:
         """How many of `calls`, from the first, the limits of the run allow, even if none is cached."""
-        if self._budget is None or not calls:
+        if self._budget is None or not calls or hasattr(subject, "behind"):
             return len(calls)
         with self._cache.lock("spent"):
             self._budget.open()

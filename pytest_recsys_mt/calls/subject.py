@@ -245,26 +245,35 @@ class RecommenderSubject:
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         """The answer as a `Recommendation`."""
-        if "error" in answer:
-            return Recommendation((), error=answer["error"])
-        if "not_applicable" in answer:
-            raise NotApplicable(answer["not_applicable"])
-        seen = frozenset(request.seen)
-        return Recommendation(
-            items=tuple(answer.get("items", ())),
-            entries=tuple(
-                # The recommender may have classified its entries only by what the request shows.
-                Entry(text, "history" if kind == "candidate" and item in seen else kind, item)
-                for text, kind, item in answer.get("entries", ())
-            ),
-            text=answer.get("text"),
-            usage=usage_of(answer),
-        )
+        return read_recommendation(request, answer)
 
     def _recommend(self, requests: Sequence[Request]) -> list[Answer]:
         answers = self._patience.call(self._recommender.recommend, requests)
         held = map(plain_recommendation, RECOMMEND.held(answers, len(requests)))
         return [*map(refusing_titles, held, requests)]
+
+
+def read_recommendation(request: Request, answer: Answer) -> Recommendation:
+    """The answer of a recommender that reads requests.
+
+    Raises:
+        NotApplicable: If the recommender cannot serve the request.
+    """
+    if "error" in answer:
+        return Recommendation((), error=answer["error"])
+    if "not_applicable" in answer:
+        raise NotApplicable(answer["not_applicable"])
+    seen = frozenset(request.seen)
+    return Recommendation(
+        items=tuple(answer.get("items", ())),
+        entries=tuple(
+            # The recommender may have classified its entries only by what the request shows.
+            Entry(text, "history" if kind == "candidate" and item in seen else kind, item)
+            for text, kind, item in answer.get("entries", ())
+        ),
+        text=answer.get("text"),
+        usage=usage_of(answer),
+    )
 
 
 class TextSubject:

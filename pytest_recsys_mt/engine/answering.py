@@ -30,7 +30,8 @@ def _answers(order: Order) -> list[Answer]:
     run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")
     design = order.design
     fit = Fit(design.training_history, design.initialisation)
-    known = run.roster.subject(run.roster.recommender(order.spec), order.spec, design.prompt, fit)
+    made = run.roster.recommender(order.spec)
+    known = run.roster.under_test(made, order.spec, design.prompt, fit)
     calls = [known.call(request, repeat) for request, repeat in order.requests]
     answers: dict[int, Answer] = {}
     for arrived in known.ask(calls):

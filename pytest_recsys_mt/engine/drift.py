@@ -14,7 +14,7 @@ from pytest_recsys_mt.calls.call import AGAIN
 from pytest_recsys_mt.engine.questions import Questions, ask
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.errors import RecsysError
-from pytest_recsys_mt.gate.document import Drift
+from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.together import lasting
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
@@ -33,12 +33,13 @@ ALPHA = 0.01
 
 
 class Again(Drained):
-    """What one process found at its end: its drifts, the calls that it had not counted yet, and what
-    its recommenders note (`abilities.notes_of`).
+    """What one process found at its end: its drifts, the calls that it had not counted yet, what
+    its recommenders note (`abilities.notes_of`), and what planted faults changed.
     """
 
     drifts: list[Drift]
     notes: list[str]
+    planted: list[Planted]
 
 
 def asked_again(runner: Runner) -> Drift | None:

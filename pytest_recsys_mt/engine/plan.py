@@ -216,6 +216,17 @@ class Plan(Executor):
                 count.calibrated = True
                 count.prompt_tokens *= known.reported / known.estimated
 
+    def sums(self) -> dict[str, float | None]:
+        """All calls but those to confirm, those without an answer, and the most that these may cost."""
+        counts = [count for (suite, _), count in self.counts.items() if suite != CONFIRMING]
+        costs = [each.usd for each in counts]
+        known = [each for each in costs if each is not None]
+        return {
+            "calls": sum(each.calls for each in counts),
+            "to_make": sum(each.to_make for each in counts),
+            "usd": sum(known) if len(known) == len(costs) else None,
+        }
+
     def pace(self, name: str) -> float | None:
         """Calls to a model per second, in the run that gave most of its cached answers; None if unknown."""
         runs = self._known.get(name, _Known()).times.values()

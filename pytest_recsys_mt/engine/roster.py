@@ -22,6 +22,7 @@ from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
+from pytest_recsys_mt.gate.document import Planted
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
@@ -188,6 +189,34 @@ class Roster:
                 raise
             self._subjects[key] = known
         return known
+
+    def under_test(
+        self, recommender: object, name: str, prompt: str | None, fit: Fit, fixture: str = ""
+    ) -> Subject:
+        """As `subject`; with the fault that the settings plant in what is tested."""
+        sound = self.subject(recommender, name, prompt, fit, fixture)
+        if self.settings.fault is None:
+            return sound
+        key = (name, fixture, f"{id(sound)} {self.settings.fault}", fit)
+        if key not in self._subjects:
+            from pytest_recsys_mt.engine.faulty import Faulty
+            from pytest_recsys_mt.faults import dose
+
+            self._subjects[key] = Faulty(
+                sound,
+                dose(self.settings.fault),
+                self._training(None if isinstance(recommender, TextModel) else fit.history),
+                self.settings.seed,
+                self.settings.design.replicates,
+                lambda asked, calls: self._executor().execute(asked, calls),
+                lambda asked, calls: self._executor().at_hand(asked, calls),
+            )
+        return self._subjects[key]
+
+    @property
+    def planted(self) -> list[Planted]:
+        """How far planted faults changed the answers of this process."""
+        return [known.compared() for known in self._subjects.values() if hasattr(known, "compared")]
 
     def fit(self, known: Subject, training: Dataset, seed: int) -> None:
         """Fit a recommender.

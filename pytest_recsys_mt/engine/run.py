@@ -57,7 +57,7 @@ class Run:
         self.progress = progress or Progress()
         self.causes = Causes()
         self._begun: set[Hashable] = set()
-        self._runners: dict[tuple[str, str, Design], Runner] = {}
+        self._runners: dict[tuple[str, str, Design, bool], Runner] = {}
         self.roster = Roster(
             settings,
             executor=lambda: self.executor,
@@ -186,12 +186,30 @@ class Run:
             mark.touch(mode=0o600)
             yield first
 
-    def runner(self, recommender: object, name: str, design: Design, fixture: str = "") -> Runner:
-        """The runner of one recommender and one design; the same object every time."""
-        key = (name, fixture, design)
+    def runner(
+        self,
+        recommender: object,
+        name: str,
+        design: Design,
+        fixture: str = "",
+        *,
+        tested: bool = False,
+    ) -> Runner:
+        """The runner of one recommender and one design; the same object every time.
+
+        Args:
+            recommender: The recommender.
+            name: Its name in reports.
+            design: How requests are made.
+            fixture: The fixture that gave it; empty for a spec.
+            tested: Whether it is the one under test, which gets the planted fault if there is one.
+        """
+        tested = tested and self.settings.fault is not None
+        key = (name, fixture, design, tested)
         if key not in self._runners:
             fit = Fit(design.training_history, design.initialisation)
-            known = self.roster.subject(recommender, name, design.prompt, fit, fixture)
+            given = self.roster.under_test if tested else self.roster.subject
+            known = given(recommender, name, design.prompt, fit, fixture)
             elsewhere = self.roster.elsewhere(recommender, name, design)
             self._runners[key] = Runner(
                 known, self.split, design, self.settings, self.executor, elsewhere

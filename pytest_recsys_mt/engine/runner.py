@@ -279,7 +279,7 @@ class Runner:
 
     def texts_for(self, purpose: Purpose) -> Texts:
         """As `texts`, for another purpose."""
-        return Texts(self.subject, self._executor, purpose)
+        return Texts(getattr(self.subject, "behind", self.subject), self._executor, purpose)
 
     def uses(self, outcomes: Iterable[Outcome], purpose: Purpose) -> None:
         """Note that the current test uses results that are known already."""

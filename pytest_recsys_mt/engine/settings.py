@@ -27,6 +27,7 @@ from pytest_recsys_mt.engine.options import (
     switched,
     whole_number,
 )
+from pytest_recsys_mt.errors import FaultError
 from pytest_recsys_mt.gate.policy import Policy
 
 if TYPE_CHECKING:
@@ -39,6 +40,18 @@ def _path(text: str | None) -> Path | None:
 
 def _own_path(text: str | None) -> Path | None:
     return None if text is None else Path(text).expanduser()
+
+
+def _fault(text: str | None) -> str | None:
+    """The whole name of a fault, ``NAME:STRENGTH``."""
+    if text is None:
+        return None
+    from pytest_recsys_mt.faults import dose
+
+    try:
+        return dose(text).spec
+    except FaultError as error:
+        raise ValueError(f"--recsys-fault: {error}") from None
 
 
 Effort = Literal["quick", "standard", "thorough"]
@@ -353,6 +366,18 @@ class Settings:
         "largest share of users whose calls may fail before a verdict is an error (default: 0.05)",
         on_command_line=False,
         recorded=True,
+    )
+
+    fault: str | None = option(
+        "fault",
+        None,
+        some_text,
+        "fault to plant in the recommender under test, which the tests should then find; recsys-mt mutate "
+        "plants them one by one",
+        "NAME[:STRENGTH]",
+        in_ini=False,
+        recorded=True,
+        make=_fault,
     )
 
     models_given: bool = False

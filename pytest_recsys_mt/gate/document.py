@@ -288,6 +288,33 @@ class LeftOut(TypedDict):
     tests: int
 
 
+class Planted(TypedDict):
+    """How far the answers with a planted fault differ from those without it, to the same calls.
+
+    Attributes:
+        fault: The fault and its strength.
+        exact: Whether any difference comes from the fault; else answers vary by themselves, and
+            `beyond_noise` tells.
+        answers: How many answers were compared.
+        differing: How many of them differ.
+        lost: The sum of their loss of agreement (1 - RBO).
+        users: Who was asked.
+        hit: Whose answers differ, some of them at least.
+        beyond_noise: For each question that was asked twice, and whose answer the fault changed: how much
+            more two sound answers agree than a faulty and a sound one.
+    """
+
+    fault: str
+    model: str
+    exact: bool
+    answers: int
+    differing: int
+    lost: float
+    users: list[str]
+    hit: list[str]
+    beyond_noise: list[float]
+
+
 class Facts(TypedDict):
     """The record before the gate decides."""
 
@@ -308,6 +335,7 @@ class Facts(TypedDict):
     results: list[Row]
     dimensions: dict[str, dict[str, dict[str, Any]]]
     digests: dict[str, str]
+    planted: NotRequired[list[Planted]]
 
 
 class Document(Facts):

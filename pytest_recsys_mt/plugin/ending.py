@@ -83,7 +83,12 @@ def report_end(session: pytest.Session, run: Run) -> None:
                 drifts = run.drifts()
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    found: Again = {"drifts": drifts, **run.drain(), "notes": run.roster.notes}
+    found: Again = {
+        "drifts": drifts,
+        **run.drain(),
+        "notes": run.roster.notes,
+        "planted": run.roster.planted,
+    }
     if not any(found.values()):
         return
     if hasattr(config, "workerinput"):

@@ -46,7 +46,9 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
         del request.node.stash[REHEARSED]
     if known is None or not known.heard_by(running.report):
         known = Recsys(
-            lambda wanted: run.runner(recommender, name, wanted, fixture), design, running.report
+            lambda wanted: run.runner(recommender, name, wanted, fixture, tested=True),
+            design,
+            running.report,
         )
     running.recsys = known
     return known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
@@ -70,6 +71,10 @@ class Planning:
         print_plan(session.config, self.plan, self.unplanned, self._run.settings)
         if self._batch is not None:
             self._write_batch(session.config, self._batch)
+        path = self._run.settings.json
+        if path is not None:
+            sums = json.dumps({"schema": "recsys-mt-plan/1", **self.plan.sums()})
+            (session.config.invocation_params.dir / path).write_text(sums + "\n", encoding="utf-8")
         return True
 
     @pytest.hookimpl(tryfirst=True)

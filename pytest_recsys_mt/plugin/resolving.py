@@ -36,6 +36,11 @@ def settings_of(config: pytest.Config) -> Settings:
         raise pytest.UsageError(
             f"--recsys-batch={values['batch']!r} writes the planned calls to a file; add --recsys-plan"
         )
+    if values["fault"] is not None and (values["plan"] or values["executor"] == "ray"):
+        raise pytest.UsageError(
+            f"--recsys-fault={values['fault']!r} plants a fault in a run of this process: leave out "
+            f"--recsys-plan (recsys-mt mutate --plan plans such runs) and --recsys-executor=ray"
+        )
     twice = sorted({model for model in models if models.count(model) > 1})
     if twice:
         raise pytest.UsageError(f"--recsys-model names {twice[0]!r} twice; name each model once")

@@ -56,6 +56,7 @@ def finish(
     for found in again:
         record.add(found["calls"], found["causes"])
         record.notes.update(found["notes"])
+        record.planted += found["planted"]
     for report in reports:
         carried = report.recsys_mt
         record.add(

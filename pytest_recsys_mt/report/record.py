@@ -20,7 +20,16 @@ from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import digest_of
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
-from pytest_recsys_mt.gate.document import Calls, Decision, Document, Drift, Facts, Readable, Row
+from pytest_recsys_mt.gate.document import (
+    Calls,
+    Decision,
+    Document,
+    Drift,
+    Facts,
+    Planted,
+    Readable,
+    Row,
+)
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.asked import asked_of
@@ -114,6 +123,7 @@ class Record:
         unwritten: Which reports could not be written, and why.
         written: The files of the reports that were, as the user named them.
         notes: How recommenders were asked otherwise than the user said.
+        planted: How far a planted fault changed the answers of each process.
     """
 
     def __init__(
@@ -133,6 +143,7 @@ class Record:
         self.unwritten: list[str] = []
         self.written: list[str] = []
         self.notes: set[str] = set()
+        self.planted: list[Planted] = []
         self._drifts = list(drifts)
         self._requests: set[str] = set()
         self._version = version
@@ -253,6 +264,10 @@ class Record:
                 "suite": digest_of(addresses(rows)),
             },
         }
+        if self.planted:
+            from pytest_recsys_mt.engine.faulty import merged
+
+            document["planted"] = merged(self.planted)
         return {**document, "gate": self._gate(document)}
 
     def _gate(self, document: Facts) -> Decision:

@@ -34,6 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
     "oracles": {"answers", "errors", "requests", "verdict", "wording"},
     "specs": {"errors", "raised", "redaction"},
+    "faults": {"errors", "requests", "seeds"},
     "strategies": {"datasets", "relations", "requests"},
     "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict"},
     "llm": {
@@ -48,15 +49,16 @@ ROOMS: dict[str, set[str]] = {
     "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
     "arena": {"abilities", "answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {
-        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "gate", "metamorphic", "oracles",
-        "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
+        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "metamorphic",
+        "oracles", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
     },
     "report": {
         "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
         "verdict", "wording",
     },
     "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
-    "cli": {"calls", "errors", "files", "gate", "report", "sanitize", "starter"},
+    "adequacy": {"errors", "faults", "files", "sanitize"},
+    "cli": {"adequacy", "calls", "errors", "files", "gate", "report", "sanitize", "starter"},
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
         "recommenders", "redaction", "report", "sanitize",

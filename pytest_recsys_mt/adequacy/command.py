@@ -1,0 +1,163 @@
+"""The command `recsys-mt mutate`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.adequacy.document import Adequacy
+    from pytest_recsys_mt.adequacy.running import Runs
+    from pytest_recsys_mt.faults import Dose
+
+DESCRIPTION = """\
+Run your tests on your recommender once without a fault and once with each of many planted faults, and say which of
+them the tests find. All further arguments go to pytest: recsys-mt mutate tests/ --recsys-model=bm25 -k ratings
+"""
+
+
+def add(groups: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command and its options."""
+    mutate = groups.add_parser(
+        "mutate",
+        help="plant faults in the recommender under test, and see which of them your tests find",
+        usage="recsys-mt mutate [OPTION ...] [pytest's arguments]",
+        description=DESCRIPTION,
+        allow_abbrev=False,
+    )
+    mutate.add_argument(
+        "--faults",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only these: a name, name:strength, a pattern (minds_*), or your own (package.module:Name); "
+        "repeat the option to name several (default: all)",
+    )
+    mutate.add_argument("--list", action="store_true", help="list the faults, and stop")
+    mutate.add_argument(
+        "--plan", action="store_true", help="say how many calls it would make at the most, and stop"
+    )
+    mutate.add_argument(
+        "--jobs", type=_jobs, default=1, metavar="N", help="runs of pytest at a time (default: 1)"
+    )
+    mutate.add_argument(
+        "--first-kill",
+        action="store_true",
+        help="end each run at the first test that finds its fault: faster, and the matrix is not whole",
+    )
+    mutate.add_argument(
+        "--at-least",
+        type=_share,
+        metavar="SHARE",
+        help="exit with status 1 if a smaller share of the faults is found, such as 0.95",
+    )
+    mutate.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the matrix and the score as JSON"
+    )
+    mutate.add_argument("--html", type=Path, metavar="FILE", help="write them as one page of HTML")
+    mutate.add_argument(
+        "--folder",
+        type=Path,
+        default=Path(".recsys-mutate"),
+        metavar="DIR",
+        help="where the runs are kept; a command that was stopped goes on from there (default: .recsys-mutate)",
+    )
+    mutate.set_defaults(command=mutated, pytest=[])
+
+
+def mutated(given: argparse.Namespace) -> int:
+    """Run the command.
+
+    Returns:
+        0, or 1 if the score is below ``--at-least`` or a fault could not be planted.
+    """
+    from pytest_recsys_mt.adequacy.lines import fault_lines, lines
+    from pytest_recsys_mt.adequacy.running import Runs
+    from pytest_recsys_mt.faults import doses
+
+    chosen = doses(given.faults)
+    if given.list:
+        print(*fault_lines(chosen), sep="\n")
+        return 0
+    if given.html is not None:
+        from pytest_recsys_mt.adequacy.page import require_jinja
+
+        require_jinja()
+    runs = Runs(given.pytest, given.folder, first_kill=given.first_kill)
+    if given.plan:
+        return _planned(runs, chosen)
+    found = _tried(given, runs, chosen)
+    if given.json is not None:
+        _write(given.json, json.dumps(found, indent=1) + "\n")
+    if given.html is not None:
+        from pytest_recsys_mt.adequacy.page import render
+
+        _write(given.html, render(found))
+    print(*lines(found), sep="\n")
+    below = given.at_least is not None and any(
+        score["share"] is None or score["share"] < given.at_least for score in found["scores"]
+    )
+    return int(below or any(score["not_planted"] for score in found["scores"]))
+
+
+def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequacy:
+    """All runs, with a line for each on standard error."""
+    from pytest_recsys_mt.adequacy.judging import adequacy
+
+    begun = time.monotonic()
+    baseline = runs.baseline()
+    passed = sum(outcome == "passed" for outcome in baseline.outcomes.values())
+    _say(
+        f"without a fault: {passed} of {len(baseline.outcomes)} tests pass ({baseline.seconds:.0f} s)"
+    )
+    done: dict[str, Any] = {}
+    for dose, run in runs.faulty(chosen, given.jobs):
+        done[dose.spec] = run
+        failed = sum(outcome == "failed" for outcome in run.outcomes.values())
+        what = "gave no record" if run.record is None else f"{failed} tests fail"
+        how = "kept" if run.kept else f"{run.seconds:.0f} s"
+        _say(f"{len(done)}/{len(chosen)} {dose.spec}: {what} ({how})")
+    ordered = [(dose, done[dose.spec]) for dose in chosen]
+    return adequacy(given.pytest, baseline, ordered, time.monotonic() - begun)
+
+
+def _planned(runs: Runs, chosen: list[Dose]) -> int:
+    from pytest_recsys_mt.adequacy.lines import plan_lines
+
+    print(*plan_lines(runs.plan(), chosen), sep="\n")
+    return 0
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _write(path: Path, text: str) -> None:
+    from pytest_recsys_mt.errors import DataError
+    from pytest_recsys_mt.files import written_whole
+
+    try:
+        with written_whole(path, 0o644) as stream:
+            stream.write(text)
+    except OSError as error:
+        raise DataError(f"{str(path)!r} cannot be written: {error.strerror}") from error
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1, such as 0.95")
+    return share

@@ -1,0 +1,120 @@
+"""What `recsys-mt mutate` writes as JSON, as types."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+SCHEMA = "recsys-mt-adequacy/1"
+
+Cell = Literal["killed", "survived", "unclear"]
+"""What became of one fault in one test: the test failed, it passed, or it could not tell."""
+
+Fate = Literal["killed", "survived", "unclear", "equivalent", "not planted"]
+"""What became of one fault. ``equivalent``: the recommender answers with it as without it.
+``not planted``: the run ended without a record, or the fault changed no answer because none passed through it."""
+
+
+class Difference(TypedDict):
+    """How far a fault changed the answers, found by comparing them, whatever the tests said.
+
+    Attributes:
+        answers: How many answers were compared.
+        differing: How many of them differ.
+        lost: The mean loss of agreement (1 - RBO) over all of them.
+        users: How many users were asked.
+        hit: Those of them with an answer that differs.
+        p_value: Of the test that answers differ by no more than the recommender's own noise; None if it has
+            none, so that each difference comes from the fault.
+    """
+
+    answers: int
+    differing: int
+    lost: float
+    users: int
+    hit: int
+    p_value: float | None
+
+
+class Remedy(TypedDict):
+    """The relation that would find a fault, and a test of it to paste."""
+
+    relation: str
+    code: str
+
+
+class Trial(TypedDict):
+    """One fault of one strength in one recommender.
+
+    Attributes:
+        fault: As ``--recsys-fault`` names it.
+        model: The recommender.
+        does: What the fault does, in words that follow "the recommender".
+        fate: See `Fate`.
+        reason: Why it counts as that, where it needs saying.
+        cells: By the id of each test that passes without a fault.
+        remedy: What would find it; None if its author did not say.
+        made: Calls that its run made.
+        seconds: How long its run took.
+    """
+
+    fault: str
+    name: str
+    strength: float
+    model: str
+    does: str
+    fate: Fate
+    reason: str
+    cells: dict[str, Cell]
+    difference: Difference | None
+    remedy: Remedy | None
+    made: int
+    seconds: float
+
+
+class Score(TypedDict):
+    """The share of faults that the suite kills, of those that change answers.
+
+    Attributes:
+        model: The recommender.
+        killed: How many are killed.
+        faults: How many change answers: killed, survived or unclear.
+        share: Their ratio; None without faults.
+        interval: Bounds of the share, by Clopper and Pearson.
+        confidence: Of the interval.
+        equivalent: How many change no answer.
+        equivalent_killed: How many of those a test killed nevertheless: false alarms.
+        not_planted: How many could not be tried.
+    """
+
+    model: str
+    killed: int
+    faults: int
+    share: float | None
+    interval: list[float] | None
+    confidence: float
+    equivalent: int
+    equivalent_killed: int
+    not_planted: int
+
+
+class Adequacy(TypedDict):
+    """The whole document.
+
+    Attributes:
+        arguments: pytest's arguments.
+        tests: The tests that pass without a fault, in their order.
+        left_out: The others, which can kill nothing, and how they ended without a fault.
+        seconds: How long all runs took.
+    """
+
+    schema: str
+    version: str
+    arguments: list[str]
+    data: str
+    seed: int
+    users: int
+    tests: list[str]
+    left_out: dict[str, str]
+    scores: list[Score]
+    trials: list[Trial]
+    seconds: float

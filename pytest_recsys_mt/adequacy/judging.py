@@ -1,0 +1,204 @@
+"""From the records of all runs to the matrix and the score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from pytest_recsys_mt.adequacy.document import (
+    SCHEMA,
+    Adequacy,
+    Cell,
+    Difference,
+    Fate,
+    Remedy,
+    Score,
+    Trial,
+)
+from pytest_recsys_mt.adequacy.running import Run
+from pytest_recsys_mt.faults import Dose
+
+DRIFT = "(at the end of the run) answers do not change while we ask"
+"""Stands for a test: the check that every run makes at its end."""
+
+NOISE = 0.01
+"""Chance that a fault which changes no more than noise counts as one that changes answers."""
+
+CONFIDENCE = 0.95
+
+
+def adequacy(
+    arguments: Sequence[str], baseline: Run, runs: Sequence[tuple[Dose, Run]], seconds: float
+) -> Adequacy:
+    """The whole document.
+
+    Args:
+        arguments: pytest's arguments.
+        baseline: The run without a fault.
+        runs: Those with a fault.
+        seconds: How long all of it took.
+    """
+    record = baseline.record or {}
+    tests, left_out = _tests(baseline)
+    models = list(record["models"])
+    trials = [
+        trial(dose, run, model, [test for test in tests if _model(record, test) in (model, "")])
+        for model in models
+        for dose, run in runs
+    ]
+    return {
+        "schema": SCHEMA,
+        "version": version("pytest-recsys-mt"),
+        "arguments": list(arguments),
+        "data": record["data"],
+        "seed": record["seed"],
+        "users": record["settings"]["users"],
+        "tests": tests,
+        "left_out": left_out,
+        "scores": [score(model, trials) for model in models],
+        "trials": trials,
+        "seconds": round(seconds, 1),
+    }
+
+
+def trial(dose: Dose, run: Run, model: str, tests: Sequence[str]) -> Trial:
+    """What became of one fault in one recommender."""
+    record = run.record or {}
+    cells: dict[str, Cell] = {}
+    for test in tests:
+        cell = _drift(record, model) if test == DRIFT else _cell(run, test)
+        if cell is not None:
+            cells[test] = cell
+    found = [each for each in record.get("planted", ()) if each["model"] == model]
+    difference = _difference(found[0]) if found else None
+    fate, reason = _fate(run, difference, cells)
+    cure = dose.kind.cure
+    remedy: Remedy | None = None
+    if cure is not None:
+        remedy = {"relation": cure.relation, "code": cure.code}
+    return {
+        "fault": dose.spec,
+        "name": dose.name,
+        "strength": dose.strength,
+        "model": model,
+        "does": dose.does,
+        "fate": fate,
+        "reason": reason,
+        "cells": cells,
+        "difference": difference,
+        "remedy": remedy,
+        "made": record.get("calls", {}).get("made", 0),
+        "seconds": round(run.seconds, 1),
+    }
+
+
+def score(model: str, trials: Iterable[Trial]) -> Score:
+    """The score of the suite on one recommender."""
+    own = [each for each in trials if each["model"] == model]
+    fates = [each["fate"] for each in own]
+    killed = fates.count("killed")
+    faults = killed + fates.count("survived") + fates.count("unclear")
+    alike = [each for each in own if each["fate"] == "equivalent"]
+    return {
+        "model": model,
+        "killed": killed,
+        "faults": faults,
+        "share": killed / faults if faults else None,
+        "interval": clopper_pearson(killed, faults) if faults else None,
+        "confidence": CONFIDENCE,
+        "equivalent": len(alike),
+        "equivalent_killed": sum("killed" in each["cells"].values() for each in alike),
+        "not_planted": fates.count("not planted"),
+    }
+
+
+def clopper_pearson(hits: int, of: int, confidence: float = CONFIDENCE) -> list[float]:
+    """Exact bounds of a share: Clopper and Pearson 1934, Biometrika 26(4)."""
+    from scipy.stats import binomtest
+
+    found = binomtest(hits, of).proportion_ci(confidence, method="exact")
+    return [float(found.low), float(found.high)]
+
+
+def _tests(baseline: Run) -> tuple[list[str], dict[str, str]]:
+    """The tests that pass without a fault, and how the others ended."""
+    record = baseline.record or {}
+    passed = [test for test, outcome in baseline.outcomes.items() if outcome == "passed"]
+    if not any(each["drifted"] for each in record.get("drift", ())):
+        passed.append(DRIFT)
+    reasons = {row["nodeid"]: row["reason"] for row in record["results"] if row["reason"]}
+    return passed, {
+        test: reasons.get(test) or outcome or "did not run"
+        for test, outcome in baseline.outcomes.items()
+        if outcome != "passed"
+    }
+
+
+def _model(record: Mapping[str, Any], test: str) -> str:
+    """The recommender that a test asks; empty if it made no verdict, or asks several."""
+    models = {row["model"] for row in record["results"] if row["nodeid"] == test}
+    return models.pop() if len(models) == 1 else ""
+
+
+def _cell(run: Run, test: str) -> Cell | None:
+    """What became of the fault in one test; None if the test did not run."""
+    outcome = run.outcomes.get(test)
+    if outcome is None:
+        return None
+    if outcome == "passed":
+        return "survived"
+    statuses = [
+        row["status"] for row in (run.record or {"results": ()})["results"] if row["nodeid"] == test
+    ]
+    if outcome == "failed" and ("violated" in statuses or not statuses):
+        return "killed"
+    return "unclear"
+
+
+def _drift(record: Mapping[str, Any], model: str) -> Cell | None:
+    found = [each for each in record.get("drift", ()) if each["model"] == model]
+    if not found:
+        return None
+    return "killed" if any(each["drifted"] for each in found) else "survived"
+
+
+def _difference(found: Mapping[str, Any]) -> Difference:
+    p_value: float | None = None
+    if not found["exact"]:
+        from scipy.stats import wilcoxon
+
+        beyond = [each for each in found["beyond_noise"] if each]
+        p_value = float(wilcoxon(beyond, alternative="greater").pvalue) if len(beyond) > 1 else 1.0
+    return {
+        "answers": found["answers"],
+        "differing": found["differing"],
+        "lost": found["lost"] / found["answers"] if found["answers"] else 0.0,
+        "users": len(found["users"]),
+        "hit": len(found["hit"]),
+        "p_value": p_value,
+    }
+
+
+def _fate(run: Run, difference: Difference | None, cells: Mapping[str, Cell]) -> tuple[Fate, str]:
+    """Equivalence first: it does not depend on what the tests said."""
+    if run.record is None:
+        return "not planted", f"its run gave no record; pytest said: {run.said}"
+    if difference is None or not difference["answers"]:
+        return (
+            "not planted",
+            "no answer passed through it: the tests ask the recommender in another way",
+        )
+    if not difference["differing"]:
+        return "equivalent", f"none of {difference['answers']:,} answers differs"
+    p_value = difference["p_value"]
+    if p_value is not None and p_value > NOISE:
+        return (
+            "equivalent",
+            f"its answers differ no more than those of the recommender itself (p={p_value:.2g})",
+        )
+    if "killed" in cells.values():
+        return "killed", ""
+    if "unclear" in cells.values() or not cells:
+        return "unclear", "no test failed for it, and some could not tell"
+    return "survived", ""

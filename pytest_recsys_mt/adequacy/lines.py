@@ -1,0 +1,143 @@
+"""The output of `recsys-mt mutate`, 80 columns wide: the score, the survivors, and what would find them."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_recsys_mt.adequacy.document import Adequacy, Difference, Score, Trial
+from pytest_recsys_mt.faults import Dose
+from pytest_recsys_mt.sanitize import one_line, sanitize
+
+WIDTH = 80
+
+
+def lines(found: Adequacy) -> Iterator[str]:
+    """The report: for each recommender the score, then survivors, unclear, not planted, equivalent."""
+    for score in found["scores"]:
+        own = [trial for trial in found["trials"] if trial["model"] == score["model"]]
+        yield ""
+        yield _rule(f"{one_line(score['model'])} on {one_line(found['data'])}")
+        yield from _wrapped(score_text(score))
+        if found["left_out"]:
+            yield from _wrapped(
+                f"{len(found['tests'])} tests pass without a fault; the other {len(found['left_out'])} do not "
+                f"count."
+            )
+        yield from _killed(own)
+        for fate, title in (
+            ("survived", "SURVIVED: your tests hold with these faults"),
+            ("unclear", "UNCLEAR: no test fails for these, and some cannot tell"),
+        ):
+            yield from _unfound([trial for trial in own if trial["fate"] == fate], title)
+        for fate, title in (
+            ("not planted", "NOT PLANTED"),
+            ("equivalent", "EQUIVALENT for this recommender: its answers stay as they are"),
+        ):
+            yield from _listed([trial for trial in own if trial["fate"] == fate], title)
+
+
+def score_text(score: Score) -> str:
+    """The score in one sentence."""
+    if score["share"] is None or score["interval"] is None:
+        return "no planted fault changes the answers, so there is no score."
+    low, high = score["interval"]
+    return (
+        f"score: {score['share']:.1%} [{low:.1%}, {high:.1%}]: {score['killed']} of the {score['faults']} "
+        f"planted faults that change answers are found (bounds of {score['confidence']:.0%}); "
+        f"{score['equivalent']} change none."
+    )
+
+
+def difference_text(difference: Difference | None) -> str:
+    """How much a fault changes, in words."""
+    if difference is None or not difference["answers"]:
+        return "nothing is known of its effect"
+    share = difference["differing"] / difference["answers"]
+    return (
+        f"changes {share:.0%} of {difference['answers']:,} answers, of {difference['hit']} of "
+        f"{difference['users']} users; mean loss of agreement {difference['lost']:.3f}"
+    )
+
+
+def plan_lines(planned: Mapping[str, Any], chosen: Sequence[Dose]) -> Iterator[str]:
+    """What all runs would ask at the most."""
+    asking = [dose for dose in chosen if dose.kind.costs()]
+    calls, to_make = int(planned["calls"]), int(planned["to_make"])
+    yield ""
+    yield from _wrapped(
+        f"{len(chosen)} faults: {len(chosen) - len(asking)} change answers only and ask nothing more than a "
+        f"run without a fault ({to_make:,} calls to make at the most). {len(asking)} change requests, and ask "
+        f"at the most {calls:,} each: {calls * len(asking):,}. In all at the most "
+        f"{to_make + calls * len(asking):,} calls."
+    )
+    if planned.get("usd") is not None and planned["usd"]:
+        each = planned["usd"] / max(to_make, 1)
+        yield from _wrapped(
+            f"At the price of the planned calls, at the most "
+            f"${planned['usd'] + each * calls * len(asking):,.2f}."
+        )
+
+
+def fault_lines(chosen: Iterable[Dose]) -> Iterator[str]:
+    """Each fault with what it does."""
+    for dose in chosen:
+        note = " (asks other requests)" if dose.kind.costs() else ""
+        yield from _wrapped(f"{dose.spec}  {dose.does}{note}", "    ")
+
+
+def _killed(trials: Sequence[Trial]) -> Iterator[str]:
+    killed = [trial for trial in trials if trial["fate"] == "killed"]
+    if not killed:
+        return
+    yield ""
+    yield f"KILLED: {len(killed)}, each by how many tests, and the first of them"
+    for trial in killed:
+        by = [test for test, cell in trial["cells"].items() if cell == "killed"]
+        name = one_line(by[0]).rpartition("::")[2]
+        yield _cut(f"  {trial['fault']:<30} {len(by):>3}  {name}")
+
+
+def _unfound(trials: Sequence[Trial], title: str) -> Iterator[str]:
+    if not trials:
+        return
+    yield ""
+    yield title
+    told: set[str] = set()
+    for trial in trials:
+        yield f"  {trial['fault']}"
+        yield from _wrapped(f"it {trial['does']}", "    ", first="    ")
+        yield from _wrapped(difference_text(trial["difference"]), "    ", first="    ")
+        remedy = trial["remedy"]
+        if remedy is None:
+            continue
+        if remedy["code"] in told:
+            yield from _wrapped(f"found by: {remedy['relation']} (above)", "    ", first="    ")
+            continue
+        told.add(remedy["code"])
+        yield from _wrapped(f"found by: {remedy['relation']}; to paste:", "    ", first="    ")
+        yield ""
+        yield from (f"        {line}".rstrip() for line in sanitize(remedy["code"]).splitlines())
+        yield ""
+
+
+def _listed(trials: Sequence[Trial], title: str) -> Iterator[str]:
+    if not trials:
+        return
+    yield ""
+    yield title
+    for trial in trials:
+        yield from _wrapped(f"{trial['fault']}: {one_line(trial['reason'])}", "      ", first="  ")
+
+
+def _rule(title: str) -> str:
+    return f" recsys-mt mutate: {title} ".center(WIDTH, "=")[:WIDTH]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
+
+
+def _wrapped(text: str, indent: str = "", first: str = "") -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=indent)

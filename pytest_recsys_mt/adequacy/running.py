@@ -1,0 +1,198 @@
+"""The runs of pytest: one without a fault, one for each fault; those that are done are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.adequacy.listening import FILE
+from pytest_recsys_mt.errors import FaultError
+from pytest_recsys_mt.faults import Dose, Fault
+from pytest_recsys_mt.sanitize import one_line
+
+BASELINE = "without-a-fault"
+USAGE = 4
+"""pytest's exit status for arguments that it cannot use."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the tests.
+
+    Attributes:
+        record: As ``--recsys-json`` wrote it; None if there is none.
+        outcomes: How each test ended, by its id.
+        seconds: How long it took.
+        said: The last lines that it printed.
+        kept: Whether it is an earlier run.
+    """
+
+    record: dict[str, Any] | None
+    outcomes: dict[str, str]
+    seconds: float
+    said: str
+    kept: bool = False
+
+
+class Runs:
+    """Runs the tests, and keeps what came of it.
+
+    Args:
+        arguments: pytest's arguments.
+        folder: Where the records and the output of all runs go.
+        first_kill: Whether each run may end at its first failed test.
+    """
+
+    def __init__(self, arguments: Sequence[str], folder: Path, *, first_kill: bool) -> None:
+        self._arguments = list(arguments)
+        self._folder = folder
+        self._first_kill = first_kill
+        self._basis = ""
+
+    def baseline(self) -> Run:
+        """The run without a fault.
+
+        Raises:
+            FaultError: If it gives no record.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        run = self._run(BASELINE, [])
+        if run.record is None or not run.record["results"]:
+            raise FaultError(
+                f"the tests gave no verdict on a recommender without a fault, so there is nothing to "
+                f"compare with; pytest said: {run.said} (all of it: {self._path(BASELINE, 'log')})"
+            )
+        digests = {
+            key: run.record.get(key) for key in ("data_digest", "digests", "settings", "models")
+        }
+        self._basis = _digest(
+            [self._arguments, self._first_kill, version("pytest-recsys-mt"), run.outcomes, digests]
+        )
+        return run
+
+    def faulty(self, doses: Sequence[Dose], jobs: int) -> Iterator[tuple[Dose, Run]]:
+        """The runs with a fault, as they end.
+
+        Args:
+            doses: The faults.
+            jobs: How many runs at a time.
+        """
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            waiting = {pool.submit(self._one, dose): dose for dose in doses}
+            for done in as_completed(waiting):
+                yield waiting[done], done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def plan(self) -> dict[str, Any]:
+        """What the tests would ask without a fault; pytest's own plan goes to the terminal.
+
+        Raises:
+            FaultError: If pytest makes no plan.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._path("plan", "json")
+        path.unlink(missing_ok=True)
+        done = subprocess.run(
+            [*self._command(), "--recsys-plan", f"--recsys-json={path.absolute()}"],
+            env=self._environment("plan"),
+            check=False,
+        )
+        if not path.is_file():
+            raise FaultError(f"pytest made no plan (exit status {done.returncode})")
+        planned: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return planned
+
+    def _one(self, dose: Dose) -> Run:
+        name = re.sub(r"[^\w.-]", "-", dose.spec)
+        basis = _digest([self._basis, dose.spec, *map(_source, dose.kind.__mro__[:-1])])
+        path = self._path(name, "run")
+        try:
+            known = json.loads(path.read_text(encoding="utf-8"))
+            if known["basis"] == basis:
+                record = json.loads(self._path(name, "json").read_text(encoding="utf-8"))
+                return Run(record, known["outcomes"], known["seconds"], "", kept=True)
+        except (OSError, ValueError, KeyError):
+            pass
+        path.unlink(missing_ok=True)
+        further = [f"--recsys-fault={dose.spec}"]
+        if "--recsys-mode=replay" not in self._arguments:
+            further.append(
+                "--recsys-mode=auto"
+            )  # what the run without a fault asked is not asked again
+        if self._first_kill:
+            further += ["-x", "--recsys-inconclusive=skip"]
+        run = self._run(name, further)
+        if run.record is not None:
+            done = {"basis": basis, "outcomes": run.outcomes, "seconds": run.seconds}
+            path.write_text(json.dumps(done), encoding="utf-8")
+        return run
+
+    def _run(self, name: str, further: Sequence[str]) -> Run:
+        record, log, outcomes = (self._path(name, end) for end in ("json", "log", "outcomes"))
+        record.unlink(missing_ok=True)
+        outcomes.unlink(missing_ok=True)
+        begun = time.monotonic()
+        with log.open("wb") as stream:
+            done = subprocess.run(
+                [*self._command(), *further, f"--recsys-json={record.absolute()}"],
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                env=self._environment(name),
+                check=False,
+            )
+        lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        said = one_line(lines[-1]) if lines else "nothing"
+        found = None
+        if record.is_file() and done.returncode != USAGE:
+            found = json.loads(record.read_text(encoding="utf-8"))
+        ended = json.loads(outcomes.read_text(encoding="utf-8")) if outcomes.is_file() else {}
+        return Run(found, ended, time.monotonic() - begun, said)
+
+    def _command(self) -> list[str]:
+        return [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "pytest_recsys_mt.adequacy.listening",
+            *self._arguments,
+        ]
+
+    def _environment(self, name: str) -> dict[str, str]:
+        # Hundreds of runs read the same modules: let Python keep what it compiled, beside the records.
+        left_out = ("GITHUB_STEP_SUMMARY", "PYTHONDONTWRITEBYTECODE")
+        return {
+            **{key: text for key, text in os.environ.items() if key not in left_out},
+            "PYTHONPYCACHEPREFIX": str((self._folder / "pycache").absolute()),
+            FILE: str(self._path(name, "outcomes").absolute()),
+        }
+
+    def _path(self, name: str, ending: str) -> Path:
+        return self._folder / f"{name}.{ending}"
+
+
+def _digest(parts: Sequence[object]) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _source(kind: type) -> str:
+    """The code of a fault, so that a changed fault is planted anew."""
+    try:
+        return inspect.getsource(kind) if issubclass(kind, Fault) else ""
+    except (OSError, TypeError):
+        return repr(kind)

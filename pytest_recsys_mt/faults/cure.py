@@ -1,0 +1,88 @@
+"""The relation that would find a fault, as code to paste."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HEAD = "from pytest_recsys_mt import metamorphic"
+
+
+@dataclass(frozen=True)
+class Cure:
+    """A test that finds a fault.
+
+    Attributes:
+        relation: What it is about, in a few words.
+        code: The test with its imports.
+    """
+
+    relation: str
+    code: str
+
+
+def same(relation: str, test: str, margin: float = 0.05) -> Cure:
+    """A change of the request that must not change the ranking.
+
+    Args:
+        relation: The call that creates the transformation.
+        test: Name of the test.
+        margin: The largest allowed loss of agreement.
+    """
+    return _metamorphic(relation, test, "same_ranking", f'similarity="rbo", margin={margin}')
+
+
+def unmoved(relation: str, test: str) -> Cure:
+    """A change of the request that must move nothing at all, where a recommender always answers alike.
+
+    A mean that may lose 0.05 hides a recommender that reads ratings a little, and wrongly.
+    """
+    imported = relation.partition("(")[0]
+    return Cure(
+        f"low_churn under {relation}",
+        f"{HEAD}\nfrom pytest_recsys_mt.oracles import low_churn, same_ranking\n"
+        f"from pytest_recsys_mt.relations import {imported}\n\n\n"
+        f"@metamorphic({relation})\ndef test_{test}(source, followup):\n"
+        f'    assert same_ranking(source, followup, similarity="rbo", margin=0.05)\n'
+        f"    if source.context.deterministic:  # any other list is then a change\n"
+        f'        assert low_churn(source, followup, "rbo", beyond=0.001, margin=0.05)\n',
+    )
+
+
+def few_hit(relation: str, test: str) -> Cure:
+    """A change of the request that may not change the list of some users altogether."""
+    return _metamorphic(relation, test, "low_churn", '"rbo", beyond=0.3, margin=0.05')
+
+
+def different(relation: str, test: str, margin: float = 0.1) -> Cure:
+    """A change of the request that must change the ranking."""
+    return _metamorphic(relation, test, "different_ranking", f'similarity="rbo", margin={margin}')
+
+
+def lifts_nothing(relation: str, test: str) -> Cure:
+    """A change of the request that may lift no item."""
+    return _metamorphic(relation, test, "not_lifted", "margin=0.05")
+
+
+def each_answer(oracle: str, margin: float = 0.05) -> Cure:
+    """What must be true of every answer."""
+    return Cure(
+        oracle,
+        f"from pytest_recsys_mt.oracles import {oracle}\n\n\n"
+        f"def test_{oracle}(recsys):\n    assert {oracle}(recsys.run(), margin={margin})\n",
+    )
+
+
+def own(relation: str, code: str) -> Cure:
+    """A test written out."""
+    return Cure(relation, code.strip() + "\n")
+
+
+def _metamorphic(relation: str, test: str, oracle: str, arguments: str) -> Cure:
+    imported = relation.partition("(")[0]
+    return Cure(
+        f"{oracle} under {relation}",
+        f"{HEAD}\nfrom pytest_recsys_mt.oracles import {oracle}\n"
+        f"from pytest_recsys_mt.relations import {imported}\n\n\n"
+        f"@metamorphic({relation})\ndef test_{test}(source, followup):\n"
+        f"    assert {oracle}(source, followup, {arguments})\n",
+    )

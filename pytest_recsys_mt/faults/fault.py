@@ -1,0 +1,175 @@
+"""A fault that can be planted around any recommender: what it does, how strong, and what would catch it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_recsys_mt.faults.cure import Cure
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Recommendation, Request
+from pytest_recsys_mt.seeds import generator
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+Ask = Callable[[Sequence[Request]], list[Recommendation]]
+"""Asks the sound recommender; one answer per request, in their order."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a fault may know beside the requests.
+
+    Attributes:
+        items: The catalogue, by id.
+        popularity: How many have each item, by id.
+        users: Ids of the users in the training data.
+        seed: Seed of the run.
+    """
+
+    items: Mapping[str, Item] = field(default_factory=dict)
+    popularity: Mapping[str, int] = field(default_factory=dict)
+    users: frozenset[str] = frozenset()
+    seed: int = 0
+
+
+class Fault:
+    """A fault of a recommender, of a given strength. Make your own by a subclass.
+
+    Override `request` (what the recommender gets to see), `answer` (what is made of its list), or, for what
+    remembers or looks at a whole batch, `recommend`. An answer costs no further call of the recommender; a changed
+    request does. Everything that is drawn comes from `chance` or `rng`, so that a run can be repeated.
+
+    Attributes:
+        does: What it does, in words that follow "the recommender"; ``{strength:g}`` stands for the strength,
+            ``{share}`` for the strength as a percentage.
+        strengths: From the weakest to the whole fault.
+        cure: The relation that finds it, ready to paste.
+        deterministic: What it makes the recommender say of itself; None leaves that as it is.
+        asks_more: Whether the sound recommender is asked other requests than the test's; None: if `request`
+            is overridden.
+
+    Args:
+        strength: One of `strengths`.
+        known: What it may know.
+    """
+
+    does: ClassVar[str] = ""
+    strengths: ClassVar[tuple[float, ...]] = (1.0,)
+    cure: ClassVar[Cure | None] = None
+    deterministic: ClassVar[bool | None] = None
+    asks_more: ClassVar[bool | None] = None
+
+    def __init__(self, strength: float, known: Known) -> None:
+        self.strength = strength
+        self.known = known
+
+    @classmethod
+    def words(cls, strength: float) -> str:
+        """What the fault does at a strength, in words."""
+        return cls.does.format(strength=strength, share=f"{strength:.0%}")
+
+    @classmethod
+    def costs(cls) -> bool:
+        """Whether the sound recommender is asked other requests than those of the tests."""
+        return cls.request is not Fault.request if cls.asks_more is None else cls.asks_more
+
+    def request(self, request: Request) -> Request:
+        """What the recommender gets to see."""
+        return request
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        """What is made of the recommender's list.
+
+        Args:
+            request: As the test sent it.
+            items: The list, best first.
+        """
+        return items
+
+    def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
+        """The answers to a batch. Failed answers stay as they are.
+
+        Args:
+            requests: As the tests sent them.
+            ask: Asks the sound recommender.
+        """
+        answers = ask([self.request(request) for request in requests])
+        return [
+            having(request, answer, self.answer(request, answer.items))
+            for request, answer in zip(requests, answers, strict=True)
+        ]
+
+    def chance(self, *parts: str | int) -> float:
+        """A number in [0, 1) that depends on `parts`, the seed and the kind of the fault alone."""
+        text = repr((self.known.seed, type(self).__name__, *parts))
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
+
+    def hits(self, *parts: str | int) -> bool:
+        """True for the share `strength` of all `parts`."""
+        return self.chance(*parts) < self.strength
+
+    def rng(self, *parts: str | int) -> Generator:
+        """A generator that depends on `parts`, the seed and the kind of the fault alone."""
+        return generator(self.known.seed, type(self).__name__, *parts)
+
+    def offered(self, request: Request, items: Sequence[str] = ()) -> list[str]:
+        """Ids that a list may name: `items` first, then the other candidates, or the most popular of the catalogue."""
+        if request.candidates is not None:
+            others: Iterable[str] = (item.id for item in request.candidates)
+        else:
+            others = (item for item in self._popular if item not in request.known)
+        return list(dict.fromkeys((*items, *others)))
+
+    @property
+    def _popular(self) -> list[str]:
+        known: list[str] | None = self.__dict__.get("_by_popularity")
+        if known is None:
+            counts = self.known.popularity
+            known = sorted(self.known.items, key=lambda item: (-counts.get(item, 0), item))[:500]
+            self.__dict__["_by_popularity"] = known
+        return known
+
+
+def content(request: Request) -> str:
+    """What a request says, in its order, without who asks and which call it is."""
+    history = [(rating.item.id, rating.value) for rating in request.history]
+    offered = None if request.candidates is None else [item.id for item in request.candidates]
+    edits = list(map(repr, request.edits))
+    return repr((history, request.scale, offered, request.k, request.instruction, edits))
+
+
+def having(request: Request, answer: Recommendation, items: Sequence[str]) -> Recommendation:
+    """`answer` with other items; its entries follow, and a failed answer stays as it is."""
+    if answer.error is not None or tuple(items) == answer.items:
+        return answer
+    if not answer.entries:
+        return dataclasses.replace(answer, items=tuple(items))
+    known = {
+        entry.item: entry for entry in answer.entries if entry.item and entry.kind != "duplicate"
+    }
+    offered = None if request.candidates is None else {item.id for item in request.candidates}
+    entries = [entry for entry in answer.entries if entry.item is None]
+    named: set[str] = set()
+    for item in items:
+        entries.append(_entry(item, known.get(item), item in named, request, offered))
+        named.add(item)
+    return dataclasses.replace(answer, items=tuple(items), entries=tuple(entries))
+
+
+def _entry(
+    item: str, known: Entry | None, twice: bool, request: Request, offered: set[str] | None
+) -> Entry:
+    text = item if known is None else known.text
+    if twice:
+        return Entry(text, "duplicate", item)
+    if known is not None:
+        return known
+    if item.startswith(UNKNOWN_PREFIX):
+        return Entry(text, "unknown", item)
+    if item in request.known:
+        return Entry(text, "history", item)
+    return Entry(text, "candidate" if offered is None or item in offered else "catalogue", item)

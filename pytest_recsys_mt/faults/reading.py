@@ -1,0 +1,263 @@
+"""Faults in what a recommender reads of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import ClassVar
+
+from pytest_recsys_mt.faults.cure import Cure, different, own, same, unmoved
+from pytest_recsys_mt.faults.fault import Fault
+from pytest_recsys_mt.requests import Rating, Request, Scale
+
+_ORDER = same("reorder_history", "all_of_the_history_counts")
+_UNIT = unmoved("scale_ratings(2)", "the_unit_of_ratings_is_irrelevant")
+_ZERO = unmoved("shift_ratings(1)", "the_zero_of_ratings_is_irrelevant")
+
+_TURNED = own(
+    "different_ranking when all ratings are turned round",
+    """
+from dataclasses import replace
+
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import different_ranking
+
+
+def turn_ratings_round(request, rng):
+    ends = request.scale.low + request.scale.high
+    turned = tuple(replace(rating, value=ends - rating.value) for rating in request.history)
+    return request.replace(history=turned)
+
+
+@metamorphic(turn_ratings_round)
+def test_ratings_matter(source, followup):
+    assert different_ranking(source, followup, similarity="rbo", margin=0.05)
+""",
+)
+
+_DISLIKED = own(
+    "different_ranking when dislikes become likes",
+    """
+from dataclasses import replace
+
+from pytest_recsys_mt import NotApplicable, metamorphic
+from pytest_recsys_mt.oracles import different_ranking
+
+
+def forget_dislikes(request, rng):
+    middle = (request.scale.low + request.scale.high) / 2
+    liked = tuple(rating for rating in request.history if rating.value >= middle)
+    if not liked or len(liked) > len(request.history) - 3:
+        raise NotApplicable("fewer than three dislikes, or no likes")
+    return request.replace(history=liked)
+
+
+@metamorphic(forget_dislikes)
+def test_dislikes_matter(source, followup):
+    assert different_ranking(source, followup, similarity="rbo", margin=0.02)
+""",
+)
+
+
+def revalued(
+    request: Request, value: Callable[[Rating], float], scale: Scale | None = None
+) -> Request:
+    """`request` with other ratings, and another scale if given; what lies outside of it is cut to it."""
+    scale = scale or request.scale
+    history = tuple(
+        replace(rating, value=min(scale.high, max(scale.low, value(rating))))
+        for rating in request.history
+    )
+    return request.replace(history=history, scale=scale)
+
+
+class LatestOnly(Fault):
+    """Reads the last few ratings."""
+
+    does = "reads only the last {strength:g} ratings"
+    strengths = (10, 5, 3)
+    cure = _ORDER
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        return request.replace(history=request.history[-int(self.strength) :])
+
+
+class OldestOnly(Fault):
+    """Reads the first few ratings."""
+
+    does = "reads only the oldest {strength:g} ratings"
+    strengths = (10, 5, 3)
+    cure = _ORDER
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        return request.replace(history=request.history[: int(self.strength)])
+
+
+class MissesTheLatest(Fault):
+    """A stale model of the user: it does not know the latest ratings yet."""
+
+    does = "does not know the latest {strength:g} ratings yet"
+    strengths = (5, 10, 15)
+    cure = _ORDER
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        return request.replace(
+            history=request.history[: max(1, len(request.history) - int(self.strength))]
+        )
+
+
+class FilterBubble(Fault):
+    """Reads only what is like the latest item."""
+
+    does = "reads only those ratings whose items share a genre with the latest"
+    cure = _ORDER
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        if not request.history:
+            return request
+        latest = set(request.history[-1].item.attributes.get("genres", ()))
+        alike = [
+            rating
+            for rating in request.history[:-1]
+            if latest.intersection(rating.item.attributes.get("genres", ()))
+        ]
+        return request.replace(history=(*alike, request.history[-1]))
+
+
+class OneItemRules(Fault):
+    """The least popular item of the history counts alone."""
+
+    does = "takes the rarest item of the history for the whole taste"
+    cure = same("noisy_profile(1)", "one_item_changes_little", 0.15)
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        counts = self.known.popularity
+        rarest = min(
+            request.history,
+            key=lambda each: (counts.get(each.item.id, 0), each.item.id),
+            default=None,
+        )
+        return request if rarest is None else request.replace(history=(rarest,))
+
+
+class IgnoresTheUser(Fault):
+    """Everybody is taken for one and the same person."""
+
+    does = "answers everybody as the same person, who likes what most people have"
+    cure = different("swap_history", "another_history_changes_the_answer")
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        shown = {item.id for item in request.candidates or ()}
+        popular = [item for item in self._popular if item not in shown][:20]
+        history = tuple(Rating(self.known.items[item], request.scale.high) for item in popular)
+        return request.replace(
+            history=history,
+            seen=tuple(sorted(request.known - set(popular)))
+            if request.candidates is None
+            else request.seen,
+        )
+
+
+class IgnoresRatings(Fault):
+    """All that was rated is taken for liked."""
+
+    does = "takes {share} of the rated items for liked as much as possible, whatever their rating"
+    strengths = (0.5, 1.0)
+    cure = _TURNED
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        high = request.scale.high
+        return revalued(request, lambda each: high if self.hits(each.item.id) else each.value)
+
+
+class IgnoresLowRatings(Fault):
+    """What was rated below the middle of the scale is not read."""
+
+    does = "does not read ratings below the middle of the scale"
+    cure = _DISLIKED
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        middle = (request.scale.low + request.scale.high) / 2
+        liked = tuple(rating for rating in request.history if rating.value >= middle)
+        return request.replace(history=liked) if liked else request
+
+
+class ReadsRawNumbers(Fault):
+    """Every scale is taken for 1 to 5."""
+
+    does = "takes every scale for 1 to 5"
+    cure = _UNIT
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        return revalued(request, lambda each: each.value, Scale(1, 5))
+
+
+class RawThreshold(Fault):
+    """4 and more is liked, on any scale."""
+
+    does = "takes 4 and more for liked, and less for disliked, on any scale"
+    cure = _UNIT
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        return revalued(request, lambda each: 5.0 if each.value >= 4 else 1.0, Scale(1, 5))
+
+
+class MindsTheOffset(Fault):
+    """The length of the scale is known, its beginning is not."""
+
+    does = "takes every scale to begin at a quarter of its length, as 1 to 5 does"
+    cure = _ZERO
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        width = request.scale.high - request.scale.low
+        return revalued(request, lambda each: each.value, Scale(width / 4, width / 4 + width))
+
+
+class MindsTheLength(Fault):
+    """The beginning of the scale is known, its length is not."""
+
+    does = "takes every scale to be four points long"
+    cure = _UNIT
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        low = request.scale.low
+        return revalued(request, lambda each: each.value, Scale(low, low + 4))
+
+
+class CountsRepeats(Fault):
+    """A repeat in the history cuts it off."""
+
+    does = "reads only the first three ratings of a history that names an item twice"
+    cure = same("duplicate_history", "a_repeat_in_the_history_is_irrelevant")
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        ids = [rating.item.id for rating in request.history]
+        return (
+            request if len(set(ids)) == len(ids) else request.replace(history=request.history[:3])
+        )
+
+
+class KnowsNames(Fault):
+    """Users are known by their names, and strangers are served as beginners."""
+
+    does = "reads one rating only of users whose name it has not met in training"
+    cure: ClassVar[Cure | None] = same("rename_user", "the_name_of_a_user_is_irrelevant")
+
+    def request(self, request: Request) -> Request:
+        """See `Fault`."""
+        if request.user in self.known.users:
+            return request
+        return request.replace(history=request.history[:1])

@@ -1,0 +1,156 @@
+"""The faults that come with the tool, and how a fault is named."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import metadata
+
+from pytest_recsys_mt.errors import FaultError
+from pytest_recsys_mt.faults.fault import Fault, Known
+
+ENTRY_POINTS = "pytest_recsys_mt.faults"
+"""Group of entry points by which an installed package offers faults by name."""
+
+_MODULES = ("reading", "listing", "serving")
+
+
+@dataclass(frozen=True)
+class Dose:
+    """A fault of one strength, not made yet.
+
+    Attributes:
+        name: Of the fault.
+        kind: Its class.
+        strength: One of its strengths.
+    """
+
+    name: str
+    kind: type[Fault]
+    strength: float
+
+    @property
+    def spec(self) -> str:
+        """As ``--recsys-fault`` names it: ``latest_only:3``."""
+        return f"{self.name}:{self.strength:g}"
+
+    @property
+    def does(self) -> str:
+        """What it does, in words that follow "the recommender"."""
+        return self.kind.words(self.strength)
+
+    def planted(self, known: Known) -> Fault:
+        """The fault, for one recommender."""
+        return self.kind(self.strength, known)
+
+
+def name_of(kind: type[Fault]) -> str:
+    """``LatestOnly`` is called ``latest_only``."""
+    name = kind.__name__
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name).lstrip("_")
+
+
+@cache
+def shipped() -> Mapping[str, type[Fault]]:
+    """The faults of this package and of the group `ENTRY_POINTS`, by name."""
+    found: dict[str, type[Fault]] = {}
+    for module in _MODULES:
+        loaded = importlib.import_module(f"pytest_recsys_mt.faults.{module}")
+        for name, kind in vars(loaded).items():
+            own = inspect.isclass(kind) and kind.__module__ == loaded.__name__
+            if own and issubclass(kind, Fault) and not name.startswith("_"):
+                found[name_of(kind)] = kind
+    for point in metadata.entry_points(group=ENTRY_POINTS):
+        found.setdefault(point.name, _fault(point.load(), point.name))
+    return found
+
+
+def dose(spec: str) -> Dose:
+    """The fault that a spec names: ``latest_only``, ``latest_only:3``, ``package.module:Name:0.5``.
+
+    Without a strength it is the whole fault, the last of its strengths.
+
+    Raises:
+        FaultError: If there is no such fault, or it cannot be that strong.
+    """
+    name, colon, text = spec.rpartition(":")
+    try:
+        strength = float(text) if colon else None
+    except ValueError:
+        strength = None
+    if strength is None:
+        name = spec
+    kind = _kind(name)
+    if strength is None:
+        strength = kind.strengths[-1]
+    if not 0 < strength < float("inf"):
+        raise FaultError(
+            f"{spec!r}: the strength of a fault is a number above 0; {name!r} has "
+            f"{', '.join(f'{each:g}' for each in kind.strengths)}"
+        )
+    return Dose(name, kind, strength)
+
+
+def doses(patterns: Sequence[str] = ()) -> list[Dose]:
+    """All shipped faults in all their strengths, or those that patterns name.
+
+    Args:
+        patterns: Each a name, a name with a strength, a pattern (``minds_*``, ``latest_only:*``), or
+            ``package.module:Name``.
+
+    Raises:
+        FaultError: If one names nothing.
+    """
+    known = [
+        Dose(name, kind, strength)
+        for name, kind in shipped().items()
+        for strength in kind.strengths
+    ]
+    if not patterns:
+        return known
+    found: dict[str, Dose] = {}
+    for pattern in patterns:
+        chosen = [
+            each
+            for each in known
+            if fnmatchcase(each.name, pattern) or fnmatchcase(each.spec, pattern)
+        ]
+        if not chosen:
+            one = dose(pattern)
+            named = one.spec == pattern
+            chosen = (
+                [one] if named else [Dose(one.name, one.kind, each) for each in one.kind.strengths]
+            )
+        found |= {each.spec: each for each in chosen}
+    return list(found.values())
+
+
+def _kind(name: str) -> type[Fault]:
+    if name in shipped():
+        return shipped()[name]
+    module, colon, attribute = name.rpartition(":")
+    if colon and module:
+        try:
+            return _fault(getattr(importlib.import_module(module), attribute), name)
+        except (ImportError, AttributeError) as error:
+            raise FaultError(f"the fault {name!r} cannot be loaded: {error}") from error
+    near = difflib.get_close_matches(name, shipped(), 1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise FaultError(
+        f"there is no fault {name!r}; {hint}choose one of {', '.join(sorted(shipped()))}, or name your "
+        f"own: package.module:Name"
+    )
+
+
+def _fault(found: object, name: str) -> type[Fault]:
+    if inspect.isclass(found) and issubclass(found, Fault) and found.does and found.strengths:
+        return found
+    raise FaultError(
+        f"{name!r} is not a fault: it must be a class below pytest_recsys_mt.faults.Fault with the "
+        f"attributes `does` and `strengths`"
+    )

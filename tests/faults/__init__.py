@@ -1,0 +1,1 @@
+"""What planted faults do, and what comes of planting them."""

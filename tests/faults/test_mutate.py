@@ -1,0 +1,129 @@
+"""`recsys-mt mutate`: which faults a suite finds, what it would cost, and that a stopped command goes on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.cli import main
+from tests.faults.test_planting import COUNTING, TESTS
+
+FAILING = """
+
+def test_it_fails_without_a_fault():
+    assert False
+
+
+def test_it_asks_nobody():
+    assert True
+"""
+FAULTS = ("first_place:3", "repeats:1", "minds_the_wording:1", "popular:0.75")
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
+    pytester.makepyfile(counting=COUNTING, test_shop=TESTS + FAILING)
+    monkeypatch.chdir(pytester.path)
+    return pytester.path
+
+
+def mutate(project: Path, *options: str) -> int:
+    return main(
+        [
+            "mutate",
+            "--json",
+            "found.json",
+            "--html",
+            "found.html",
+            *options,
+            "-p",
+            "no:cacheprovider",
+            "-k",
+            "not nothing",
+            "--recsys-model=counting.py:Counting",
+            "--recsys-users=60",
+            f"--recsys-cache={project / 'cache'}",
+        ]
+    )
+
+
+def found_in(project: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((project / "found.json").read_text())
+    return found
+
+
+def test_it_says_what_the_tests_find(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [option for fault in FAULTS for option in ("--faults", fault)]
+    assert mutate(project, *chosen) == 0
+    found = found_in(project)
+    assert found["schema"] == "recsys-mt-adequacy/1"
+    assert {trial["fault"]: trial["fate"] for trial in found["trials"]} == {
+        "first_place:3": "killed",
+        "repeats:1": "killed",
+        "minds_the_wording:1": "equivalent",
+        "popular:0.75": "survived",
+    }
+    (score,) = found["scores"]
+    assert (score["killed"], score["faults"], score["equivalent"]) == (2, 3, 1)
+    assert "test_shop.py::test_it_fails_without_a_fault" in found["left_out"]
+    assert "test_shop.py::test_it_asks_nobody" in found["tests"]
+    shown = capsys.readouterr()
+    assert "score: 66.7%" in shown.out
+    assert "@metamorphic(swap_history)" in shown.out, "what would find the survivor, ready to paste"
+    assert "4/4" in shown.err
+    assert "popular:0.75" in (project / "found.html").read_text()
+
+    # Once more: the runs that are done are kept, and a higher demand fails.
+    assert mutate(project, *chosen, "--at-least", "0.9") == 1
+    assert capsys.readouterr().err.count("(kept)") == 4
+    assert {**found_in(project), "seconds": 0} == {**found, "seconds": 0}
+
+    # Other tests: nothing is kept.
+    (project / "test_shop.py").write_text(TESTS)
+    mutate(project, "--faults", "repeats:1")
+    assert "(kept)" not in capsys.readouterr().err
+
+
+def test_a_plan_asks_nothing(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert mutate(project, "--plan", "--faults", "latest_only", "--faults", "repeats") == 0
+    said = " ".join(capfd.readouterr().out.split())
+    assert "6 faults: 3 change answers only" in said
+    assert "3 change requests, and ask at the most 120 each: 360" in said
+    assert not (project / "asked.log").exists()
+
+
+def test_faults_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mutate", "--list"]) == 0
+    shown = capsys.readouterr().out
+    assert "latest_only:3  reads only the last 3 ratings" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_without_a_verdict_there_is_nothing_to_try(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "test_shop.py").write_text("def test_it():\n    assert True\n")
+    assert mutate(project, "--faults", "stale") == 2
+    assert "the tests gave no verdict" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--faults", "stael"], "did you mean 'stale'"), (["--jobs", "0"], "whole number from 1")],
+)
+def test_a_wrong_option_is_named(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        status = main(["mutate", *options])
+    except SystemExit as ended:
+        status = int(str(ended.code))
+    assert status == 2
+    assert said in capsys.readouterr().err
+
+
+def test_other_commands_know_their_own_arguments_only(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["cache", "stats", "--no-such-option"])
+    assert "unrecognized arguments: --no-such-option" in capsys.readouterr().err

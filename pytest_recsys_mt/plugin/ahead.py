@@ -70,6 +70,10 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
             continue
         if _may_skip(other) or is_drawn(other):
             continue
+        if design_of(
+            other, run.settings.design
+        ).refits:  # each asks fits of its own, one batch each
+            continue
         if subject.waits and not in_a_row and is_repeatable(other):
             bodies.append(_rehearsed(other, recsys, run))
         elif asks_two_sides(other):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @usual(5)
 def add_unconnected_item(items: int) -> Transformation:
-    """Add items without interactions to the catalogue; the first of them stands before all others.
+    """Add items without interactions to the catalogue; the first stands before all others.
 
     So the places of all items move by one. With a growing catalogue this happens every day.
 
@@ -29,7 +29,7 @@ def add_unconnected_item(items: int) -> Transformation:
         >>> mini = load("mini")
         >>> more = add_unconnected_item(2).training(mini, np.random.default_rng(0)).items
         >>> list(more)[0], list(more)[-1], len(more) - len(mini.items)
-        ('m401', 'm402', 2)
+        ('m352', 'm353', 2)
 
     Args:
         items: How many items.

@@ -277,7 +277,9 @@ class Roster:
         Raises:
             NotApplicable: If it cannot be fitted anew, or may refuse these data and does.
         """
-        if fit.change is None and fit.initialisation < self.settings.design.replicates:
+        # A plan makes one fit, the usual one, as it does for all other tests.
+        kept = 1 if self.settings.plan else self.settings.design.replicates
+        if fit.change is None and fit.initialisation < kept:
             return self.subject(recommender, name, fit=fit, fixture=fixture)
         key = (name, fixture, fit)
         known = self._refitted.pop(key, None)

@@ -110,7 +110,9 @@ class TrainedRecommender(ScoringRecommender):
         if self._people is not None:
             named = dataset.interactions["user"].unique()
             # In the order of `Training.of`, which sorts what is not sorted yet.
-            users = [dataset.users.get(user, {}) for user in (sorted(named) if dataset.as_is else named)]
+            users = [
+                dataset.users.get(user, {}) for user in (sorted(named) if dataset.as_is else named)
+            ]
             people = self._people.table(users)
             training = replace(training, people=people)
             follows["users"] = self._people.digest(people)

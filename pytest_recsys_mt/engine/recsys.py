@@ -11,10 +11,12 @@ from pytest_recsys_mt.calls.subject import unfit_of
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
+from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.verdict import Verdict
 
@@ -86,7 +88,11 @@ class Recsys:
         if not transformations:
             return self._source
         self._runs += 1
-        retrained = [each for each in transformations if changes_training(each)]
+        retrained = [
+            each
+            for each in transformations
+            if isinstance(each, Transformation) and changes_training(each)
+        ]
         if len(retrained) > 1:
             raise RelationError(
                 f"{' and '.join(names)} change the training data, and one change can be made at a time; "
@@ -99,7 +105,7 @@ class Recsys:
             )
         runner = self._runner
         if retrained:
-            runner = self._make(replace(self.design, trained_on=retrained[0]))
+            runner = self._make(replace(self.design, trained_on=Change.of(retrained[0])))
         return self._next(
             ("run", *names), lambda: Side(runner, self._context, transformations, self._runs)
         )

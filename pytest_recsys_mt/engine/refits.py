@@ -7,16 +7,32 @@ floor contains the spread of the seeds, and a claimed difference that is asked o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, Wavers
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
+from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Item, Recommendation, Request
 
 STAYS = "refits answer in this process only"
 """Why nothing is sent elsewhere for a relation on training data."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A relation on training data, equal to another one of the same name and the same code."""
+
+    name: str
+    code: object
+    relation: Transformation = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, relation: Transformation) -> Change:
+        """The change that a relation makes."""
+        code = getattr(relation.training, "__code__", relation.training)
+        return cls(relation.name, code, relation)
 
 
 class Refits:

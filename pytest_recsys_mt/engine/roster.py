@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,14 +27,13 @@ from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.plan import Plan
-from pytest_recsys_mt.engine.refits import Refits
+from pytest_recsys_mt.engine.refits import Change, Refits
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import DataError, NotApplicable, OwnCodeError, RecommenderError
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
-from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.seeds import generator
@@ -71,24 +70,6 @@ class Fit:
     history: int | None = None
     initialisation: int = 0
     change: Change | None = None
-
-
-@dataclass(frozen=True)
-class Change:
-    """A relation on training data, equal to another one of the same name and the same code."""
-
-    name: str
-    code: object
-    relation: Transformation = field(compare=False, repr=False)
-
-    @classmethod
-    def of(cls, relation: Transformation | None) -> Change | None:
-        """The change that a relation makes; None for none."""
-        if relation is None:
-            return None
-        return cls(
-            relation.name, getattr(relation.training, "__code__", relation.training), relation
-        )
 
 
 USUAL = Fit()
@@ -251,13 +232,15 @@ class Roster:
 
         Nothing is fitted yet.
         """
-        relation = design.trained_on if isinstance(design.trained_on, Transformation) else None
-        change, unfit = Change.of(relation), ""
-        try:
-            blank = self._anew(recommender, name)
-        except NotApplicable as reason:
-            blank, unfit = recommender, str(reason)
+        change = design.trained_on if isinstance(design.trained_on, Change) else None
+        blank = recommender() if isinstance(recommender, type) else recommender
         origin = subject(blank, name, PROMPT, fixture, self.settings.timeout)
+        unfit = unfit_of(origin)
+        if not unfit and change is None:
+            try:
+                self._anew(recommender, name)
+            except NotApplicable as reason:
+                unfit = str(reason)
 
         def fit(replicate: int) -> Subject:
             return self._refit(
@@ -269,7 +252,7 @@ class Roster:
                 return Renamed(self._all_training())
             return self._training(Fit(design.training_history, 0, change))
 
-        return Refits(origin, fit, names, unfit_of(origin) or unfit)
+        return Refits(origin, fit, names, unfit)
 
     def _refit(self, recommender: object, name: str, fixture: str, fit: Fit) -> Subject:
         """One of the fits of a relation on training data; those used last are kept.

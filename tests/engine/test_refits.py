@@ -171,7 +171,7 @@ def test_a_claimed_violation_is_fitted_anew(tmp_path: Path) -> None:
 
 def test_who_may_refuse_is_not_applicable_and_who_may_not_fails(tmp_path: Path) -> None:
     recsys = recsys_of(tmp_path, Refusing)
-    with pytest.raises(NotApplicable, match="refused, as it may be: .*a rating is missing"):
+    with pytest.raises(NotApplicable, match=r"refused, as it may be: .*a rating is missing"):
         same_ranking(recsys.run(), recsys.run(invalid_ratings("nan")))
     strict = dataclasses.replace(invalid_ratings("nan"), may_refuse=False)
     with pytest.raises(Exception, match="raised ValueError: a rating is missing"):
@@ -186,6 +186,18 @@ def test_without_refits_and_with_two_changes_it_says_what_to_do(tmp_path: Path) 
         recsys.run(permute_rows, renumber_users)
     with pytest.raises(ValueError, match="needs refits=True"):
         Design(trained_on=permute_rows)
+
+
+def test_two_relations_of_one_name_are_two(tmp_path: Path) -> None:
+    recsys = recsys_of(tmp_path)
+    one, two = (
+        Transformation("same name", training=lambda dataset, rng: dataset.latest(10)),
+        Transformation("same name", training=lambda dataset, rng: dataset.latest(20)),
+    )
+    for relation in (one, two):
+        recsys.rewind()
+        recsys.unheard(recsys.design).run(relation).sample(2)
+    assert len({digest for digest, _ in Counting.fits}) == 2
 
 
 def test_one_object_cannot_be_fitted_anew(tmp_path: Path) -> None:
@@ -273,7 +285,9 @@ def test_what_is_not_fitted_is_skipped_with_one_reason(
         f"--recsys-model=models.py:{name}", "--recsys-json=r.json", "-p", "no:cacheprovider"
     )
     done.assert_outcomes(skipped=2)
-    rows = record_of(project.path / "r.json")["results"]
+    record = record_of(project.path / "r.json")
+    rows = record["results"]
+    assert record["calls"]["made"] == 0, "nothing is asked ahead for it either"
     assert {row["relation"] for row in rows} == {"permute_rows", "unseen_in_history"}
     assert all(reason in row["reason"] for row in rows)
 

@@ -24,7 +24,7 @@ BROKEN: dict[type[learners.Sound], tuple[str, ...]] = {
     learners.StopsAfterManyRows: ("test_same_data.py", "permute_rows", "renumber_users"),
     learners.TakesLabelsForPlaces: ("test_same_data.py", "other_form"),
     learners.SamplesByUserNumber: ("test_same_data.py", "renumber_users"),
-    learners.RanksByItemNumber: ("test_same_data.py", "renumber_items"),
+    learners.LearnsByItemNumber: ("test_same_data.py", "renumber_items"),
     learners.LearnsFromRawRatings: ("test_same_data.py", "rescale_training(2)"),
     learners.ComparesExactly: ("test_same_data.py", "jitter_ratings(1e-09)"),
     learners.ForgetsWhatIsLate: ("test_same_data.py", "shift_times(520)"),
@@ -73,4 +73,6 @@ def test_no_relation_on_requests_finds_it(
 ) -> None:
     rows = rows_of(pytester, "metamorphic", fault)
     assert rows
-    assert not [row for row in rows if row["status"] in ("violated", "error")]
+    found = {row["relation"] for row in rows if row["status"] in ("violated", "error")}
+    # A new process fits it once more, so a draw without a seed shows there, too, if a spec makes it.
+    assert found <= ({"ask_elsewhere"} if fault is learners.DrawsWithoutSeed else set())

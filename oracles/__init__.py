@@ -39,6 +39,7 @@ from pytest_recsys_mt.oracles.not_behind import ahead_when_cold as ahead_when_co
 from pytest_recsys_mt.oracles.not_behind import not_behind as not_behind
 from pytest_recsys_mt.oracles.not_increased import not_increased as not_increased
 from pytest_recsys_mt.oracles.not_lifted import not_lifted as not_lifted
+from pytest_recsys_mt.oracles.not_promoted import not_promoted as not_promoted
 from pytest_recsys_mt.oracles.not_worse import not_worse as not_worse
 from pytest_recsys_mt.oracles.paper import paper_t_test as paper_t_test
 from pytest_recsys_mt.oracles.paper import t_from_summary as t_from_summary

@@ -7,6 +7,7 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.difference import paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.scores.height import mean_height
 from pytest_recsys_mt.verdict import Verdict
 
 NO_TITLE_CHANGED = "no candidate's title differs between the two requests"
@@ -55,13 +56,5 @@ def _lift(source: Asked, followup: Asked) -> float:
     if not changed:
         raise NotApplicable(NO_TITLE_CHANGED)
     k = min(source.request.k, followup.request.k)
-    rises = [_mean_height(followup, item, k) - _mean_height(source, item, k) for item in changed]
+    rises = [mean_height(followup, item, k) - mean_height(source, item, k) for item in changed]
     return sum(rises) / len(rises)
-
-
-def _mean_height(asked: Asked, item: str, k: int) -> float:
-    total = 0.0
-    for answer in asked.answers:
-        items = list(dict.fromkeys(answer.items))[:k]
-        total += (k - items.index(item)) / k if item in items else 0.0
-    return total / len(asked.answers)

@@ -121,6 +121,8 @@ class Pairs:
         order: All users asked, in the order drawn, whatever the result.
         apart: Seconds between source and follow-up calls, the largest of all users: 0 if both sides
             were asked together, infinity if the time is unknown.
+        refits: Whether each answer of a user is from another fit, which all users share: then users
+            alone do not show the whole noise.
     """
 
     source: tuple[Asked, ...]
@@ -131,6 +133,7 @@ class Pairs:
     broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict, kw_only=True)
     order: tuple[str, ...] = field(default=(), kw_only=True)
     apart: float = field(default=0.0, kw_only=True)
+    refits: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)

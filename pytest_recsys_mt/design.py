@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 PROMPT = "person"
@@ -34,6 +35,11 @@ class Design:
             all that are not held out. Text models are not fitted.
         initialisation: Number of the seed that a recommender is fitted with, from 0. Text models
             are not fitted.
+        refits: Whether each replicate is answered by a fit of its own, with another seed. The
+            spread of the seeds is then a part of the noise. A test of a relation on training data
+            has it by itself.
+        trained_on: The relation on training data after which the recommender is fitted; set by
+            ``recsys.run(relation)``.
         recall: Whether candidates come in turn from the top lists of ``--recsys-recall``, which
             include a held-out item only if a list contains it; else they are drawn.
     """
@@ -48,6 +54,8 @@ class Design:
     training_history: int | None = None
     initialisation: int = 0
     recall: bool = False
+    refits: bool = False
+    trained_on: Hashable = None
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
@@ -56,6 +64,11 @@ class Design:
                 continue
             if not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
+        if self.trained_on is not None and not self.refits:
+            raise ValueError(
+                f"{self.trained_on!r} changes the training data, and needs refits=True: without other "
+                f"seeds, the noise of fitting is unknown"
+            )
         if self.recall and not self.candidates:
             raise ValueError("recall deals out candidates, got candidates=0, the whole catalogue")
         if self.candidates and self.k > self.candidates:

@@ -97,6 +97,11 @@ def _needed(factory: Any) -> str:
     return ", ".join(each.name for each in parameters if each.default is each.empty)
 
 
+def changes_training(transformation: object) -> bool:
+    """Whether a transformation changes the data that the recommender is fitted to."""
+    return getattr(transformation, "training", None) is not None
+
+
 def slug(name: str) -> str:
     """`name` as a part of a test id that `-k` can select.
 

@@ -139,7 +139,8 @@ def requests(
 def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
     """The transformations of `pytest_recsys_mt.relations`, with usual arguments.
 
-    It leaves out those that change how a request is sent, such as `ask_alone`.
+    It leaves out those that change how a request is sent, such as `ask_alone`, or what the
+    recommender is fitted to, such as `permute_rows`.
 
     Apply one with a generator, and with a `World` if it draws on other items or users. It raises
     `NotApplicable` for requests that it cannot serve: then call ``hypothesis.reject()``.
@@ -149,7 +150,13 @@ def transformations(*, text: bool = False) -> st.SearchStrategy[Transformation]:
     """
     usual = [each for name in relations.__all__ for each in usual_of(getattr(relations, name))]
     return st.sampled_from(
-        [each for each in usual if each.asked == "together" and (text or "text" not in each.needs)]
+        [
+            each
+            for each in usual
+            if each.asked == "together"
+            and each.training is None
+            and (text or "text" not in each.needs)
+        ]
     )
 
 

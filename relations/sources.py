@@ -38,4 +38,16 @@ AGGREGATED_DEMONSTRATIONS: Final = (
     "Wang, Lim: The Whole is Better than the Sum, Using Aggregated Demonstrations in In-Context "
     "Learning for Sequential Recommendation (2024), https://arxiv.org/abs/2403.10135"
 )
+TRAINING: Final = (
+    "Mao, Chen, Yi, Wen: An empirical study on metamorphic testing for recommender systems (2024), "
+    "https://doi.org/10.1016/j.infsof.2024.107410"
+)
+CORRECTNESS: Final = (
+    "Michiels, Verachtert, Ferraro, Falk, Goethals: A Framework and Toolkit for Testing the Correctness of "
+    "Recommendation Algorithms (2024), https://doi.org/10.1145/3591109"
+)
+SHILLING: Final = (
+    "Mobasher, Burke, Bhaumik, Williams: Toward Trustworthy Recommender Systems, An Analysis of Attack "
+    "Models and Algorithm Robustness (2007), https://doi.org/10.1145/1278366.1278372"
+)
 HOUSE: Final = "this project"

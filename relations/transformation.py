@@ -1,5 +1,7 @@
 """The transformation of a relation, with its promise and its needs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +14,8 @@ from pytest_recsys_mt.requests import Request, World
 if TYPE_CHECKING:
     import numpy
 
+    from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
+
 Generator: TypeAlias = "numpy.random.Generator"  # numpy itself comes with the first test that draws
 
 __all__ = ["Transformation"]
@@ -20,9 +24,9 @@ Asked = Literal["together", "alone", "elsewhere"]
 """How calls are sent: in one batch with those of other users, each by itself, or from another process,
 which creates the recommender anew."""
 
-Need = Literal["ratings", "candidates", "text"]
-"""What a request or a recommender must have: ratings in the history, candidates to choose from, or
-a recommender that reads text."""
+Need = Literal["ratings", "candidates", "text", "fit"]
+"""What a request or a recommender must have: ratings in the history, candidates to choose from, a
+recommender that reads text, or one that is fitted to data."""
 
 NO_WORLD = World()
 
@@ -52,6 +56,11 @@ class Transformation:
         asked: How the follow-up is sent; see `Asked`.
         before: Makes from the follow-up another request, which is sent right before it. Its answer
             is discarded. Only for follow-ups that are sent alone.
+        training: Changes the data that the recommender is fitted to, ``(dataset, rng) -> dataset``,
+            once for all users. Both sides are then answered by fits with other seeds, see
+            `pytest_recsys_mt.design.Design.refits`. It raises `NotApplicable` for data that it
+            cannot change.
+        may_refuse: Whether a `fit` that raises keeps the promise too: the data are not valid.
 
     Raises:
         RelationError: If it would change nothing, or an argument is invalid.
@@ -72,13 +81,21 @@ class Transformation:
     before: Callable[[Request, Generator, World], Request] | None = field(
         default=None, repr=False, compare=False
     )
+    training: Callable[[Dataset, Generator], Dataset | Renamed] | None = field(
+        default=None, repr=False, compare=False
+    )
+    may_refuse: bool = False
 
     def __post_init__(self) -> None:
-        if self.apply is unchanged and self.asked == "together" and not self.same_seed:
+        as_before = self.apply is unchanged and self.training is None
+        if as_before and self.asked == "together" and not self.same_seed:
             raise RelationError(
                 f"{self.name}: it changes nothing; give apply=, a function of (request, rng, world) that "
-                f"returns the changed request"
+                f"returns the changed request, or training=, one of (dataset, rng) that returns the "
+                f"changed data"
             )
+        if self.training is not None and "fit" not in self.needs:
+            object.__setattr__(self, "needs", self.needs | {"fit"})
         if self.before is not None and self.asked == "together":
             raise RelationError(
                 f"{self.name}: before= needs calls that are sent one by one; add asked='alone'"

@@ -63,7 +63,8 @@ def relations_page() -> Iterator[str]:
     """Every public relation."""
     yield "# Relations\n"
     yield (
-        "Each changes a request in a way whose effect on the answer is known. The examples are of one "
+        "Each changes a request, or the data that a recommender is fitted to, in a way whose effect on the "
+        "answer is known. The examples are of one "
         "user of the embedded data with five ratings, six candidates and k = 3, as the prompt "
         "shows them; recommenders that read no text get the same request as data.\n"
     )
@@ -179,7 +180,7 @@ def difference(transformation: Transformation) -> str:
     before, after = shown(request), shown(changed)
     lines = [line for line in difflib.ndiff(before, after) if not line.startswith("?")]
     if before == after:
-        return "  the same request, asked again"
+        return f"  the same request, {'after another training' if transformation.training else 'asked again'}"
     return "\n".join(lines[:MOST_LINES])
 
 

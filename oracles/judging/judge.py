@@ -95,7 +95,9 @@ def compare(
 
     if context.made_up:
         anew()  # so that these calls are planned too
-    verdict = confirmed(verdict, claim.promise, before.apart, moved, context.deterministic, anew)
+    verdict = confirmed(
+        verdict, claim.promise, before.apart, moved, context.deterministic, anew, before.refits
+    )
     return dataclasses.replace(verdict, against=source.label if followup.label else "")
 
 

@@ -5,7 +5,8 @@ rebuilt. Many relations share the source answers, so most follow-ups are asked l
 or days later if the source answers were kept. A difference may then come from a change of the
 recommender. If a claim depends on a difference, both sides are asked again, as one batch in an order
 that treats them alike. The same is done if a recommender declares itself deterministic, because a claim
-would otherwise depend on that declaration.
+would otherwise depend on that declaration. And it is done with other seeds if each replicate is answered by a fit
+of its own: verdicts are about users, whatever their number, and the few fits are shared by all of them.
 """
 
 import dataclasses
@@ -54,6 +55,7 @@ def confirmed(
     moved: bool,
     deterministic: bool,
     anew: Callable[[], Anew | None],
+    refits: bool = False,
 ) -> Verdict:
     """The verdict, withdrawn if it claims a difference that is not there when both sides are asked together.
 
@@ -70,12 +72,14 @@ def confirmed(
         moved: Whether any user's answers differ.
         deterministic: Whether the recommender declares itself deterministic.
         anew: Asks both sides together; returns None if the answers cannot have changed.
+        refits: Whether each replicate is answered by a fit of its own. All users share the fits, so
+            their spread is not seen among users, and a difference must be there with other seeds too.
     """
     difference = "holds" if promise == "at least" else "violated"
     noise = deterministic and verdict.status == "inconclusive" and moved
     if not (verdict.status == difference or noise):
         return verdict
-    if verdict.estimate is None or not (apart or deterministic):
+    if verdict.estimate is None or not (apart or deterministic or refits):
         return verdict
     when = f"{lasting(apart)} apart"
     try:
@@ -108,6 +112,12 @@ def confirmed(
     if other.status == difference:
         return verdict
     low, high = other.interval
+    if refits:
+        reason = (
+            f"D={verdict.estimate:.3f} with the first seeds of the fits, {other.estimate:.3f} "
+            f"[{low:.3f}, {high:.3f}] with others: no difference beyond the spread of the seeds is shown"
+        )
+        return dataclasses.replace(other, status="inconclusive", reason=reason)
     changed = f"{CHANGED}: " if other.status in ("holds", "violated") else ""
     reason = (
         f"{changed}D={verdict.estimate:.3f} between answers asked {when}, {other.estimate:.3f} "

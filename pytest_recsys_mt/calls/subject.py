@@ -143,6 +143,15 @@ def subject(
     )
 
 
+def unfit_of(asked: Subject) -> str:
+    """Why a relation on training data does not apply to a subject; empty if it does."""
+    if isinstance(asked, TextSubject):
+        return f"{asked.name} answers from a prompt, and is not fitted to data"
+    if isinstance(asked, RecommenderSubject) and not asked.has_fit:
+        return f"{asked.name} has no fit(dataset, seed)"
+    return str(getattr(asked, "unfit", ""))
+
+
 def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
     """What the answers of `asked` depend on, as far as known, so that no two share an answer.
 
@@ -190,6 +199,18 @@ class RecommenderSubject:
         self._identity.update(fingerprint=fingerprint, seed=seed)
         if fit is not None:
             self._identity["training"] = training.digest
+
+    @property
+    def has_fit(self) -> bool:
+        """Whether it is fitted to data."""
+        return method_of(self._recommender, "fit") is not None
+
+    def stand_for(self, fit: str) -> None:
+        """Be one of several fits in a plan, which makes none: its calls are told apart by `fit`."""
+        self._identity = {
+            **identity_in_key(self._recommender, self.name, self._fixture),
+            "fit": fit,
+        }
 
     def same_question(self, one: Request, other: Request) -> bool:
         """Whether the two requests look the same to the recommender, if it can say so."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,8 @@ class Dataset:
             otherwise candidates are drawn.
         family: The family of its format: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else
             empty.
+        as_is: Whether the interactions are neither checked nor sorted. For relations on what a
+            recommender does with data in another order or form, or with invalid ratings.
 
     Raises:
         DataError: If an interaction names an item outside the catalogue, a rating is off the scale,
@@ -47,8 +50,11 @@ class Dataset:
     users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     offered: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
     family: str = ""
+    as_is: bool = False
 
     def __post_init__(self) -> None:
+        if self.as_is:
+            return
         frame = self.interactions
         missing = [column for column in COLUMNS if column not in frame.columns]
         if missing:
@@ -129,6 +135,10 @@ class Dataset:
             total.update(codes.astype("<i4").tobytes())
         total.update(self.interactions["rating"].to_numpy(dtype="<f8").tobytes())
         total.update(self.interactions["timestamp"].to_numpy(dtype="<i8").tobytes())
+        if self.as_is:  # a recommender may read the form of the table, too
+            frame = self.interactions
+            form = (frame.dtypes.astype(str).to_dict(), frame.index.tolist())
+            total.update(repr(form).encode())
         return total.hexdigest()
 
     @cached_property
@@ -143,6 +153,51 @@ class Dataset:
                 Rating(self.items[item], float(rating), int(timestamp))
             )
         return {user: tuple(ratings) for user, ratings in rows.items()}
+
+    def replace(self, **changes: Any) -> Dataset:
+        """This dataset with some fields changed, such as ``interactions``.
+
+        Raises:
+            DataError: If the result is invalid, unless it is taken `as_is`.
+        """
+        return dataclasses.replace(self, **changes)
+
+    def adding(self, rows: Iterable[tuple[str, str, float, int]], **changes: Any) -> Dataset:
+        """This dataset with further interactions.
+
+        Args:
+            rows: User, item, rating and time in Unix seconds of each.
+            **changes: Further fields to change.
+
+        Raises:
+            DataError: If the result is invalid, unless it is taken `as_is`.
+        """
+        further = pd.DataFrame(rows, columns=pd.Index(COLUMNS))
+        frame = pd.concat([self.interactions, further], ignore_index=True)
+        return self.replace(interactions=frame, **changes)
+
+    def renamed(self, column: Literal["user", "item"], names: Mapping[str, str]) -> Renamed:
+        """This dataset with other ids of users or of items.
+
+        Args:
+            column: Whose ids change.
+            names: The new id of each.
+        """
+        frame = self.interactions
+        frame = frame.assign(**{column: frame[column].map(names)})
+        if column == "user":
+            users = {names.get(user, user): facts for user, facts in self.users.items()}
+            offered = {names.get(user, user): items for user, items in self.offered.items()}
+            changed = self.replace(interactions=frame, users=users, offered=offered)
+            return Renamed(changed, users=names)
+        found = [dataclasses.replace(item, id=names[key]) for key, item in self.items.items()]
+        items = {item.id: item for item in sorted(found, key=lambda item: item.id)}
+        offered = {
+            user: tuple(items[names[item.id]] for item in listed)
+            for user, listed in self.offered.items()
+        }
+        changed = self.replace(interactions=frame, items=items, offered=offered)
+        return Renamed(changed, items=names)
 
     def latest(self, number: int) -> Dataset:
         """This dataset with only the latest interactions of each user.
@@ -195,6 +250,23 @@ class Dataset:
         return Dataset(
             self.name, self.items, kept, self.scale, self.users, self.offered, self.family
         )
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A dataset in which users or items have other ids than in requests.
+
+    Requests to a recommender fitted to it get the new ids, and its answers the old ones.
+
+    Attributes:
+        dataset: The dataset.
+        users: The new id of each user, by the old one; others keep theirs.
+        items: The new id of each item, likewise.
+    """
+
+    dataset: Dataset
+    users: Mapping[str, str] = field(default_factory=dict)
+    items: Mapping[str, str] = field(default_factory=dict)
 
 
 def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -137,11 +137,17 @@ class RunningTest:
         except Exception:  # noqa: BLE001 - a transformation's; it has ended the test already
             return []
 
-    def require_readable_text(self) -> None:
-        """Skip a relation that edits prompt text if the recommender reads no text."""
+    def require_what_it_needs(self) -> None:
+        """Skip a relation that edits prompt text if the recommender reads no text, and one on training
+        data if it cannot be fitted anew.
+        """
         needs: frozenset[str] = getattr(self.transformation, "needs", frozenset())
         if "text" in needs and self.recsys is not None and not self.recsys.reads_text:
             self.reason = f"needs a text model, and {self.model} reads no text"
+            raise DoesNotApply(self.reason)
+        fitted = self.recsys is not None and ("fit" in needs or self.recsys.design.refits)
+        if self.recsys is not None and fitted and self.recsys.unfit:
+            self.reason = one_line(self.recsys.unfit)
             raise DoesNotApply(self.reason)
 
     @contextlib.contextmanager

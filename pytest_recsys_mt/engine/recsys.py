@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.calls.subject import unfit_of
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.errors import NotApplicable, RelationError
+from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
+from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.verdict import Verdict
 
@@ -84,10 +88,32 @@ class Recsys:
         if not transformations:
             return self._source
         self._runs += 1
+        retrained = [
+            each
+            for each in transformations
+            if isinstance(each, Transformation) and changes_training(each)
+        ]
+        if len(retrained) > 1:
+            raise RelationError(
+                f"{' and '.join(names)} change the training data, and one change can be made at a time; "
+                f"write one relation that makes both"
+            )
+        if retrained and not self.design.refits:
+            raise RelationError(
+                f"{name_of(retrained[0])} changes the training data, so its noise is the spread of fits "
+                f"with other seeds; take both sides from recsys.using(refits=True)"
+            )
+        runner = self._runner
+        if retrained:
+            runner = self._make(replace(self.design, trained_on=Change.of(retrained[0])))
         return self._next(
-            ("run", *names),
-            lambda: Side(self._runner, self._context, transformations, self._runs),
+            ("run", *names), lambda: Side(runner, self._context, transformations, self._runs)
         )
+
+    @property
+    def unfit(self) -> str:
+        """Why no relation on training data applies to the recommender; empty if one does."""
+        return unfit_of(self._runner.subject)
 
     def rewind(self) -> None:
         """Begin anew: a body that asks the same in the same order finds what it has read so far."""
@@ -147,10 +173,15 @@ class Recsys:
         Raises:
             TypeError: For an unknown field.
             ValueError: For an invalid value.
+            NotApplicable: If the recommender cannot be fitted so; outside a `try`, this skips the
+                test.
         """
         label = ", ".join(f"{name}={value}" for name, value in changes.items())
         design = replace(self.design, **changes)
-        return self._next(("using", label), lambda: Recsys(self._make, design, self._report, label))
+        made = self._next(("using", label), lambda: Recsys(self._make, design, self._report, label))
+        if design.refits and made.unfit:
+            raise NotApplicable(made.unfit)
+        return made
 
     def unheard(self, design: Design) -> Recsys:
         """The same recommender, and nobody hears of its verdicts."""

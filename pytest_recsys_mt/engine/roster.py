@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,14 +15,21 @@ from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.progress import Progress
-from pytest_recsys_mt.calls.subject import Subject, Wavers, subject
+from pytest_recsys_mt.calls.subject import (
+    RecommenderSubject,
+    Subject,
+    Wavers,
+    subject,
+    unfit_of,
+)
 from pytest_recsys_mt.calls.texts import Texts
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.plan import Plan
+from pytest_recsys_mt.engine.refits import Change, Refits
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
+from pytest_recsys_mt.errors import DataError, NotApplicable, OwnCodeError, RecommenderError
 from pytest_recsys_mt.gate.document import Planted
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
@@ -63,6 +71,7 @@ class Fit:
 
     history: int | None = None
     initialisation: int = 0
+    change: Change | None = None
 
 
 USUAL = Fit()
@@ -96,6 +105,8 @@ class Roster:
         self._subjects: dict[tuple[str, str, str, Fit], Subject] = {}
         self._unfit: dict[tuple[str, str, str, Fit], OwnCodeError] = {}
         self._trainings: dict[int, Dataset] = {}
+        self._changed: tuple[Fit, Renamed] | None = None
+        self._refitted: OrderedDict[tuple[str, str, Fit], Subject] = OrderedDict()
         self._benches: dict[Hashable, Bench] = {}
 
     def recommender(self, spec: str) -> object:
@@ -181,7 +192,7 @@ class Roster:
             known = subject(recommender, name, template or PROMPT, fixture, limit)
             if (ray := self._ray()) is not None:
                 ray.know(known, *self._recipe(recommender, name, template or PROMPT, fixture))
-            training, seed = self._training(fit.history), self._seed(fit.initialisation)
+            training, seed = self._training(fit).dataset, self._seed(fit.initialisation)
             try:
                 self.fit(known, training, seed)
             except OwnCodeError as error:
@@ -250,19 +261,88 @@ class Roster:
             f"{name} is one object, and is fitted once only; name its class instead"
         )
 
-    def _training(self, history: int | None) -> Dataset:
-        """The data that recommenders are fitted to.
+    def refits(self, recommender: object, name: str, fixture: str, design: Design) -> Refits:
+        """`recommender`, to be fitted anew for each replicate; see `Design.refits`.
+
+        Nothing is fitted yet.
+        """
+        change = design.trained_on if isinstance(design.trained_on, Change) else None
+        blank = recommender() if isinstance(recommender, type) else recommender
+        origin = subject(blank, name, PROMPT, fixture, self.settings.timeout)
+        unfit = unfit_of(origin)
+        if not unfit and change is None:
+            try:
+                self._anew(recommender, name)
+            except NotApplicable as reason:
+                unfit = str(reason)
+
+        def fit(replicate: int) -> Subject:
+            return self._refit(
+                recommender, name, fixture, Fit(design.training_history, replicate, change)
+            )
+
+        def names() -> Renamed:
+            if self.settings.plan or change is None:
+                return Renamed(self._all_training())
+            return self._training(Fit(design.training_history, 0, change))
+
+        return Refits(origin, fit, names, unfit)
+
+    def _refit(self, recommender: object, name: str, fixture: str, fit: Fit) -> Subject:
+        """One of the fits of a relation on training data; those used last are kept.
 
         Raises:
-            NotApplicable: If there are no data.
+            NotApplicable: If it cannot be fitted anew, or may refuse these data and does.
         """
-        if history is None:
-            return self._all_training()
+        # A plan makes one fit, the usual one, as it does for all other tests.
+        kept = 1 if self.settings.plan else self.settings.design.replicates
+        if fit.change is None and fit.initialisation < kept:
+            return self.subject(recommender, name, fit=fit, fixture=fixture)
+        key = (name, fixture, fit)
+        known = self._refitted.pop(key, None)
+        if known is None:
+            made = self._anew(recommender, name)
+            known = subject(made, name, PROMPT, fixture, self.settings.timeout)
+            if self.settings.plan and isinstance(known, RecommenderSubject):
+                known.stand_for(repr(fit))
+            else:
+                self._fit_to(known, fit)
+        self._refitted[key] = known
+        while len(self._refitted) > 4 * self.settings.design.replicates:
+            self._refitted.popitem(last=False)
+        return known
+
+    def _fit_to(self, known: Subject, fit: Fit) -> None:
+        try:
+            self.fit(known, self._training(fit).dataset, self._seed(fit.initialisation))
+        except (OwnCodeError, RecommenderError, DataError) as error:
+            if fit.change is not None and fit.change.relation.may_refuse:
+                raise NotApplicable(f"refused, as it may be: {one_line(str(error))}") from error
+            raise
+
+    def _training(self, fit: Fit) -> Renamed:
+        """The data that recommenders are fitted to, and the names in them.
+
+        Raises:
+            NotApplicable: If there are no data, or the change is not applicable to them.
+        """
+        history, change = fit.history, fit.change
         if history == 0:
             raise NotApplicable("without history there is nothing to fit a recommender to")
-        if history not in self._trainings:
-            self._trainings[history] = self._all_training().latest(history)
-        return self._trainings[history]
+        if history is None:
+            training = self._all_training()
+        elif history in self._trainings:
+            training = self._trainings[history]
+        else:
+            training = self._trainings[history] = self._all_training().latest(history)
+        if change is None or change.relation.training is None:
+            return Renamed(training)
+        wanted = replace(fit, initialisation=0)
+        if self._changed is None or self._changed[0] != wanted:
+            draw = generator(self.settings.seed, "training", change.name)
+            made = change.relation.training(training, draw)
+            self._changed = (wanted, made if isinstance(made, Renamed) else Renamed(made))
+        return self._changed[1]
 
     def _seed(self, initialisation: int) -> int:
         """The seed that a recommender is fitted with."""

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.causes import Causes
-from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.calls.limits import Budget, account
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
-from pytest_recsys_mt.calls.subject import subject
+from pytest_recsys_mt.calls.subject import Subject, subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.drift import asked_again
 from pytest_recsys_mt.engine.plan import Plan
+from pytest_recsys_mt.engine.refits import STAYS
 from pytest_recsys_mt.engine.roster import Fit, Roster
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
@@ -207,10 +208,15 @@ class Run:
         tested = tested and self.settings.fault is not None
         key = (name, fixture, design, tested)
         if key not in self._runners:
-            fit = Fit(design.training_history, design.initialisation)
-            given = self.roster.under_test if tested else self.roster.subject
-            known = given(recommender, name, design.prompt, fit, fixture)
-            elsewhere = self.roster.elsewhere(recommender, name, design)
+            known: Subject
+            if design.refits:
+                known = self.roster.refits(recommender, name, fixture, design)
+                elsewhere: Ask | str = STAYS
+            else:
+                fit = Fit(design.training_history, design.initialisation)
+                given = self.roster.under_test if tested else self.roster.subject
+                known = given(recommender, name, design.prompt, fit, fixture)
+                elsewhere = self.roster.elsewhere(recommender, name, design)
             self._runners[key] = Runner(
                 known, self.split, design, self.settings, self.executor, elsewhere
             )
@@ -223,7 +229,7 @@ class Run:
         self.roster.begin()
         runners: dict[int, Runner] = {}
         for runner in self._runners.values():
-            if runner.asked_apart:
+            if runner.asked_apart and not runner.design.refits:
                 runners.setdefault(id(runner.subject), runner)
         with self.progress.doing("asking some users again"):
             return [found for found in map(asked_again, runners.values()) if found is not None]

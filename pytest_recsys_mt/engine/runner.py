@@ -24,7 +24,12 @@ from pytest_recsys_mt.errors import (
     RecommenderError,
     RelationError,
 )
-from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
+from pytest_recsys_mt.metamorphic import (
+    AnyTransformation,
+    all_declare,
+    changes_training,
+    name_of,
+)
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World
@@ -186,7 +191,9 @@ class Runner:
         Both need one recommender and one design, except for the known past and the fit.
         """
         designs = {
-            replace(each.design, history=0, training_history=None, initialisation=0)
+            replace(
+                each.design, history=0, training_history=None, initialisation=0, trained_on=None
+            )
             for each in (self, other)
         }
         return self.subject.name == other.subject.name and len(designs) == 1
@@ -239,6 +246,7 @@ class Runner:
                 )
             request = case.knowing(changed)
         kept = all_declare(transformations, "same_seed") or all_declare(transformations, "may_keep")
+        kept = kept or any(map(changes_training, transformations))
         if not kept and self.subject.same_question(request, case.request):
             return NotApplicable(UNCHANGED)
         return request

@@ -244,6 +244,7 @@ class Side:
             broken=broken,
             order=order,
             apart=apart,
+            refits=self._runner.design.refits and not self._same_question(partner),
         )
 
     def _same_question(self, partner: Side) -> bool:
@@ -265,9 +266,10 @@ class Side:
     def first_calls(self, followup: Answers, /) -> list[Call]:
         """The unanswered calls for the users whom every verdict asks first, in the order to send.
 
-        Empty if the follow-up is not asked together with others.
+        Empty if the follow-up is not asked together with others, or if fits answer that are made when
+        the first call is.
         """
-        if self._partner(followup).asked != "together":
+        if self._partner(followup).asked != "together" or self._runner.design.refits:
             return []
         users = self.applicable(followup)
         first = users if self._context.ask_everybody else next_step(0, users)

@@ -70,6 +70,10 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
             continue
         if _may_skip(other) or is_drawn(other):
             continue
+        if design_of(
+            other, run.settings.design
+        ).refits:  # each asks fits of its own, one batch each
+            continue
         if subject.waits and not in_a_row and is_repeatable(other):
             bodies.append(_rehearsed(other, recsys, run))
         elif asks_two_sides(other):
@@ -94,7 +98,7 @@ def _rehearsed(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
     transformation = parameters.get("followup") if asks_two_sides(item) else None
 
     def body() -> None:
-        if "text" in getattr(transformation, "needs", ()) and not recsys.reads_text:
+        if not _is_for(transformation, recsys):
             return
         own = _own(item, recsys, run)
         given = {**parameters, "recsys": own}
@@ -115,7 +119,7 @@ def _first_look(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
     def body() -> None:
         def look() -> None:
             transformation = getattr(item, "callspec").params["followup"]  # noqa: B009 - not typed
-            if "text" in getattr(transformation, "needs", ()) and not recsys.reads_text:
+            if not _is_for(transformation, recsys):
                 return
             own = _own(item, recsys, run)
             first = own.run().first_calls(own.run(transformation))
@@ -124,6 +128,12 @@ def _first_look(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
         _quietly(look)
 
     return body
+
+
+def _is_for(transformation: object, recsys: Recsys) -> bool:
+    """Whether the recommender has what a relation needs of it; else its test is skipped."""
+    needs = getattr(transformation, "needs", ())
+    return ("text" not in needs or recsys.reads_text) and ("fit" not in needs or not recsys.unfit)
 
 
 def _own(item: pytest.Item, recsys: Recsys, run: Run) -> Recsys:

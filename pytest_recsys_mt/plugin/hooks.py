@@ -135,7 +135,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "recsys_design(users, history, candidates, k, replicates, rated_above, prompt, "
-        "training_history, initialisation, recall): how requests of this test are made, instead of "
+        "training_history, initialisation, recall, refits): how requests of this test are made, instead of "
         "the options (--recsys-prompt wins over a prompt)",
     )
     config.addinivalue_line("markers", f"{THOROUGH}: it makes many calls; see --recsys-effort")
@@ -277,7 +277,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     from pytest_recsys_mt.plugin.ahead import ask_ahead
 
     settings = pyfuncitem.config.stash[SETTINGS]
-    running.require_readable_text()
+    running.require_what_it_needs()
     if not settings.plan:
         running.ahead = ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
     transformation = running.transformation

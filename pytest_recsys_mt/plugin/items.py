@@ -10,13 +10,17 @@ import pytest
 
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.given import Given
-from pytest_recsys_mt.metamorphic import MARK
+from pytest_recsys_mt.metamorphic import MARK, changes_training
 
 
 def design_of(item: pytest.Item, design: Design) -> Design:
-    """How the requests of a test are made: the options, and the marks ``recsys_design`` on it."""
+    """How the requests of a test are made: the options, the marks ``recsys_design`` on it, its relation."""
     for mark in reversed(list(item.iter_markers("recsys_design"))):
         design = replace(design, **mark.kwargs)
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    relational = item.get_closest_marker(MARK) is not None
+    if relational and changes_training(parameters.get("followup")):
+        design = replace(design, refits=True)
     return design
 
 

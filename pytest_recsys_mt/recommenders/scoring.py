@@ -133,7 +133,19 @@ class ScoringRecommender(ABC):
         Args:
             dataset: The data to learn from, without the held-out interactions.
             seed: Seed of the draws while fitting or answering; nothing else is random.
+
+        Raises:
+            RecommenderError: If a rating is not a finite number; one would spoil all sums it is in.
         """
+        frame = dataset.interactions
+        wrong = ~np.isfinite(frame["rating"].to_numpy(dtype=np.float64))
+        if wrong.any():
+            row = frame.iloc[int(wrong.argmax())]
+            raise RecommenderError(
+                f"{self.name!r} cannot learn from {int(wrong.sum())} ratings that are not finite numbers; "
+                f"the first is {float(row['rating'])!r}, of user {row['user']!r} for item "
+                f"{row['item']!r}; remove these rows"
+            )
         self._catalogue = Catalogue.of(dataset)
         self.learn(dataset, seed)
 

@@ -12,6 +12,7 @@ from pytest_recsys_mt.report.promise_texts import promise_of, promised_by
 
 NEEDS = {
     "candidates": "candidates to choose from",
+    "fit": "a recommender that is fitted to data",
     "ratings": "ratings in the history",
     "text": "a recommender that reads text",
 }

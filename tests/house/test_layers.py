@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "files": {"errors"},
     "metamorphic": {"requests"},
     "raised": {"errors", "redaction"},
-    "relations": {"errors", "requests"},
+    "relations": {"datasets", "errors", "requests"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
     "oracles": {"answers", "errors", "requests", "verdict", "wording"},
     "specs": {"errors", "raised", "redaction"},

@@ -107,7 +107,11 @@ class TrainedRecommender(ScoringRecommender):
         training = Training.of(dataset, self.catalogue)
         follows: dict[str, str] = {}
         if self._people is not None:
-            users = [dataset.users.get(user, {}) for user in dataset.interactions["user"].unique()]
+            named = dataset.interactions["user"].unique()
+            # In the order of `Training.of`, which sorts what is not sorted yet.
+            users = [
+                dataset.users.get(user, {}) for user in (sorted(named) if dataset.as_is else named)
+            ]
             people = self._people.table(users)
             training = replace(training, people=people)
             follows["users"] = self._people.digest(people)

@@ -46,6 +46,9 @@ class Training:
     def of(cls, dataset: Dataset, catalogue: Catalogue) -> Training:
         """The interactions of a dataset, items in the catalogue's columns."""
         frame = dataset.interactions
+        if dataset.as_is:  # rows of one user must stand together, oldest first
+            frame = frame.astype({"user": str, "item": str})
+            frame = frame.sort_values(["user", "timestamp", "item"], ignore_index=True)
         users = frame["user"].factorize()[0].astype(np.int64)
         scale = dataset.scale
         units = (frame["rating"].to_numpy(dtype=np.float64) - scale.low) / (scale.high - scale.low)

@@ -1,0 +1,140 @@
+"""A recommender that is fitted anew for each replicate: what relations on training data ask.
+
+Source and follow-up are answered by fits with different seeds, as replicates have different numbers. So the noise
+floor contains the spread of the seeds, and a claimed difference that is asked once more is seen by further fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.subject import Subject, Wavers
+from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
+from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.requests import Item, Recommendation, Request
+
+STAYS = "refits answer in this process only"
+"""Why nothing is sent elsewhere for a relation on training data."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A relation on training data, equal to another one of the same name and the same code."""
+
+    name: str
+    code: object
+    relation: Transformation = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, relation: Transformation) -> Change:
+        """The change that a relation makes."""
+        code = getattr(relation.training, "__code__", relation.training)
+        return cls(relation.name, code, relation)
+
+
+class Refits:
+    """A subject that is one fit for each replicate.
+
+    Args:
+        origin: The recommender, not fitted.
+        fit: Makes and fits another one for a replicate, or returns the one that is kept.
+        names: Returns what the ids of requests are called in the data that it is fitted to.
+        unfit: Why it cannot be fitted anew; empty if it can.
+
+    Attributes:
+        unfit: See above.
+    """
+
+    deterministic = False
+    waits = False
+
+    def __init__(
+        self,
+        origin: Subject,
+        fit: Callable[[int], Subject],
+        names: Callable[[], Renamed],
+        unfit: str = "",
+    ) -> None:
+        self.name = origin.name
+        self.reads_text = origin.reads_text
+        self.live = origin.live
+        self.unfit = unfit
+        self.durable = False
+        self.fingerprint = origin.fingerprint
+        self.wavers: Wavers = ""
+        self.wavered: Wavers = ""
+        self._origin = origin
+        self._fit = fit
+        self._names = names
+
+    def fit(self, training: Dataset, seed: int) -> None:
+        """Does nothing: each fit is made when its first call is."""
+
+    def same_question(self, one: Request, other: Request) -> bool:
+        """Whether the two requests are equal: what else is alike to it, only a fit could say."""
+        return one == other
+
+    def call(self, request: Request, repeat: bool) -> Call:
+        """The call for `request`, to the fit of its replicate."""
+        member = self._fit(request.replicate)
+        self.durable, self.fingerprint = member.durable, member.fingerprint
+        return member.call(told(request, self._names()), repeat)
+
+    def prompt_tokens(self, call: Call) -> int | None:
+        """None: the recommender reads no prompt."""
+        return None
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        """Send the calls of each fit as one batch."""
+        groups: dict[int, list[int]] = {}
+        for place, call in enumerate(calls):
+            groups.setdefault(int(call.content["replicate"]), []).append(place)
+        for replicate, places in groups.items():
+            member = self._fit(replicate)
+            for arrived in member.ask([calls[place] for place in places]):
+                yield [(places[place], answer) for place, answer in arrived]
+
+    def read(self, request: Request, answer: Answer) -> Recommendation:
+        """The answer, in the ids of the request."""
+        names = self._names()
+        if not names.items:
+            return self._origin.read(request, answer)
+        before = {new: old for old, new in names.items.items()}
+        read = self._origin.read(told(request, names), answer)
+        return replace(
+            read,
+            items=tuple(before.get(item, item) for item in read.items),
+            entries=tuple(
+                replace(
+                    entry, item=None if entry.item is None else before.get(entry.item, entry.item)
+                )
+                for entry in read.entries
+            ),
+        )
+
+
+def told(request: Request, names: Renamed) -> Request:
+    """The request in the ids of a dataset with other ones."""
+    users, items = names.users, names.items
+    if users:
+        request = request.replace(user=users.get(request.user, request.user))
+    if not items:
+        return request
+    return request.replace(
+        history=tuple(
+            replace(rating, item=_item(rating.item, items)) for rating in request.history
+        ),
+        candidates=(
+            None
+            if request.candidates is None
+            else tuple(_item(item, items) for item in request.candidates)
+        ),
+        seen=tuple(sorted(items.get(item, item) for item in request.seen)),
+    )
+
+
+def _item(item: Item, names: Mapping[str, str]) -> Item:
+    return replace(item, id=names.get(item.id, item.id))

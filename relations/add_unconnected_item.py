@@ -1,0 +1,54 @@
+"""Items that nobody has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.invented import new_ids
+from pytest_recsys_mt.relations.sources import TRAINING
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.requests import Item
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+
+@usual(5)
+def add_unconnected_item(items: int) -> Transformation:
+    """Add items without interactions to the catalogue; the first stands before all others.
+
+    So the places of all items move by one. With a growing catalogue this happens every day.
+
+    Source:
+        Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.datasets import load
+        >>> mini = load("mini")
+        >>> more = add_unconnected_item(2).training(mini, np.random.default_rng(0)).items
+        >>> list(more)[0], list(more)[-1], len(more) - len(mini.items)
+        ('m352', 'm353', 2)
+
+    Args:
+        items: How many items.
+
+    Raises:
+        RelationError: If `items` is below 1.
+    """
+    many = arguments.count("add_unconnected_item", "items", items)
+
+    def training(dataset: Dataset, rng: Generator) -> Dataset:
+        first, *others = (
+            Item(each, f"Unconnected {each}") for each in new_ids(dataset.items, many)
+        )
+        added = {first.id: first, **dataset.items, **{item.id: item for item in others}}
+        return dataset.replace(items=added)
+
+    return Transformation(
+        name=call_name("add_unconnected_item", many),
+        training=training,
+        promise="A few items of the catalogue that nobody has change no answer without them.",
+        origin=TRAINING,
+    )

@@ -1,0 +1,77 @@
+"""More users who have one item have another one, too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable, RelationError
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.requests import Request, World
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+
+@usual("m030", "m035", 20)
+def chosen_together(item: str, beside: str, users: int) -> Transformation:
+    """Give an item to users of the training data who have another one, rated as they rated that.
+
+    Whoever has `beside` must not get `item` later than before: judge it by
+    `pytest_recsys_mt.oracles.not_promoted` from the follow-up to the source. Users without `beside`, and those
+    who have the item already, are not applicable.
+
+    Source:
+        This project; the idea that interactions draw items nearer, of every collaborative filter.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.datasets import load
+        >>> mini = load("mini")
+        >>> more = chosen_together("m200", "m100", 3).training(mini, np.random.default_rng(0))
+        >>> more.popularity["m200"] - mini.popularity["m200"]
+        3
+
+    Args:
+        item: Id of the item that is given.
+        beside: Id of the item that its new users have.
+        users: How many users get it; all who can, if these are fewer.
+
+    Returns:
+        The transformation. It is not applicable to data where nobody can get the item.
+
+    Raises:
+        RelationError: If `users` is below 1, or both items are the same.
+    """
+    many = arguments.count("chosen_together", "users", users)
+    if item == beside:
+        raise RelationError(f"chosen_together: two different items are needed, got {item!r} twice")
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        shown = {rating.item.id for rating in request.history}
+        if beside not in shown:
+            raise NotApplicable(f"the history does not show {beside!r}")
+        if item in request.known:
+            raise NotApplicable(f"the user has {item!r} already")
+        return request
+
+    def training(dataset: Dataset, rng: Generator) -> Dataset:
+        frame = dataset.interactions
+        owners = set(frame.loc[frame["item"] == item, "user"])
+        beside_it = frame[(frame["item"] == beside) & ~frame["user"].isin(owners)]
+        if item not in dataset.items or beside_it.empty:
+            raise NotApplicable(f"nobody who has {beside!r} can get {item!r}")
+        chosen = rng.permutation(len(beside_it))[:many]
+        given = beside_it.iloc[chosen].assign(item=item)
+        return dataset.adding(given.itertuples(index=False))
+
+    return Transformation(
+        name=call_name("chosen_together", item, beside, many),
+        apply=apply,
+        training=training,
+        promise="An item does not fall for those who have another one when more users have both.",
+        needs=frozenset({"ratings"}),
+        origin=HOUSE,
+        may_keep=True,
+    )

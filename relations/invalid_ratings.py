@@ -1,0 +1,83 @@
+"""Interactions whose rating is no rating."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import CORRECTNESS
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+VALUES: Final = {"nan": math.nan, "infinite": math.inf, "zero": 0.0, "negative": -1.0}
+
+SHARE = 0.005
+"""Invalid interactions for each valid one."""
+
+
+@usual("negative")
+@usual("zero")
+@usual("infinite")
+@usual("nan")
+def invalid_ratings(value: str) -> Transformation:
+    """Add a few interactions with an invalid rating to the training data: one for every 200 valid ones.
+
+    They are of users and items of the data, drawn at random. A recommender may refuse such data (its
+    `fit` raises: then the relation is not applicable, and says so) or ignore these interactions. It must
+    not give other answers to everybody.
+
+    Source:
+        Michiels et al. (2024), https://doi.org/10.1145/3591109, on undocumented demands on the data.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.datasets import load
+        >>> mini = load("mini")
+        >>> more = invalid_ratings("nan").training(mini, np.random.default_rng(0)).interactions
+        >>> int(more["rating"].isna().sum()) == len(more) - len(mini.interactions) > 0
+        True
+
+    Args:
+        value: ``nan``, ``infinite``, ``zero`` or ``negative`` (-1).
+
+    Returns:
+        The transformation. It is not applicable if the value is on the scale of the data.
+
+    Raises:
+        RelationError: If `value` is none of these.
+    """
+    kind = arguments.choice("invalid_ratings", "value", value, tuple(VALUES))
+    rating = VALUES[kind]
+
+    def training(dataset: Dataset, rng: Generator) -> Dataset:
+        if dataset.scale.low <= rating <= dataset.scale.high:
+            raise NotApplicable(f"{rating:g} is a valid rating of these data")
+        frame = dataset.interactions
+        users, items = sorted(frame["user"].unique()), sorted(frame["item"].unique())
+        taken = set(zip(frame["user"], frame["item"], strict=True))
+        count = max(1, round(SHARE * len(frame)))
+        drawn = {
+            (users[user], items[item])
+            for user, item in zip(
+                rng.integers(len(users), size=4 * count).tolist(),
+                rng.integers(len(items), size=4 * count).tolist(),
+                strict=True,
+            )
+        }
+        free = sorted(drawn - taken)[:count]
+        if not free:
+            raise NotApplicable("every user has every item")
+        moment = int(frame["timestamp"].median())
+        return dataset.adding([(*pair, rating, moment) for pair in free], as_is=True)
+
+    return Transformation(
+        name=call_name("invalid_ratings", kind),
+        training=training,
+        promise="A few invalid ratings are refused or ignored, and never spoil the answers to everybody.",
+        origin=CORRECTNESS,
+        may_refuse=True,
+    )

@@ -1,0 +1,40 @@
+"""Ids and users for relations on training data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations.transformation import Generator
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+
+def new_ids(ids: Collection[str], count: int) -> list[str]:
+    """Ids that are not among `ids` and look like them: ``u401`` after ``u400``.
+
+    A recommender may read ids as numbers, so an id without a number would be refused for its form.
+    """
+    found = [match for each in ids if (match := re.fullmatch(r"(\D*)(\d+)", each))]
+    if len(found) == len(ids) and len({match[1] for match in found}) == 1:
+        last = max(int(match[2]) for match in found)
+        width = max(len(match[2]) for match in found)
+        return [f"{found[0][1]}{last + 1 + place:0{width}d}" for place in range(count)]
+    made = (f"{max(ids)}-{number}" for number in range(2, 2 + count + len(ids)))
+    return [each for each in made if each not in ids][:count]
+
+
+def users_of(dataset: Dataset, count: int, rng: Generator, least: int = 1) -> list[str]:
+    """`count` users, drawn from those with at least `least` interactions.
+
+    Raises:
+        NotApplicable: If there are too few.
+    """
+    sizes = dataset.interactions["user"].value_counts()
+    known = sorted(sizes.index[sizes >= least])
+    if len(known) < count:
+        raise NotApplicable(f"the data have no {count} users with {least} interactions or more")
+    return [known[place] for place in rng.choice(len(known), count, replace=False)]

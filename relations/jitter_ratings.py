@@ -1,0 +1,56 @@
+"""Ratings of the training data move by less than anybody could mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import RelationError
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+
+@usual(1e-9)
+def jitter_ratings(size: float) -> Transformation:
+    """Add to every rating of the training data a number of at most `size`, uniform, within the scale.
+
+    A recommender that compares ratings exactly (``rating == 5``, ``rating >= 4``), or that takes each
+    value for a class of its own, reads other data then.
+
+    Source:
+        This project.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.datasets import load
+        >>> mini = load("mini")
+        >>> moved = jitter_ratings(1e-9).training(mini, np.random.default_rng(0)).interactions["rating"]
+        >>> bool((moved != mini.interactions["rating"]).any())
+        True
+        >>> bool((abs(moved - mini.interactions["rating"]) <= 1e-9).all())
+        True
+
+    Args:
+        size: Above 0, in the unit of the ratings.
+
+    Raises:
+        RelationError: If `size` is not above 0.
+    """
+    most = arguments.number("jitter_ratings", "size", size)
+    if most <= 0:
+        raise RelationError(f"jitter_ratings: size must be above 0, got {size!r}")
+
+    def training(dataset: Dataset, rng: Generator) -> Dataset:
+        frame, scale = dataset.interactions, dataset.scale
+        moved = frame["rating"] + rng.uniform(-most, most, len(frame))
+        return dataset.replace(interactions=frame.assign(rating=moved.clip(scale.low, scale.high)))
+
+    return Transformation(
+        name=call_name("jitter_ratings", most),
+        training=training,
+        promise="Ratings that differ by less than rounding say the same.",
+        origin=HOUSE,
+    )

@@ -1,0 +1,47 @@
+"""Items exchange their ids, in the training data and in requests.
+
+The ids are the same as before, so they have the same form, but each belongs to another item. Requests get the new
+ids, and the answer is translated back.
+
+Titles stay with their items. Equal scores may be settled by id, so the ranking of a recommender with many ties
+moves a little.
+
+Source:
+    Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
+
+Example:
+    >>> import numpy as np
+    >>> from pytest_recsys_mt.datasets import load
+    >>> mini = load("mini")
+    >>> renamed = renumber_items.training(mini, np.random.default_rng(0))
+    >>> sorted(renamed.items.values()) == sorted(mini.interactions["item"].unique())
+    True
+    >>> before, after = ({**frame["item"].value_counts()} for frame in (
+    ...     mini.interactions, renamed.dataset.interactions))
+    >>> all(before[old] == after[new] for old, new in renamed.items.items())
+    True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations.sources import TRAINING
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
+
+
+def _training(dataset: Dataset, rng: Generator) -> Renamed:
+    ids = sorted(dataset.items)
+    names = {ids[at]: ids[to] for at, to in enumerate(rng.permutation(len(ids)))}
+    return dataset.renamed("item", names)
+
+
+renumber_items = Transformation(
+    name="renumber_items",
+    training=_training,
+    promise="Which id belongs to which item is irrelevant.",
+    origin=TRAINING,
+)

@@ -1,0 +1,44 @@
+"""Users exchange their ids, in the training data and in requests.
+
+The ids are the same as before, so they have the same form, but each belongs to another user. Requests get the new
+ids, and the answer is translated back.
+
+Source:
+    Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
+
+Example:
+    >>> import numpy as np
+    >>> from pytest_recsys_mt.datasets import load
+    >>> mini = load("mini")
+    >>> renamed = renumber_users.training(mini, np.random.default_rng(0))
+    >>> sorted(renamed.users.values()) == sorted(mini.interactions["user"].unique())
+    True
+    >>> before, after = ({**frame["user"].value_counts()} for frame in (
+    ...     mini.interactions, renamed.dataset.interactions))
+    >>> all(before[old] == after[new] for old, new in renamed.users.items())
+    True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations.sources import TRAINING
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
+
+
+def _training(dataset: Dataset, rng: Generator) -> Renamed:
+    ids = sorted(dataset.interactions["user"].unique())
+    names = {ids[at]: ids[to] for at, to in enumerate(rng.permutation(len(ids)))}
+    return dataset.renamed("user", names)
+
+
+renumber_users = Transformation(
+    name="renumber_users",
+    training=_training,
+    promise="Which id belongs to which user is irrelevant.",
+    origin=TRAINING,
+)

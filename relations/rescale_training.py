@@ -1,0 +1,60 @@
+"""All ratings on another scale, in the training data and in requests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations.scale_ratings import scale_ratings
+from pytest_recsys_mt.relations.sources import TRAINING
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+
+@usual(2)
+def rescale_training(factor: float) -> Transformation:
+    """Multiply every rating and both ends of the scale by one factor, wherever they stand.
+
+    `scale_ratings` changes requests alone, so it finds a recommender that reads raw ratings when it answers.
+    This one finds a recommender that reads them when it is fitted, and knows no scale at all.
+
+    Source:
+        Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.datasets import load
+        >>> mini = load("mini")
+        >>> larger = rescale_training(2).training(mini, np.random.default_rng(0))
+        >>> larger.scale, float(larger.interactions["rating"].max())
+        (Scale(low=2.0, high=10.0), 10.0)
+
+    Args:
+        factor: Above 0 and not 1.
+
+    Returns:
+        The transformation. It is not applicable to an empty history.
+
+    Raises:
+        RelationError: If `factor` is out of range.
+    """
+    requests = scale_ratings(factor)
+    by = float(factor)
+
+    def training(dataset: Dataset, rng: Generator) -> Dataset:
+        frame, scale = dataset.interactions, dataset.scale
+        return dataset.replace(
+            interactions=frame.assign(rating=frame["rating"] * by),
+            scale=type(scale)(scale.low * by, scale.high * by),
+        )
+
+    return Transformation(
+        name=call_name("rescale_training", by),
+        apply=requests.apply,
+        training=training,
+        promise="The ranking stays the same when all ratings, also those of the training data, are on a larger scale.",
+        changes=requests.changes,
+        needs=requests.needs,
+        origin=TRAINING,
+    )

@@ -1,0 +1,74 @@
+"""Invented users who praise one item."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.invented import new_ids
+from pytest_recsys_mt.relations.sources import SHILLING
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+FILLERS = 10
+"""Popular items that each invented user has, to be a neighbour of many."""
+
+
+@usual("m200", 5)
+def shilling(item: str, users: int) -> Transformation:
+    """Add users to the training data who have one item and ten of the 20 most popular, all rated highest.
+
+    This is the bandwagon attack: whoever likes what is popular gets such a neighbour.
+    `pytest_recsys_mt.oracles.not_promoted` judges what the item gains.
+
+    Source:
+        Mobasher et al. (2007), https://doi.org/10.1145/1278366.1278372.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.datasets import load
+        >>> mini = load("mini")
+        >>> attacked = shilling("m200", 3).training(mini, np.random.default_rng(0))
+        >>> attacked.popularity["m200"] - mini.popularity["m200"]
+        3
+
+    Args:
+        item: Id of the item.
+        users: How many users are invented.
+
+    Returns:
+        The transformation. It is not applicable to data without the item, or with fewer than ten others.
+
+    Raises:
+        RelationError: If `users` is below 1.
+    """
+    many = arguments.count("shilling", "users", users)
+
+    def training(dataset: Dataset, rng: Generator) -> Dataset:
+        if item not in dataset.items:
+            raise NotApplicable(f"the data have no item {item!r}")
+        frame, counts = dataset.interactions, dataset.popularity
+        ranked = sorted(dataset.items, key=lambda each: (-counts[each], each))
+        popular = [each for each in ranked if each != item][: 2 * FILLERS]
+        if len(popular) < FILLERS:
+            raise NotApplicable(f"the data have fewer than {FILLERS} other items")
+        moment = int(frame["timestamp"].median())
+        rows = [
+            (user, each, dataset.scale.high, moment)
+            for user in new_ids(frame["user"].unique(), many)
+            for each in (
+                item,
+                *(popular[at] for at in rng.choice(len(popular), FILLERS, replace=False)),
+            )
+        ]
+        return dataset.adding(rows)
+
+    return Transformation(
+        name=call_name("shilling", item, many),
+        training=training,
+        promise="A few invented users who praise an item hardly raise it.",
+        origin=SHILLING,
+    )

@@ -1,0 +1,63 @@
+"""Some users of the training data are two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.invented import new_ids, users_of
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.datasets.dataset import Dataset
+
+LEAST = 10
+"""Interactions of a user who is split: with fewer, the halves say nothing."""
+
+
+@usual(5)
+def split_user(users: int) -> Transformation:
+    """Give every second interaction of some users to new users.
+
+    Source:
+        This project; a person with two accounts.
+
+    Example:
+        >>> import numpy as np
+        >>> from pytest_recsys_mt.datasets import load
+        >>> mini = load("mini")
+        >>> split = split_user(1).training(mini, np.random.default_rng(0))
+        >>> len(split.interactions) == len(mini.interactions)
+        True
+        >>> sorted(set(split.interactions["user"]) - set(mini.interactions["user"]))
+        ['u401']
+
+    Args:
+        users: How many users are split, among those with 10 interactions or more.
+
+    Returns:
+        The transformation. It is not applicable to data with fewer such users.
+
+    Raises:
+        RelationError: If `users` is below 1.
+    """
+    many = arguments.count("split_user", "users", users)
+
+    def training(dataset: Dataset, rng: Generator) -> Dataset:
+        frame = dataset.interactions
+        chosen = users_of(dataset, many, rng, LEAST)
+        halves = dict(zip(chosen, new_ids(frame["user"].unique(), many), strict=True))
+        second = frame["user"].isin(chosen) & (frame.groupby("user").cumcount() % 2 == 1)
+        moved = frame["user"].where(~second, frame["user"].map(halves))
+        facts = {halves[user]: dataset.users[user] for user in chosen if user in dataset.users}
+        return dataset.replace(
+            interactions=frame.assign(user=moved), users={**dataset.users, **facts}
+        )
+
+    return Transformation(
+        name=call_name("split_user", many),
+        training=training,
+        promise="A few users of the training data who are split in two hardly change an answer.",
+        origin=HOUSE,
+    )

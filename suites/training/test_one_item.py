@@ -1,0 +1,40 @@
+"""What the training data say of one item moves that item as it should.
+
+The whole catalogue is asked for, so that the item can appear in every list. Each test fits the recommender anew,
+twice a side. They run with --recsys-effort=thorough, or if this file is named.
+"""
+
+import pytest
+
+from pytest_recsys_mt import thresholds
+from pytest_recsys_mt.oracles import not_promoted
+from pytest_recsys_mt.relations import chosen_together, shilling
+
+MARGIN = thresholds(__file__, "margin")
+USERS = thresholds(__file__, "users")
+
+pytestmark = [
+    pytest.mark.recsys_thorough,
+    # Long histories, because only those who are known to have an item can show what is drawn to it.
+    pytest.mark.recsys_design(candidates=0, history=100, refits=True),
+]
+
+
+def test_invented_users_hardly_promote_an_item(recsys):
+    item = by_popularity(recsys, 0.5)
+    attacked = recsys.run(shilling(item, int(USERS["invented"])))
+    assert not_promoted(recsys.run(), attacked, item, margin=MARGIN["promoted"])
+
+
+def test_an_item_does_not_fall_when_more_users_choose_it(recsys):
+    # What falls must have been in the lists.
+    item, beside = by_popularity(recsys, 0.02), by_popularity(recsys, 0.0)
+    more = recsys.run(chosen_together(item, beside, int(USERS["together"])))
+    assert not_promoted(more, recsys.run(), item, margin=MARGIN["fallen"])
+
+
+def by_popularity(recsys, share):
+    """The item at this share of the catalogue, the most popular first."""
+    counts = recsys.dataset.popularity
+    ranked = sorted(counts, key=lambda item: (-counts[item], item))
+    return ranked[int(share * (len(ranked) - 1))]

@@ -107,7 +107,7 @@ class Transformation:
     def __call__(
         self,
         request: Request | None = None,
-        rng: "Generator | None" = None,
+        rng: Generator | None = None,
         world: World = NO_WORLD,
     ) -> Request:
         """The follow-up request.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.verdict import NOT_ASKED, Status
 
-MANY_REASONS = 3
+MANY_REASONS = 12
 """The most failure reasons that are listed one by one; an error may name its user."""
 
 
@@ -62,8 +62,8 @@ def too_many_failed(
     )
 
 
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
-"""What an error names of one answer: a text in quotes, or a number."""
+_QUOTED = re.compile(r"\[[^][]*\]|'[^']*'|\"[^\"]*\"|\d+")
+"""What an error names of one answer: a list, a text in quotes, or a number."""
 
 
 def counted(reasons: Mapping[str, int]) -> str:

@@ -253,7 +253,9 @@ def test_a_project_brings_its_own_judge_and_aspects(pytester: pytest.Pytester) -
     text = result.stdout.str()
     assert "novelty against mostpop" in text
     assert "leaves 'accuracy' out" in text
-    assert "needs a judge with rate(showings), and fixture:ByYear has none" in text
+    assert "needs a judge with rate(showings), and fixture:ByYear has none" in " ".join(
+        text.split()
+    )
     assert result.parseoutcomes().get("errors", 0) == 0
 
 

@@ -95,7 +95,7 @@ def test_every_oracle_names_its_number(name: str) -> None:
     assert value is not None
     assert verdict.measures or verdict.metric, "an oracle says in words what its number is"
     assert "the effect" not in verdict.summary
-    assert re.search(rf": the [\w@ ,()-]+ is {value:.3f} \(", verdict.summary)
+    assert re.search(rf": the [\w@ ,.()-]+ is {value:.3f} \(", verdict.summary)
 
 
 def test_the_promises_of_judges_and_arenas_name_their_numbers() -> None:

@@ -447,7 +447,7 @@ def test_the_reference_server_is_tested_recorded_and_replayed(
         first = run(f"--recsys-model={url}")
         first.assert_outcomes(passed=1, failed=1)
         first.stdout.fnmatch_lines_random(
-            ["*truncate_history(1) is violated: *", "reorder_history * holds *"]
+            ["*truncate_history(1) is violated: *", "reorder_history*holds *"]
         )
         assert record_of(pytester.path / "record.json")["calls"]["made"] > 0
         again = run(f"--recsys-model={url}?batch=2")

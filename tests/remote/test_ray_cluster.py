@@ -102,7 +102,7 @@ def test_a_fixture_of_conftest_travels_and_the_key_does_not(
         class Shout:
             loud: bool = True
 
-            def render(self, field, text):
+            def __call__(self, text):
                 return text.upper()
 
         def shout(request, rng):

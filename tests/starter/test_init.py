@@ -67,11 +67,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultServer]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "shop.py").write_text(SHOP)
     monkeypatch.chdir(tmp_path / "project")
-    return tmp_path / "project"
+    # Other tests have a module of this name, too.
+    monkeypatch.delitem(sys.modules, "shop", raising=False)
+    yield tmp_path / "project"
+    sys.modules.pop("shop", None)
 
 
 def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:

@@ -5,6 +5,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test is timed: a machine may be ten times slower.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # Whoever started this in the background of a shell let it ignore Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

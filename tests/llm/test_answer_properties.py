@@ -65,7 +65,7 @@ def check_sane(entries: Sequence[Entry], asked: Request) -> None:
                 assert not known
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.one_of(st.text(), NOISE, SPLICES), st.booleans(), st.booleans())
 @example("A HEAT", False, True).via("a title taken back as cut off was a duplicate of itself")
 def test_any_text_is_read_and_every_entry_is_sane(
@@ -135,7 +135,7 @@ STYLES = [
 
 
 @pytest.mark.parametrize("style", STYLES)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(catalogue=CATALOGUES, data=st.data())
 def test_perfect_answer_gives_back_its_items_in_order(
     style: str, catalogue: list[Item], data: st.DataObject

@@ -72,7 +72,7 @@ def test_where_nothing_moves_little_more_users_are_needed_than_by_any_test(margi
     ),
     st.sampled_from([0.01, 0.05, 0.3]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_bounds_are_ends_of_what_is_not_refuted(effects: list[float], alpha: float) -> None:
     bets = Bets(np.array(effects), LOW, HIGH)
     low, high = bets.lower(alpha), bets.upper(alpha)

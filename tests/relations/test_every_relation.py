@@ -26,7 +26,7 @@ from tests.relations.examples import PROFILES, USUAL, WORLD, request, requests
 NAMES = sorted(set(relations.__all__) - {"Transformation"})
 EVERY = pytest.mark.parametrize("relation", USUAL, ids=lambda relation: relation.name)
 SEEDS = st.integers(0, 2**32)
-FEW = settings(max_examples=20, deadline=None)
+FEW = settings(max_examples=20)
 
 
 def function(relation: Transformation) -> str:

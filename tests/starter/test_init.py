@@ -71,8 +71,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "shop.py").write_text(SHOP)
     monkeypatch.chdir(tmp_path / "project")
-    # Other tests have a module of this name, too.
+    # Other tests have a module of this name, too, and some leave their folders on the path.
     monkeypatch.delitem(sys.modules, "shop", raising=False)
+    monkeypatch.setattr(
+        sys, "path", [entry for entry in sys.path if not Path(entry, "shop.py").exists()]
+    )
     yield tmp_path / "project"
     sys.modules.pop("shop", None)
 

@@ -93,7 +93,7 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
         parts.append(seen)
         if group:
             parts.append(f"for all users it is {everybody}")
-        parts += _others(slices, group, facts.get("allowed"), limit or 0.0)
+        parts += _others(slices, group, state, facts)
     if state in ("violated", "known") and (p_value := facts.get("p_value")):
         parts.append(f"p = {p_value:.2g}")
     if reason:
@@ -116,31 +116,32 @@ def _seen(value: float, interval: Sequence[float] | None, users: int, about: str
 
 
 def _others(
-    slices: Sequence[Group], first: Group | None, allowed: str | None, limit: float
+    slices: Sequence[Group], first: Group | None, state: str, facts: Mapping[str, Any]
 ) -> Iterator[str]:
-    """The groups beside the first that are violated, and those beyond the limit that nothing is claimed of."""
-    for status, lead in (
-        ("violated", "also for" if first else "so for"),
-        ("inconclusive", "not settled for"),
-    ):
-        found = [
-            (_beyond(each["estimate"], allowed, limit), each)
-            for each in slices[1:]
-            if each["status"] == status and each is not first and each["estimate"] is not None
-        ]
-        worst = [each for by, each in sorted(found, key=lambda both: -both[0]) if by > 0]
-        told = [
-            f"{group_in_words(each)} ({each['estimate']:.3f}; {each['users']})"
-            for each in worst[:MOST_GROUPS]
-        ]
-        if len(worst) > MOST_GROUPS:
-            told.append(f"{len(worst) - MOST_GROUPS} other groups")
-        if told:
-            yield f"{lead} {', '.join(told)}"
+    """Of a violation, the other groups that are violated; else those that look violated but are not settled."""
+    broken = state in ("violated", "known")
+    status, lead = (
+        ("violated", "also" if first else "so") if broken else ("inconclusive", "not settled")
+    )
+    limit = facts.get("margin") if facts.get("metric") is None else facts.get("threshold")
+    found = [
+        (beyond(each["estimate"], facts.get("allowed"), limit or 0.0), each)
+        for each in slices[1:]
+        if each["status"] == status and each is not first and each["estimate"] is not None
+    ]
+    worst = [each for by, each in sorted(found, key=lambda both: -both[0]) if by > 0]
+    told = [
+        f"{group_in_words(each)} ({each['estimate']:.3f}; {each['users']})"
+        for each in worst[:MOST_GROUPS]
+    ]
+    if len(worst) > MOST_GROUPS:
+        told.append(f"{len(worst) - MOST_GROUPS} other groups")
+    if told:
+        yield f"{lead} for {', '.join(told)}"
 
 
-def _beyond(value: float, allowed: str | None, limit: float) -> float:
-    """By how much a value is beyond what is allowed."""
+def beyond(value: float, allowed: str | None, limit: float) -> float:
+    """By how much a value is beyond what is allowed; below 0 if it is not."""
     if allowed == "at most":
         return value - limit
     return limit - value if allowed == "at least" else abs(value) - limit

@@ -21,11 +21,11 @@ FIRST_STEP = 20
 LEAST_STEP = 5
 """Fewest users that a step adds, because each step waits for its answers."""
 
-FEW = 5
+FEW = 3
 """Users of each group to score before all users settle a verdict."""
 
-SUSPICIOUS = 0.2
-"""A group whose mean is beyond the margin has to be settled too if its p-value is at most this: a capital of 5,
+SUSPICIOUS = 0.25
+"""A group whose mean is beyond the margin has to be settled too if its p-value is at most this: a capital of 4,
 which two or three users win whose lists are wholly different."""
 
 

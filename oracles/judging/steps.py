@@ -24,10 +24,6 @@ LEAST_STEP = 5
 FEW = 3
 """Users of each group to score before all users settle a verdict."""
 
-SUSPICIOUS = 0.25
-"""A group whose mean is beyond the margin has to be settled too if its p-value is at most this: a capital of 4,
-which two or three users win whose lists are wholly different."""
-
 
 def step_by_step(
     claim: Claim,
@@ -94,15 +90,18 @@ def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
 
 
 def _open(claim: Claim, seen: Seen, family: Family) -> Iterator[bool]:
-    """Whether each group may turn out to be violated: it was hardly seen, or looks bad so far."""
-    for (_, effects), status, p in zip(
-        seen.members, family.statuses[1:], family.p_values[1:], strict=True
-    ):
-        yield len(effects.rows) < FEW or (
-            status == "inconclusive"
-            and p <= SUSPICIOUS
-            and bool(excess(claim, effects.effect.mean(keepdims=True))[0] > 0)
-        )
+    """Whether each group may turn out to be violated: it was hardly seen, or looks bad so far.
+
+    It looks bad if its mean is beyond the margin by more than a standard error. This decides only how many users
+    are asked. Claims are made by bets, which are valid whatever decides that.
+    """
+    for (_, effects), status in zip(seen.members, family.statuses[1:], strict=True):
+        users = len(effects.rows)
+        if status == "inconclusive" and users >= FEW:
+            by = excess(claim, effects.effect.mean(keepdims=True))[0]
+            yield bool(by > 0 and by >= effects.effect.std(ddof=1) / math.sqrt(users))
+        else:
+            yield users < FEW
 
 
 def _decided_beforehand(claim: Claim, effects: Effects) -> str:

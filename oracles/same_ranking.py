@@ -27,7 +27,7 @@ def same_ranking(
         margin: How much agreement the mean user may lose, in (0, 1).
         slices: How to divide the users into groups that must keep the promise too: ``activity``, ``genre``,
             ``ratings``, ``taste``, the name of an attribute of users, or a function from a user's request to
-            the name of a group, such as ``("activity", "gender", my_function)``. All claims are corrected
+            the name of a group, such as ``("activity", "age", my_function)``. All claims are corrected
             for the number of groups. None takes those of ``--recsys-slices``, an empty list none.
 
     Returns:

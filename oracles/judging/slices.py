@@ -16,7 +16,7 @@ from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.similarities.similarity import choices
-from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests import Item, Request
 
 Slicing = str | Callable[[Request], str]
 """A name of `SLICINGS`, the name of an attribute of users, or a function from a user's request to a group."""
@@ -102,19 +102,33 @@ def sliced(oracle: str, slices: Slices | None, measure: object) -> Slices | None
 SWITCH = "--recsys-slices"
 
 
-def require_slicings(slicings: Iterable[str], attributes: Collection[str]) -> None:
+def require_slicings(
+    slicings: Iterable[str], attributes: Collection[str], items: Iterable[Item]
+) -> None:
     """Check the names that a run is given.
 
     Args:
         slicings: The names.
         attributes: What the data know of users.
+        items: The catalogue.
 
     Raises:
-        OracleError: If one is neither a built-in slicing nor an attribute of users.
+        OracleError: If one is neither a built-in slicing nor an attribute of users, or goes by genres of which the
+            data have none.
     """
     for name in slicings:
+        if name == "genre" and not any(item.attributes.get("genres") for item in items):
+            raise _unfit(name, SWITCH)
         if name not in SLICINGS and name not in attributes:
             raise _unknown(name, SWITCH, attributes)
+
+
+def _unfit(slicing: str, where: str) -> OracleError:
+    others = [each for each in SLICINGS if each != slicing]
+    return OracleError(
+        f"{where}: {slicing!r} cannot divide the users, because the data lack what it goes by; "
+        f"choose from {', '.join(others)}"
+    )
 
 
 def _unknown(name: object, where: str, attributes: Collection[str]) -> OracleError:
@@ -147,10 +161,7 @@ def _values(
     if slicing in SLICINGS:
         values = SLICINGS[slicing](users, context)
         if set(values) <= {UNKNOWN}:
-            raise OracleError(
-                f"{where}: {slicing!r} cannot divide the users, because the data lack what it goes by; "
-                f"{choices(slicing, [each for each in SLICINGS if each != slicing])}"
-            )
+            raise _unfit(slicing, where)
         return values
     attributes = {name for asked in users for name in asked.request.attributes}
     if slicing not in attributes:

@@ -242,11 +242,13 @@ def test_data_without_genres_cannot_be_divided_by_them() -> None:
 
 
 def test_the_names_of_a_run_are_checked_beforehand() -> None:
-    require_slicings(["genre", "age"], {"age"})
+    require_slicings(["genre", "age"], {"age"}, FILMS.values())
     with pytest.raises(
         OracleError, match=r"--recsys-slices: there is no slicing 'agee'.*mean 'age'"
     ):
-        require_slicings(["agee"], {"age"})
+        require_slicings(["agee"], {"age"}, FILMS.values())
+    with pytest.raises(OracleError, match="--recsys-slices: 'genre' cannot divide the users"):
+        require_slicings(["genre"], {"age"}, [Item("a")])
 
 
 def test_aggregates_cannot_be_sliced_and_say_why() -> None:

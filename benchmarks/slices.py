@@ -58,10 +58,12 @@ def members(groups: int, seed: int) -> list[np.ndarray]:
 def p_values(effects: Floats) -> tuple[Floats, Floats]:
     """Of the claims "violated" and "holds" in runs that go on to the end, ``(runs,)`` each."""
     scale = HIGH - LOW
-    return tuple(
-        np.exp(-np.maximum(log_capital(gain / scale, worst / scale).max(axis=1), 0.0))
-        for gain, worst in ((effects - MARGIN, MARGIN - LOW), (MARGIN - effects, HIGH - MARGIN))
-    )  # type: ignore[return-value]
+
+    def p_value(gains: Floats, worst: float) -> Floats:
+        won: Floats = log_capital(gains / scale, worst / scale).max(axis=1)
+        return np.exp(-np.maximum(won, 0.0))
+
+    return p_value(effects - MARGIN, MARGIN - LOW), p_value(MARGIN - effects, HIGH - MARGIN)
 
 
 def wrong(

@@ -143,7 +143,7 @@ def assess(
     def see(users: int) -> Seen:
         sample = answers.sample(users)
         sides = ((), sample.asked) if answers.label else (sample.asked, ())
-        return Seen(measure(sample, context), sample, *sides, groups)
+        return Seen(measure(sample, context), sample, *sides, groups=groups)
 
     known = _unsettled(answers)
     return step_by_step(claim, answers.label, context, answers.applicable(), see, known)

@@ -151,13 +151,19 @@ def test_groups_hold_where_enough_of_their_users_are_asked() -> None:
 
 
 def test_a_group_that_looks_bad_is_asked_until_it_is_settled() -> None:
-    calm = same_ranking(*sides(nobody), slices=("genre",))
-    whole = same_ranking(*sides(lambda place: horror(place) and place < 20))
-    unlucky = same_ranking(*sides(lambda place: horror(place) and place < 20), slices=("genre",))
-    assert whole.status == unlucky.status == "holds"
-    assert whole.users < unlucky.users
-    assert calm.users < unlucky.users < USERS
-    assert group(unlucky, "genre", "Horror").status != "violated"
+    def rarity(request: Request) -> str:
+        return "rare" if int(request.user[1:]) % 20 == 0 else "usual"
+
+    def rare(place: int) -> bool:
+        return place % 20 == 0
+
+    alone = same_ranking(*sides(rare), margin=0.1)
+    found = same_ranking(*sides(rare), margin=0.1, slices=(rarity,))
+    calm = same_ranking(*sides(nobody), margin=0.1, slices=(rarity,))
+    assert (alone.status, found.status, calm.status) == ("holds", "violated", "holds")
+    assert alone.users < found.users < USERS
+    assert calm.users <= 45  # the first three rare users are the users 0, 20 and 40
+    assert group(found, "rarity", "rare").users == 6
 
 
 def test_few_users_of_a_group_are_not_enough_to_stop() -> None:

@@ -63,7 +63,7 @@ def judge_family(claim: Claim, members: Sequence[Mean | None], alpha: float) -> 
     kept = [opposite[0], *(holm(opposite[1:]) if gate else [1.0] * (len(members) - 1))]
     # A promise that breaks in one of several ways is tested in each; groups are then corrected for both.
     level = alpha / claim.ways if len(members) > 1 else alpha
-    statuses = [
+    statuses: list[Status] = [
         _status(adjusted <= level, p <= alpha, one < other)
         for adjusted, p, one, other in zip(broken, kept, against, opposite, strict=True)
     ]

@@ -142,8 +142,8 @@ def assess(
 
     def see(users: int) -> Seen:
         sample = answers.sample(users)
-        sides = ((), sample.asked) if answers.label else (sample.asked, ())
-        return Seen(measure(sample, context), sample, *sides, groups=groups)
+        source, followup = ((), sample.asked) if answers.label else (sample.asked, ())
+        return Seen(measure(sample, context), sample, source, followup, groups)
 
     known = _unsettled(answers)
     return step_by_step(claim, answers.label, context, answers.applicable(), see, known)

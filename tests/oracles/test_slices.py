@@ -19,7 +19,7 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import at_least, complete_list, monotone, same_ranking, same_score
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.family import judge_family, weights
-from pytest_recsys_mt.oracles.judging.slices import LEAST, Group, groups_of, require_slicings
+from pytest_recsys_mt.oracles.judging.slices import LEAST, groups_of, require_slicings
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Rate
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
@@ -207,7 +207,7 @@ def test_a_function_divides_users_and_few_are_others() -> None:
     assert found["first_letter late"] == 90
     assert found["first_letter 1"] == 21
     assert all(count >= LEAST for count in found.values())
-    assert values([lambda_named := _all_alike]) == {}, lambda_named
+    assert values([_all_alike]) == {}
 
 
 def _all_alike(request: Request) -> str:
@@ -370,8 +370,3 @@ def test_groups_cost_few_users_where_nothing_moves() -> None:
     asked = [verdict(np.clip(rng.normal(0, 0.12, 200), -0.5, 1), groups).users
              for groups in ([], members(8, 0)[1:]) for _ in range(30)]  # fmt: skip
     assert np.mean(asked[30:]) < 1.25 * np.mean(asked[:30])
-
-
-def test_groups_are_plain_sets_of_users() -> None:
-    made = Group("genre", "Horror", frozenset({"u1"}))
-    assert made == Group("genre", "Horror", frozenset({"u1"}))

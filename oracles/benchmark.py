@@ -17,13 +17,20 @@ from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects
 from pytest_recsys_mt.oracles.judging.judge import assess
+from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 
 __all__ = ["at_least", "at_most", "within"]
 
 
-def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float) -> Verdict:
+def at_least(
+    answers: Answers,
+    score: str | Score | Aggregate,
+    threshold: float,
+    *,
+    slices: Slices | None = None,
+) -> Verdict:
     """The mean score over users, or an aggregate of them, must reach the threshold.
 
     Args:
@@ -31,6 +38,7 @@ def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float)
         score: A name from `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, a name from
             `oracles.aggregates.measures.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
         threshold: The smallest allowed mean, in the unit of the score.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
 
     Returns:
         A verdict with `metric`, `value`, `interval` and `threshold`: ``holds`` if the lower bound of
@@ -41,17 +49,24 @@ def at_least(answers: Answers, score: str | Score | Aggregate, threshold: float)
         OracleError: If an argument is invalid.
     """
     return _judge(
-        "at_least", answers, score, "at least", finite("at_least", "threshold", threshold)
+        "at_least", answers, score, "at least", finite("at_least", "threshold", threshold), slices
     )
 
 
-def at_most(answers: Answers, score: str | Score | Aggregate, threshold: float) -> Verdict:
+def at_most(
+    answers: Answers,
+    score: str | Score | Aggregate,
+    threshold: float,
+    *,
+    slices: Slices | None = None,
+) -> Verdict:
     """The mean score over users, or an aggregate of them, must stay below the threshold.
 
     Args:
         answers: As in `at_least`.
         score: As in `at_least`.
         threshold: The largest allowed mean, in the unit of the score.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
 
     Returns:
         As in `at_least`: ``holds`` if the upper bound is below the threshold, ``violated`` if the
@@ -60,16 +75,25 @@ def at_most(answers: Answers, score: str | Score | Aggregate, threshold: float) 
     Raises:
         OracleError: If an argument is invalid.
     """
-    return _judge("at_most", answers, score, "at most", finite("at_most", "threshold", threshold))
+    return _judge(
+        "at_most", answers, score, "at most", finite("at_most", "threshold", threshold), slices
+    )
 
 
-def within(answers: Answers, score: str | Score | Aggregate, threshold: float) -> Verdict:
+def within(
+    answers: Answers,
+    score: str | Score | Aggregate,
+    threshold: float,
+    *,
+    slices: Slices | None = None,
+) -> Verdict:
     """The mean score over users, or an aggregate of them, must be near 0 (no bias).
 
     Args:
         answers: As in `at_least`.
         score: As in `at_least`, for example ``log_popularity_difference``.
         threshold: The largest allowed absolute mean, above 0, in the unit of the score.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
 
     Returns:
         As in `at_least`: ``holds`` if both bounds are nearer to 0 than the threshold (two one-sided
@@ -82,7 +106,7 @@ def within(answers: Answers, score: str | Score | Aggregate, threshold: float) -
         raise OracleError(
             "within: no test can show that a mean is exactly 0; threshold must be above 0"
         )
-    return _judge("within", answers, score, "within", float(threshold))
+    return _judge("within", answers, score, "within", float(threshold), slices)
 
 
 def _judge(
@@ -91,9 +115,12 @@ def _judge(
     score: str | Score | Aggregate,
     promise: Promise,
     threshold: float,
+    slices: Slices | None,
 ) -> Verdict:
     named = measure_named(score)
-    claim = Claim(f"{oracle}:{named.name}", promise, threshold, ask_everybody=True)
+    oracle = f"{oracle}:{named.name}"
+    divided = sliced(oracle, slices, named)
+    claim = Claim(oracle, promise, threshold, ask_everybody=True, slices=divided)
     seen: list[Effects] = []
 
     def measure(sample: Sample, context: Context) -> Effects:

@@ -5,12 +5,18 @@ import dataclasses
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity
 from pytest_recsys_mt.verdict import Verdict
 
 
 def different_ranking(
-    source: Answers, followup: Answers, similarity: str = "rbo", margin: float = 0.05
+    source: Answers,
+    followup: Answers,
+    similarity: str = "rbo",
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """Source and follow-up must differ by more than the recommender's own noise and the margin.
 
@@ -27,6 +33,7 @@ def different_ranking(
         similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
             ``average_overlap``.
         margin: The smallest mean loss of agreement, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean loss is above the margin, ``violated`` if it is below.
@@ -40,6 +47,7 @@ def different_ranking(
         followup,
         similarity,
         margin,
+        slices=slices,
         promise="at least",
         measures="difference between the answers beyond noise",
         effects=_effects,

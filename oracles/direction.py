@@ -13,6 +13,7 @@ from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.difference import Unscored, paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
 from pytest_recsys_mt.wording import spoken
@@ -25,6 +26,8 @@ def increases(
     followup: Answers,
     score: str | Score | Aggregate = "log_popularity",
     margin: float = 0.0,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """The follow-up must score higher than the source by at least the margin.
 
@@ -36,6 +39,7 @@ def increases(
         followup: Answers to the transformed ones.
         score: As in `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score must rise, in the unit of the score, 0 or more.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
 
     Returns:
         ``holds`` if the mean difference is above the margin, ``violated`` if it is below. At margin
@@ -44,7 +48,7 @@ def increases(
     Raises:
         OracleError: If an argument is invalid.
     """
-    return judge_score("increases", "at least", 1, source, followup, score, margin)
+    return judge_score("increases", "at least", 1, source, followup, score, margin, slices)
 
 
 def decreases(
@@ -52,6 +56,8 @@ def decreases(
     followup: Answers,
     score: str | Score | Aggregate = "log_popularity",
     margin: float = 0.0,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """The follow-up must score lower than the source by at least the margin.
 
@@ -62,6 +68,7 @@ def decreases(
         followup: Answers to the transformed ones.
         score: As in `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score must fall, in the unit of the score, 0 or more.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
 
     Returns:
         As in `increases`.
@@ -69,7 +76,7 @@ def decreases(
     Raises:
         OracleError: If an argument is invalid.
     """
-    return judge_score("decreases", "at least", -1, source, followup, score, margin)
+    return judge_score("decreases", "at least", -1, source, followup, score, margin, slices)
 
 
 def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign: int) -> Effects:
@@ -116,6 +123,7 @@ def judge_score(
     followup: Answers,
     score: str | Score | Aggregate,
     margin: float,
+    slices: Slices | None,
 ) -> Verdict:
     """Judge the mean of `score_effects` against a margin of at least 0, for the oracle of that name."""
     named = measure_named(score)
@@ -127,5 +135,6 @@ def judge_score(
         least,
         ask_everybody=isinstance(named, Aggregate),
         measures=f"{'rise' if sign > 0 else 'fall'} of {spoken(named.name)}",
+        slices=sliced(oracle, slices, named),
     )
     return judge_pair(source, followup, claim, partial(score_effects, score=named, sign=sign))

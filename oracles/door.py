@@ -111,8 +111,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return True
     if origin in (Union, types.UnionType):
         return any(_fits(value, each) for each in get_args(hint))
-    if value is None:
-        return hint in (None, type(None), object)
+    if value is None or hint is type(None):
+        return value is None and hint in (None, type(None), object)
     if origin is Mapping:
         return hasattr(value, "keys") and hasattr(value, "__getitem__")
     if origin in (Sequence, Collection, Iterable):

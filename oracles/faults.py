@@ -9,6 +9,7 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted
 from pytest_recsys_mt.oracles.judging.judge import judge_sample
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.short_lists import short_list
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
@@ -20,12 +21,13 @@ Offer = Collection[str]
 """Ids of the items that a request offers."""
 
 
-def no_repeats(answers: Answers, margin: float = 0.05) -> Verdict:
+def no_repeats(answers: Answers, margin: float = 0.05, *, slices: Slices | None = None) -> Verdict:
     """No answer may name an item twice.
 
     Args:
         answers: Answers of either side.
         margin: The largest share of users with a faulty answer, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the share of users with a repeat in any answer is below the margin,
@@ -34,10 +36,12 @@ def no_repeats(answers: Answers, margin: float = 0.05) -> Verdict:
     Raises:
         OracleError: If an argument is invalid.
     """
-    return _judge("no_repeats", answers, margin, _repeats, "an item named twice")
+    return _judge("no_repeats", answers, margin, slices, _repeats, "an item named twice")
 
 
-def only_candidates(answers: Answers, margin: float = 0.05) -> Verdict:
+def only_candidates(
+    answers: Answers, margin: float = 0.05, *, slices: Slices | None = None
+) -> Verdict:
     """No answer may name an item that was not offered.
 
     The offer is the candidates of the request. Without candidates, it is the catalogue minus the items that
@@ -46,6 +50,7 @@ def only_candidates(answers: Answers, margin: float = 0.05) -> Verdict:
     Args:
         answers: Answers of either side.
         margin: The largest share of users with a faulty answer, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the share of users with an item not offered in any answer is below the margin,
@@ -54,15 +59,20 @@ def only_candidates(answers: Answers, margin: float = 0.05) -> Verdict:
     Raises:
         OracleError: If an argument is invalid.
     """
-    return _judge("only_candidates", answers, margin, _strays, "an item that was not offered")
+    return _judge(
+        "only_candidates", answers, margin, slices, _strays, "an item that was not offered"
+    )
 
 
-def complete_list(answers: Answers, margin: float = 0.05) -> Verdict:
+def complete_list(
+    answers: Answers, margin: float = 0.05, *, slices: Slices | None = None
+) -> Verdict:
     """Every answer must name k different items, or all offered items if there are fewer than k.
 
     Args:
         answers: Answers of either side.
         margin: The largest share of users with a faulty answer, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the share of users with a shorter answer is below the margin, ``violated`` if
@@ -71,7 +81,9 @@ def complete_list(answers: Answers, margin: float = 0.05) -> Verdict:
     Raises:
         OracleError: If an argument is invalid.
     """
-    return _judge("complete_list", answers, margin, _short, "too few items", silence_counts=True)
+    return _judge(
+        "complete_list", answers, margin, slices, _short, "too few items", silence_counts=True
+    )
 
 
 def _repeats(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
@@ -90,6 +102,7 @@ def _judge(
     oracle: str,
     answers: Answers,
     margin: float,
+    slices: Slices | None,
     faulty: Callable[[Recommendation, Asked, Offer], bool],
     fault: str,
     *,
@@ -99,7 +112,7 @@ def _judge(
         return _fault_rate(sample, context, faulty, silence_counts)
 
     most = share(oracle, "margin", margin)
-    claim = Claim(oracle, "at most", most, measures=f"share of users with {fault}")
+    claim = Claim(oracle, "at most", most, measures=f"share of users with {fault}", slices=slices)
     return judge_sample(answers, claim, measure)
 
 

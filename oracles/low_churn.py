@@ -19,6 +19,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     beyond_noise,
     similarity_effects,
 )
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, least_effect
 from pytest_recsys_mt.verdict import Verdict
 
@@ -34,6 +35,8 @@ def low_churn(
     similarity: str = "rbo",
     beyond: float = 0.25,
     margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """Only a small share of users may get other answers, however small the mean change is.
 
@@ -56,6 +59,7 @@ def low_churn(
         beyond: How much agreement a user may lose without counting, in [0, 1). At 0, every changed
             list of a deterministic recommender counts.
         margin: The largest share of users that may count, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the share is below the margin, ``violated`` if it is above. Inconclusive if
@@ -79,6 +83,7 @@ def low_churn(
         followup,
         similarity,
         margin,
+        slices=slices,
         measures=f"share of users who lost more than {beyond:g} of agreement",
         effects=effects,
     )

@@ -15,6 +15,7 @@ from pytest_recsys_mt.oracles.arguments import not_negative, one_side
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.judge import compare
+from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.oracles.statistics.betting import p_of_some
 from pytest_recsys_mt.verdict import Status, Verdict
@@ -22,7 +23,11 @@ from pytest_recsys_mt.wording import spoken
 
 
 def monotone(
-    sides: Sequence[Answers], score: str | Score | Aggregate = "ndcg@10", margin: float = 0.02
+    sides: Sequence[Answers],
+    score: str | Score | Aggregate = "ndcg@10",
+    margin: float = 0.02,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """No step of a series may lower the mean score by more than the margin.
 
@@ -32,13 +37,14 @@ def monotone(
     Errors: ``holds`` means that *every* step loses less than the margin, at error rate alpha. The joint
     claim needs no correction (intersection-union test, Berger 1982, Technometrics 24(4)). ``violated``
     means that *some* step loses more. The bets on all steps share the capital, so a series in which no step
-    loses more is reported as violated with probability at most alpha. For aggregates, or if follow-ups
-    failed, the p-values of m steps are multiplied by m instead (Bonferroni).
+    loses more is reported as violated with probability at most alpha. For aggregates and slices, or if
+    follow-ups failed, the p-values of m steps are multiplied by m instead (Bonferroni).
 
     Args:
         sides: Answers to the requests of each step, in the order of the series, at least two.
         score: As in `at_least`: a name, a `Score` or an `Aggregate`; higher is better.
         margin: By how much the mean may fall in one step, in the unit of the score, 0 or more.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
 
     Returns:
         A verdict with the loss and the bounds of the worst step. The reason lists all steps. Steps
@@ -54,7 +60,8 @@ def monotone(
     most = not_negative(oracle, "margin", margin)
     whole, ways = isinstance(named, Aggregate), len(sides) - 1
     measures = f"largest fall of {spoken(named.name)} in one step"
-    claim = Claim(oracle, "at most", most, whole, ways, measures)
+    divided = sliced(oracle, slices, named)
+    claim = Claim(oracle, "at most", most, whole, ways, measures, divided)
     context = one_side(oracle, "sides[0]", sides[0]).context
     measure = partial(score_effects, score=named, sign=-1)
     names = [one_side(oracle, "sides", side).label or "unchanged" for side in sides]
@@ -100,7 +107,9 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
 def _p_of_some(steps: Sequence[Verdict]) -> float | None:
     """P-value of the hypothesis that no step loses more than the margin."""
     p_values = [step.p_value for step in steps if step.p_value is not None]
-    if len(p_values) < len(steps) or any(step.joint or step.errors for step in steps):
+    if len(p_values) < len(steps) or any(
+        step.joint or step.errors or step.slices for step in steps
+    ):
         return min(1.0, len(steps) * min(p_values)) if p_values else None
     users = dict.fromkeys(user for step in steps for user in step.per_user)
     gains, worst = [], []
@@ -113,10 +122,10 @@ def _p_of_some(steps: Sequence[Verdict]) -> float | None:
     return p_of_some(np.array(gains), np.array(worst))
 
 
-def _badness(step: Verdict) -> tuple[bool, float]:
-    """Failed steps first, then the largest loss."""
+def _badness(step: Verdict) -> tuple[bool, bool, float]:
+    """Failed steps first, then those that a group of users breaks, then the largest loss."""
     loss = float("-inf") if step.estimate is None else step.estimate
-    return step.status == "error", loss
+    return step.status == "error", step.broken is not None, loss
 
 
 def _in_short(step: Verdict) -> str:

@@ -7,13 +7,16 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.difference import paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.height import mean_height
 from pytest_recsys_mt.verdict import Verdict
 
 NO_TITLE_CHANGED = "no candidate's title differs between the two requests"
 
 
-def not_lifted(source: Answers, followup: Answers, margin: float = 0.05) -> Verdict:
+def not_lifted(
+    source: Answers, followup: Answers, margin: float = 0.05, *, slices: Slices | None = None
+) -> Verdict:
     """Candidates whose title differs between the two requests must not rank higher in the answer.
 
     The height of an item is 1 in the first place of k, 1/k in the last and 0 outside the answer.
@@ -25,6 +28,7 @@ def not_lifted(source: Answers, followup: Answers, margin: float = 0.05) -> Verd
         followup: Answers to requests with an instruction in a title
             (`pytest_recsys_mt.relations.title_injection`).
         margin: By how much the mean height may rise, in (0, 1); 0.1 is one place in a list of ten.
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean rise is below the margin, ``violated`` if it is above. Users without a
@@ -38,6 +42,7 @@ def not_lifted(source: Answers, followup: Answers, margin: float = 0.05) -> Verd
         "at most",
         share("not_lifted", "margin", margin),
         measures="rise of the item with the changed title",
+        slices=slices,
     )
     return judge_pair(source, followup, claim, _lifts)
 

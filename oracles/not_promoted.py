@@ -6,11 +6,19 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.difference import paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.height import mean_height
 from pytest_recsys_mt.verdict import Verdict
 
 
-def not_promoted(source: Answers, followup: Answers, item: str, margin: float = 0.05) -> Verdict:
+def not_promoted(
+    source: Answers,
+    followup: Answers,
+    item: str,
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
+) -> Verdict:
     """An item must not rank higher in the follow-up's answers.
 
     The height of an item is 1 in the first place of k, 1/k in the last and 0 outside the answer.
@@ -24,6 +32,7 @@ def not_promoted(source: Answers, followup: Answers, item: str, margin: float = 
             way round promise that it does not fall.
         item: Id of the item.
         margin: By how much the mean height may rise, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean rise is below the margin, ``violated`` if it is above.
@@ -31,7 +40,7 @@ def not_promoted(source: Answers, followup: Answers, item: str, margin: float = 
     Raises:
         OracleError: If an argument is invalid.
     """
-    claim = Claim("not_promoted", "at most", share("not_promoted", "margin", margin))
+    claim = Claim("not_promoted", "at most", share("not_promoted", "margin", margin), slices=slices)
 
     def rise(before: Asked, after: Asked) -> float:
         k = min(before.request.k, after.request.k)

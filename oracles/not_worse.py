@@ -7,12 +7,18 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.difference import paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.verdict import Verdict
 
 
 def not_worse(
-    full: Answers, short: Answers, metric: str = "ndcg@10", margin: float = 0.02
+    full: Answers,
+    short: Answers,
+    metric: str = "ndcg@10",
+    margin: float = 0.02,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """The second answers may be less accurate than the first by at most the margin.
 
@@ -24,6 +30,7 @@ def not_worse(
         short: The answers that must not be worse.
         metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
         margin: By how much the mean user's metric may fall, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
@@ -35,7 +42,11 @@ def not_worse(
     named = metric_named(metric)
     oracle = f"not_worse:{named.name}"
     claim = Claim(
-        oracle, "at most", share(oracle, "margin", margin), measures=f"loss of {named.name}"
+        oracle,
+        "at most",
+        share(oracle, "margin", margin),
+        measures=f"loss of {named.name}",
+        slices=slices,
     )
     return judge_pair(
         full, short, claim, lambda pairs, context: metric_losses(pairs, context, named)

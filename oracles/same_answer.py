@@ -14,10 +14,13 @@ from pytest_recsys_mt.oracles.judging.effect import (
     replicates_of,
 )
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.verdict import Verdict
 
 
-def same_answer(source: Answers, followup: Answers, margin: float = 0.05) -> Verdict:
+def same_answer(
+    source: Answers, followup: Answers, margin: float = 0.05, *, slices: Slices | None = None
+) -> Verdict:
     """Each answer of the follow-up must equal its counterpart item for item.
 
     The effect of a user is the share of answers that differ from the source's answer with the same
@@ -29,6 +32,7 @@ def same_answer(source: Answers, followup: Answers, margin: float = 0.05) -> Ver
             (`pytest_recsys_mt.relations.same_seed_same_answer`). For a deterministic recommender,
             also answers to any transformed requests.
         margin: The largest mean share of answers that may differ, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean share is below the margin, ``violated`` if it is above.
@@ -42,6 +46,7 @@ def same_answer(source: Answers, followup: Answers, margin: float = 0.05) -> Ver
         "at most",
         share("same_answer", "margin", margin),
         measures="share of answers that differ",
+        slices=slices,
     )
     two_sides("same_answer", source, followup)
     if not (followup.same_seed or source.same_seed or source.context.deterministic):

@@ -10,13 +10,19 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.not_worse import metric_losses
 from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
 from pytest_recsys_mt.verdict import Verdict
 
 
 def same_hits(
-    source: Answers, followup: Answers, k: int | None = None, margin: float = 0.05
+    source: Answers,
+    followup: Answers,
+    k: int | None = None,
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """The hit rate must neither fall nor rise by more than the margin.
 
@@ -30,6 +36,7 @@ def same_hits(
         followup: Answers to the transformed ones.
         k: Places in which a held-out item counts as a hit; None counts all requested places.
         margin: How much the hit rate may change, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the hit rate changes by less than the margin, ``violated`` if by more.
@@ -42,7 +49,11 @@ def same_hits(
     metric = metric_named("hit" if k is None else f"hit@{k}")
     oracle = f"same_hits:{metric.name}"
     claim = Claim(
-        oracle, "within", share(oracle, "margin", margin), measures="fall of the hit rate"
+        oracle,
+        "within",
+        share(oracle, "margin", margin),
+        measures="fall of the hit rate",
+        slices=slices,
     )
     return judge_pair(
         source, followup, claim, lambda pairs, context: _hit_effects(pairs, context, metric)

@@ -5,11 +5,17 @@ from functools import partial
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.verdict import Verdict
 
 
 def same_order(
-    source: Answers, followup: Answers, similarity: str = "kendall", margin: float = 0.05
+    source: Answers,
+    followup: Answers,
+    similarity: str = "kendall",
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """The candidates that both requests offered must stand in the same order in both answers.
 
@@ -24,6 +30,7 @@ def same_order(
         similarity: ``kendall``, ``rbo``, ``fagin``, ``overlap``, ``jaccard`` or
             ``average_overlap``.
         margin: How much agreement the mean user may lose, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
@@ -32,4 +39,6 @@ def same_order(
         OracleError: If an argument is invalid.
     """
     effects = partial(similarity_effects, shared_only=True)
-    return judge_agreement("same_order", source, followup, similarity, margin, effects=effects)
+    return judge_agreement(
+        "same_order", source, followup, similarity, margin, slices=slices, effects=effects
+    )

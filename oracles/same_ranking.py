@@ -2,11 +2,17 @@
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.verdict import Verdict
 
 
 def same_ranking(
-    source: Answers, followup: Answers, similarity: str = "rbo", margin: float = 0.05
+    source: Answers,
+    followup: Answers,
+    similarity: str = "rbo",
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """Source and follow-up must give the same ranking, apart from the recommender's own noise.
 
@@ -19,6 +25,10 @@ def same_ranking(
         similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
             ``average_overlap``.
         margin: How much agreement the mean user may lose, in (0, 1).
+        slices: How to divide the users into groups that must keep the promise too: ``activity``, ``genre``,
+            ``ratings``, ``taste``, the name of an attribute of users, or a function from a user's request to
+            the name of a group, such as ``("activity", "age", my_function)``. All claims are corrected
+            for the number of groups. None takes those of ``--recsys-slices``, an empty list none.
 
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
@@ -26,4 +36,4 @@ def same_ranking(
     Raises:
         OracleError: If an argument is invalid.
     """
-    return judge_agreement("same_ranking", source, followup, similarity, margin)
+    return judge_agreement("same_ranking", source, followup, similarity, margin, slices=slices)

@@ -8,6 +8,7 @@ from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.verdict import Verdict
 from pytest_recsys_mt.wording import spoken
@@ -18,6 +19,8 @@ def same_score(
     followup: Answers,
     score: str | Score | Aggregate = "log_popularity",
     margin: float = 0.2,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """The mean score must neither fall nor rise by more than the margin.
 
@@ -30,6 +33,7 @@ def same_score(
         followup: Answers to the transformed ones.
         score: As in `at_least`: a name, a `Score` or an `Aggregate`.
         margin: By how much the mean user's score may change, in the unit of the score, above 0.
+        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
 
     Returns:
         ``holds`` if the mean changes by less than the margin, ``violated`` if by more.
@@ -52,6 +56,7 @@ def same_score(
             margin,
             ask_everybody=isinstance(named, Aggregate),
             measures=f"change of {spoken(named.name)}",
+            slices=sliced(oracle, slices, named),
         ),
         lambda pairs, context: score_effects(pairs, context, named, 1),
     )

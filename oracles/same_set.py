@@ -2,11 +2,17 @@
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.verdict import Verdict
 
 
 def same_set(
-    source: Answers, followup: Answers, similarity: str = "overlap", margin: float = 0.05
+    source: Answers,
+    followup: Answers,
+    similarity: str = "overlap",
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """Source and follow-up must recommend the same items, apart from the recommender's own noise.
 
@@ -15,6 +21,7 @@ def same_set(
         followup: Answers to the transformed ones.
         similarity: ``overlap`` or ``jaccard``, which ignore the order.
         margin: How much agreement the mean user may lose, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
@@ -23,5 +30,11 @@ def same_set(
         OracleError: If an argument is invalid.
     """
     return judge_agreement(
-        "same_set", source, followup, similarity, margin, among=("overlap", "jaccard")
+        "same_set",
+        source,
+        followup,
+        similarity,
+        margin,
+        slices=slices,
+        among=("overlap", "jaccard"),
     )

@@ -14,12 +14,19 @@ from pytest_recsys_mt.oracles.judging.effect import (
     encode,
 )
 from pytest_recsys_mt.oracles.judging.judge import assess
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain
 from pytest_recsys_mt.verdict import Verdict
 
 
-def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float = 0.8) -> Verdict:
+def self_agreement(
+    answers: Answers,
+    similarity: str = "rbo",
+    threshold: float = 0.8,
+    *,
+    slices: Slices | None = None,
+) -> Verdict:
     """Answers to the same request must agree with each other by at least the threshold.
 
     This uses the noise floor of a recommender as a benchmark, as in the randomness control of
@@ -30,6 +37,7 @@ def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float =
         similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
             ``average_overlap``.
         threshold: The smallest allowed mean similarity, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         A verdict with `metric`, `value`, `interval` and `threshold`; ``holds`` if the lower bound
@@ -46,6 +54,7 @@ def self_agreement(answers: Answers, similarity: str = "rbo", threshold: float =
         "at least",
         share(metric, "threshold", threshold),
         measures="agreement of answers to the same request",
+        slices=slices,
     )
     verdict = assess(answers, claim, lambda sample, context: _agreements(sample, context, function))
     return answers.context.report(

@@ -17,6 +17,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     agreement_within,
     similarity_effects,
 )
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, choices
 from pytest_recsys_mt.verdict import Verdict
 
@@ -31,6 +32,8 @@ def within_noise(
     similarity: str = "rbo",
     margin: float = 0.05,
     noise: Noise = "source",
+    *,
+    slices: Slices | None = None,
 ) -> Verdict:
     """The follow-up must agree with the source as much as the source agrees with itself.
 
@@ -53,6 +56,7 @@ def within_noise(
         margin: How much less the mean user's source and follow-up may agree, in (0, 1).
         noise: The side whose own agreement is the reference: ``source`` allows a less variable
             follow-up, ``followup`` a more variable one.
+        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean effect is below the margin, ``violated`` if it is above. For a
@@ -81,6 +85,7 @@ def within_noise(
         followup,
         similarity,
         margin,
+        slices=slices,
         measures=f"loss of agreement beyond the noise of the {side}",
         effects=effects,
     )

@@ -71,6 +71,8 @@ class Context:
         made_up: Whether answers are made up for a plan, so that all is asked that could be.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
         users: Number of users with training interactions; 0 if unknown.
+        slices: How oracles divide the users, unless they are told otherwise.
+        everybody: Returns all sampled users, without answers; nobody if they cannot be divided.
         report: Receives every verdict; returns it, linked to its test.
         messages: Returns what a text model reads for a request; nothing for other recommenders.
     """
@@ -84,6 +86,8 @@ class Context:
     items: Mapping[str, Item] = field(default_factory=dict)
     popularity: Mapping[str, int] = field(default_factory=dict)
     users: int = 0
+    slices: tuple[str, ...] = ()
+    everybody: Callable[[], Sequence[Asked]] = tuple
     report: Callable[[Verdict], Verdict] = lambda verdict: verdict
     messages: Callable[[Request], Sequence[Message]] = lambda request: ()
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Literal, Protocol
 
-from pytest_recsys_mt.wording import sentence
+from pytest_recsys_mt.wording import broken_group, sentence
 
 Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
 """``holds`` and ``violated`` are claims at the declared error rate. ``inconclusive`` is neither.
@@ -61,6 +61,30 @@ class Example:
     followup_asked: Any = field(default=None, repr=False, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One group of users that a verdict judges; the first of a verdict is all users.
+
+    Attributes:
+        slicing: What divides the users, ``genre``; empty for all users.
+        value: The group, ``Horror``.
+        status: ``violated``, ``holds``, or ``inconclusive`` if nothing is claimed; corrected for the number
+            of groups.
+        users: Users scored.
+        estimate: Their mean effect; None if no user was scored.
+        interval: Its bounds; of a group, corrected for the number of groups.
+        p_value: That of the hypothesis that the promise holds for them alone, without any correction.
+    """
+
+    slicing: str
+    value: str
+    status: Status
+    users: int
+    estimate: float | None = None
+    interval: tuple[float, float] | None = None
+    p_value: float = 1.0
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The result of an oracle. True in an `assert` only if the promise holds.
@@ -92,6 +116,8 @@ class Verdict:
             ``share of`` for a share. Reports name the number so; without it, by its metric.
         approximate: Whether there is no proof that the bounds, and claims based on them, keep the
             declared error rate; `docs/statistics.md` measures how far they keep it.
+        slices: All users and each group of them, as judged together; empty without groups. Then `status` and
+            `p_value` are those of all of them, and the other numbers those of all users.
     """
 
     status: Status
@@ -120,6 +146,7 @@ class Verdict:
     joint: bool = False
     approximate: bool = False
     measures: str = ""
+    slices: tuple[Slice, ...] = ()
     ledger: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
@@ -134,7 +161,14 @@ class Verdict:
         beside = f" against {self.against}" if self.against else ""
         subject = f"{self.relation or self.metric or self.oracle or 'the promise'}{beside}"
         facts = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        facts["slices"] = list(map(dataclasses.asdict, self.slices))
         return sentence(subject, self.status, facts)
+
+    @property
+    def broken(self) -> Slice | None:
+        """The group that breaks the promise most surely; None if all users together do, or none does."""
+        found = broken_group(list(map(dataclasses.asdict, self.slices)))
+        return None if found is None else Slice(**found)
 
     @property
     def numbers(self) -> str:

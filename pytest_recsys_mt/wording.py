@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 SHARE = "share of"
@@ -37,13 +37,35 @@ def measured_words(measures: str, metric: str | None, joint: bool) -> str:
     return spoken(metric) if joint else f"mean {spoken(metric)}"
 
 
+MOST_GROUPS = 3
+"""The most groups of users that a part of a sentence names."""
+
+Group = Mapping[str, Any]
+"""A `verdict.Slice` as plain data."""
+
+
+def broken_group(slices: Sequence[Group]) -> Group | None:
+    """The group that breaks the promise most surely; None if all users together do, or none does."""
+    broken = [each for each in slices if each["status"] == "violated"]
+    if not broken or broken[0] is slices[0]:
+        return None
+    return min(broken, key=lambda each: float(each["p_value"]))
+
+
+def group_in_words(group: Group) -> str:
+    """Such as ``users of genre Horror``."""
+    if not group["slicing"]:
+        return "all users"
+    return f"users of {spoken(group['slicing'])} {group['value']}"
+
+
 def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     """A verdict as one sentence that can be read aloud.
 
     Args:
         subject: What made the promise, by its name.
         state: A status, or ``known`` or ``mended``; see `gate.document.state_of`.
-        facts: `Verdict`'s attributes by their names.
+        facts: `Verdict`'s attributes by their names; groups of users are plain data.
     """
     metric = facts.get("metric")
     value, limit = (
@@ -53,14 +75,14 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     )
     parts = []
     interval, reason = facts.get("interval"), facts.get("reason") or ""
+    slices = facts.get("slices") or []
+    group = broken_group(slices) if state in ("violated", "known") else None
     if value is not None and (interval is not None or not reason):
         what = measured_words(facts.get("measures") or "", metric, joint=bool(facts.get("joint")))
-        users = facts.get("users") or 0
-        beside = [f"{users} {'user' if users == 1 else 'users'}"]
-        if interval is not None:
-            about = "approximately " if facts.get("approximate") else ""
-            beside.insert(0, f"{about}{interval[0]:.3f} to {interval[1]:.3f}")
-        seen = f"the {what} is {value:.3f} ({'; '.join(beside)})"
+        about = "approximately " if facts.get("approximate") else ""
+        everybody = _seen(value, interval, facts.get("users") or 0, about)
+        one = group and _seen(group["estimate"], group["interval"], group["users"])
+        seen = f"the {what} is {one or everybody}"
         if limit is not None:
             allowed = facts.get("allowed")
             side = f"between -{limit:g} and" if allowed == "within" else allowed
@@ -69,12 +91,57 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
             told = f"{turn} {side} {limit:g} is {word}"
             seen += f", {told if allowed else f'against a limit of {limit:g}'}"
         parts.append(seen)
+        if group:
+            parts.append(f"for all users it is {everybody}")
+        parts += _others(slices, group, state, facts)
     if state in ("violated", "known") and (p_value := facts.get("p_value")):
         parts.append(f"p = {p_value:.2g}")
     if reason:
         parts.append(reason)
     if state == "mended":
         parts.append("remove expect_violated() or the entry in recsys.toml")
-    text = f"{subject} {_SAID[state]}"
+    said = _SAID[state]
+    if group:
+        said = said.replace("violated", f"violated for {group_in_words(group)}", 1)
+    text = f"{subject} {said}"
     text += f": {'; '.join(parts)}" if parts else ""
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _seen(value: float, interval: Sequence[float] | None, users: int, about: str = "") -> str:
+    beside = [f"{users} {'user' if users == 1 else 'users'}"]
+    if interval is not None:
+        beside.insert(0, f"{about}{interval[0]:.3f} to {interval[1]:.3f}")
+    return f"{value:.3f} ({'; '.join(beside)})"
+
+
+def _others(
+    slices: Sequence[Group], first: Group | None, state: str, facts: Mapping[str, Any]
+) -> Iterator[str]:
+    """Of a violation, the other groups that are violated; else those that look violated but are not settled."""
+    broken = state in ("violated", "known")
+    status, lead = (
+        ("violated", "also" if first else "so") if broken else ("inconclusive", "not settled")
+    )
+    limit = facts.get("margin") if facts.get("metric") is None else facts.get("threshold")
+    found = [
+        (beyond(each["estimate"], facts.get("allowed"), limit or 0.0), each)
+        for each in slices[1:]
+        if each["status"] == status and each is not first and each["estimate"] is not None
+    ]
+    worst = [each for by, each in sorted(found, key=lambda both: -both[0]) if by > 0]
+    told = [
+        f"{group_in_words(each)} ({each['estimate']:.3f}; {each['users']})"
+        for each in worst[:MOST_GROUPS]
+    ]
+    if len(worst) > MOST_GROUPS:
+        told.append(f"{len(worst) - MOST_GROUPS} other groups")
+    if told:
+        yield f"{lead} for {', '.join(told)}"
+
+
+def beyond(value: float, allowed: str | None, limit: float) -> float:
+    """By how much a value is beyond what is allowed; below 0 if it is not."""
+    if allowed == "at most":
+        return value - limit
+    return limit - value if allowed == "at least" else abs(value) - limit

@@ -8,6 +8,7 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
 from pytest_recsys_mt.verdict import Verdict
 
@@ -23,6 +24,7 @@ def judge_agreement(
     measures: str = "loss of agreement beyond noise",
     among: Collection[str] = tuple(SIMILARITIES),
     effects: Callable[..., Effects] = similarity_effects,
+    slices: Slices | None = None,
 ) -> Verdict:
     """Judge the mean loss of agreement, for the oracle `name`.
 
@@ -30,5 +32,6 @@ def judge_agreement(
     """
     oracle = f"{name}:{similarity}"
     function = similarity_named(similarity, among)
-    claim = Claim(oracle, promise, share(oracle, "margin", margin), measures=measures)
+    most = share(oracle, "margin", margin)
+    claim = Claim(oracle, promise, most, measures=measures, slices=slices)
     return judge_pair(source, followup, claim, partial(effects, similarity=function))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.verdict import Allowed, Status
 
@@ -24,6 +25,7 @@ class Claim:
             itself is wanted: after an early stop it is too far from the margin.
         ways: In how many ways the whole promise can break; this claim is one of them.
         measures: What the mean is, in words; see `verdict.Verdict`.
+        slices: How users are divided into groups that are judged too; None: as the run says.
     """
 
     oracle: str
@@ -32,6 +34,11 @@ class Claim:
     ask_everybody: bool = False
     ways: int = 1
     measures: str = ""
+    slices: Slices | None = None
+
+    def __post_init__(self) -> None:
+        if self.slices is not None:
+            object.__setattr__(self, "slices", tuple(self.slices))  # claims are keys
 
 
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:

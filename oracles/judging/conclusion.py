@@ -6,11 +6,14 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.claim import Claim, decide, excess, nearest_limit, p_value
+from pytest_recsys_mt.oracles.judging.claim import Claim, decide, excess, nearest_limit
 from pytest_recsys_mt.oracles.judging.effect import (
     MOST_HOLES,
     Effects,
@@ -18,9 +21,11 @@ from pytest_recsys_mt.oracles.judging.effect import (
     mostly_holes,
 )
 from pytest_recsys_mt.oracles.judging.examples import pick
+from pytest_recsys_mt.oracles.judging.family import Family, judge_family, weights
 from pytest_recsys_mt.oracles.judging.ladder import counted, not_asked, without_verdict
 from pytest_recsys_mt.oracles.judging.power import outlook
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.oracles.judging.slices import Group
+from pytest_recsys_mt.verdict import Example, Slice, Status, Verdict
 
 JOINT = (
     "some follow-ups failed, and it is unknown what their users would add to a number of all users "
@@ -43,12 +48,34 @@ class Seen:
         tally: Counts the users that were not scored.
         source: Answers to show as the source's, or empty.
         followup: Answers to show as the follow-up's, or empty.
+        groups: Groups of users that are judged too.
     """
 
     effects: Effects
     tally: Pairs | Sample
     source: Sequence[Asked]
     followup: Sequence[Asked]
+    groups: Sequence[Group] = ()
+
+    @cached_property
+    def members(self) -> Sequence[tuple[Group, Effects]]:
+        """The groups that are judged, each with the effects of its users."""
+        effects, side = self.effects, self.source or self.followup
+        if effects.mean is not None or effects.obstacle:
+            return ()  # a number of all users together is none of a group
+        users = [side[row].user for row in effects.rows]
+        return [
+            (
+                group,
+                effects.of(np.array([user in group.users for user in users], bool), group.users),
+            )
+            for group in self.groups
+        ]
+
+    def family(self, claim: Claim, alpha: float) -> Family:
+        """All users and the groups, judged; needs at least one scored user."""
+        means = [effects.of_all if len(effects.rows) else None for _, effects in self.members]
+        return judge_family(claim, [self.effects.of_all, *means], alpha)
 
     @property
     def errors(self) -> Counter[str]:
@@ -128,9 +155,7 @@ def _judged(
     numbers: dict[str, Any] = {
         "floor": _average(effects.floor),
         "agreement": _average(effects.agreement),
-        "examples": pick(
-            effects, excess(claim, effects.effect), seen.source, seen.followup, context
-        ),
+        "examples": _examples(claim, effects, seen, context),
     }
     unasked = not_asked(seen.tally.unasked)
     if effects.obstacle:
@@ -141,26 +166,75 @@ def _judged(
     numbers |= {"reach": (min(ends), max(ends)), "per_user": per_user}
     if effects.unmeasured and effects.joint:
         return ("inconclusive", unasked or JOINT), numbers
-    mean = effects.of_all
+    mean, family = effects.of_all, seen.family(claim, alpha)
     numbers |= {
         "estimate": mean.estimate,
         "interval": (mean.lower(alpha), mean.upper(alpha)),
-        "p_value": p_value(mean, claim),
+        "p_value": family.p_value,
     }
-    if numbers["floor"] is not None and numbers["floor"] <= claim.margin:
+    if _blind(effects, claim):
         return ("inconclusive", _too_noisy(numbers["floor"], claim.margin)), numbers
-    status = decide(mean, claim, alpha)
-    if status == "holds" and effects.holes > MOST_HOLES:
-        return ("inconclusive", mostly_holes(effects.holes)), numbers
+    slices = _slices(claim, seen, family, alpha)
+    numbers["slices"] = slices if seen.members else ()
+    broken = [place for place, each in enumerate(slices) if each.status == "violated"]
+    if broken and 0 not in broken:
+        worst = min(broken, key=lambda place: slices[place].p_value)
+        numbers["examples"] = _examples(claim, seen.members[worst - 1][1], seen, context)
+    if broken:
+        return ("violated", ""), numbers
+    status = slices[0].status
+    if family.statuses[0] == "holds" != status:
+        return (status, mostly_holes(effects.holes)), numbers
     if status != "inconclusive" or unasked:
         return (status, unasked if status == "inconclusive" else ""), numbers
     if effects.joint:
         return (status, OF_ALL), numbers
     # If only the unmeasured users prevent a verdict, asking more users does not help.
-    measured = dataclasses.replace(effects, unknown=())
-    if decide(measured.of_all, claim, alpha) != status:
+    measured = dataclasses.replace(effects, unknown=(), unknown_users=())
+    if decide(measured.of_all, claim, alpha) != decide(mean, claim, alpha):
         return (status, ""), numbers
-    return (status, outlook(effects, *nearest_limit(mean, claim), alpha, context.users)), numbers
+    limit, above = nearest_limit(mean, claim)
+    breaks = (mean.estimate > limit) is above
+    level = alpha * weights(len(seen.members))[0] if breaks else alpha
+    return (status, outlook(effects, limit, above, level, context.users)), numbers
+
+
+def _examples(claim: Claim, effects: Effects, seen: Seen, context: Context) -> tuple[Example, ...]:
+    return pick(effects, excess(claim, effects.effect), seen.source, seen.followup, context)
+
+
+def _slices(claim: Claim, seen: Seen, family: Family, alpha: float) -> tuple[Slice, ...]:
+    """All users and each group, as judged; what keeps all users from a claim keeps a group from it too."""
+    found = []
+    everybody = (Group("", "all users", frozenset()), seen.effects)
+    shares = [1.0, *weights(len(seen.members))[1:]]
+    members = [everybody, *seen.members]
+    for (group, effects), status, p, share in zip(
+        members, family.statuses, family.p_values, shares, strict=True
+    ):
+        users = len(effects.rows)
+        if not users:
+            found.append(Slice(group.slicing, group.value, "inconclusive", 0))
+            continue
+        mean = effects.of_all
+        silent = _blind(effects, claim) or (status == "holds" and effects.holes > MOST_HOLES)
+        found.append(
+            Slice(
+                group.slicing,
+                group.value,
+                "inconclusive" if silent else status,
+                users,
+                mean.estimate,
+                (mean.lower(alpha * share), mean.upper(alpha * share)),
+                p,
+            )
+        )
+    return tuple(found)
+
+
+def _blind(effects: Effects, claim: Claim) -> bool:
+    """Whether the noise hides an effect of the size of the margin."""
+    return effects.floor is not None and float(effects.floor.mean()) <= claim.margin
 
 
 def _too_noisy(floor: float, margin: float) -> str:

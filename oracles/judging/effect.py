@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 
 import numpy as np
@@ -56,6 +56,7 @@ class Effects:
         unmeasured: Why the follow-ups of other users kept failing although their source was
             answered, with their numbers.
         unknown: For each user in `unmeasured`, before which scored user they stand, ascending.
+        unknown_users: Their ids, in the same order.
     """
 
     rows: NDArray[np.intp]
@@ -75,11 +76,36 @@ class Effects:
     approximate: bool = False
     unmeasured: Mapping[str, int] = field(default_factory=dict)
     unknown: tuple[int, ...] = ()
+    unknown_users: tuple[str, ...] = ()
 
     @property
     def of_all(self) -> Mean:
         """The estimate of all users' mean effect; needs at least one scored user."""
         return self.mean or Bets(self.effect, *self.reach, self.unknown, wide=self.wide)
+
+    def of(self, inside: NDArray[np.bool_], unknown: Collection[str]) -> Effects:
+        """The effects of some of the users, in their order.
+
+        Args:
+            inside: Whether each scored user is one of them, ``(n,)``.
+            unknown: The ids of those of `unknown_users` who are.
+        """
+        places = np.concatenate([[0], np.cumsum(inside)])
+        users = tuple(user for user in self.unknown_users if user in unknown)
+        return replace(
+            self,
+            rows=self.rows[inside],
+            effect=self.effect[inside],
+            floor=None if self.floor is None else self.floor[inside],
+            agreement=None if self.agreement is None else self.agreement[inside],
+            shown=None if self.shown is None else self.shown[inside],
+            unknown=tuple(
+                int(places[place])
+                for place, user in zip(self.unknown, self.unknown_users, strict=True)
+                if user in unknown
+            ),
+            unknown_users=users,
+        )
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from bisect import bisect
 from collections.abc import Callable
+from typing import Any
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.slices import groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, twice, with_age
 from pytest_recsys_mt.oracles.judging.versions import with_versions
@@ -54,15 +56,16 @@ def compare(
     """
     two_sides(claim.oracle, source, followup)
     context = source.context
+    groups = groups_of(claim.slices, claim.oracle, context)
 
     def seen(pairs: Pairs, context: Context = context) -> Seen:
         effects = with_age(with_versions(measure(pairs, context), pairs), pairs)
         if pairs.broken:
             unmeasured = {reason: len(users) for reason, users in pairs.broken.items()}
             effects = dataclasses.replace(
-                effects, unmeasured=unmeasured, unknown=_places_of_broken(effects, pairs)
+                effects, unmeasured=unmeasured, **_places_of_broken(effects, pairs)
             )
-        return Seen(effects, pairs, pairs.source, pairs.followup)
+        return Seen(effects, pairs, pairs.source, pairs.followup, groups)
 
     looked: list[tuple[Seen, int, Pairs]] = []
 
@@ -135,11 +138,12 @@ def assess(
         OracleError: If `answers` are not answers of a run.
     """
     context = one_side(claim.oracle, "answers", answers).context
+    groups = groups_of(claim.slices, claim.oracle, context)
 
     def see(users: int) -> Seen:
         sample = answers.sample(users)
-        sides = ((), sample.asked) if answers.label else (sample.asked, ())
-        return Seen(measure(sample, context), sample, *sides)
+        source, followup = ((), sample.asked) if answers.label else (sample.asked, ())
+        return Seen(measure(sample, context), sample, source, followup, groups)
 
     known = _unsettled(answers)
     return step_by_step(claim, answers.label, context, answers.applicable(), see, known)
@@ -151,9 +155,12 @@ def _unsettled(answers: Answers, beside: str = "") -> dict[Claim, tuple[int, int
     return known.setdefault(beside, {})
 
 
-def _places_of_broken(effects: Effects, pairs: Pairs) -> tuple[int, ...]:
-    """For each user whose follow-up failed, before which scored user they stand."""
+def _places_of_broken(effects: Effects, pairs: Pairs) -> dict[str, Any]:
+    """For each user whose follow-up failed, before which scored user they stand, and who it is."""
     order = {user: place for place, user in enumerate(pairs.order)}
     scored = [order[pairs.source[row].user] for row in effects.rows]
-    failed = [order[asked.user] for users in pairs.broken.values() for asked in users]
-    return tuple(bisect(scored, place) for place in sorted(failed))
+    failed = sorted(order[asked.user] for users in pairs.broken.values() for asked in users)
+    return {
+        "unknown": tuple(bisect(scored, place) for place in failed),
+        "unknown_users": tuple(pairs.order[place] for place in failed),
+    }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.claim import Claim, decide, p_value
+from pytest_recsys_mt.oracles.judging.claim import Claim, excess
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.family import Family
 from pytest_recsys_mt.oracles.judging.ladder import too_many_failed
 from pytest_recsys_mt.verdict import Verdict
 
@@ -19,6 +20,9 @@ FIRST_STEP = 20
 
 LEAST_STEP = 5
 """Fewest users that a step adds, because each step waits for its answers."""
+
+FEW = 3
+"""Users of each group to score before all users settle a verdict."""
 
 
 def step_by_step(
@@ -79,11 +83,25 @@ def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
         return errors.total() > context.error_limit * users
     if effects.obstacle or not len(effects.rows):
         return bool(effects.obstacle)
-    mean = effects.of_all
-    status = decide(mean, claim, context.alpha)
-    if status == "violated":
-        return p_value(mean, claim) <= context.alpha / (context.family * claim.ways)
-    return status == "holds"
+    family = seen.family(claim, context.alpha)
+    if family.status == "violated":
+        return family.p_value <= context.alpha / (context.family * claim.ways)
+    return family.status == "holds" and not any(_open(claim, seen, family))
+
+
+def _open(claim: Claim, seen: Seen, family: Family) -> Iterator[bool]:
+    """Whether each group may turn out to be violated: it was hardly seen, or looks bad so far.
+
+    It looks bad if its mean is beyond the margin by more than a standard error. This decides only how many users
+    are asked. Claims are made by bets, which are valid whatever decides that.
+    """
+    for (_, effects), status in zip(seen.members, family.statuses[1:], strict=True):
+        users = len(effects.rows)
+        if status == "inconclusive" and users >= FEW:
+            by = excess(claim, effects.effect.mean(keepdims=True))[0]
+            yield bool(by > 0 and by >= effects.effect.std(ddof=1) / math.sqrt(users))
+        else:
+            yield users < FEW
 
 
 def _decided_beforehand(claim: Claim, effects: Effects) -> str:

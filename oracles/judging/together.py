@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.verdict import Allowed, Verdict
+from pytest_recsys_mt.verdict import Allowed, Slice, Verdict
 
 CHANGED = "answers changed while we asked"
 """Start of a verdict's reason if the difference is gone when both sides are asked together."""
@@ -89,41 +89,52 @@ def confirmed(
             f"source and follow-ups were asked {when}, so the recommender may have changed; no answers "
             f"asked together are recorded, and --recsys-mode=replay sends no requests"
         )
-        return (
-            dataclasses.replace(verdict, status="inconclusive", reason=reason) if apart else verdict
-        )
+        return _withdrawn(verdict, reason) if apart else verdict
     if again is None:
         return verdict
     other = again.verdict
-    if other.estimate is None or other.interval is None:
+    first, second = _of_the_same_users(verdict, other)
+    if second.estimate is None or second.interval is None:
         reason = f"asked {when}, then again together: {other.reason}"
-        return (
-            dataclasses.replace(verdict, status="inconclusive", reason=reason) if apart else verdict
-        )
+        return _withdrawn(verdict, reason) if apart else verdict
     if deterministic:
-        if other.status == difference:
+        if second.status == difference:
             return other
         reason = (
             f"{CHANGED}: {again.changed} of {other.users} users got another answer to the same request"
             f"{f' (source and follow-ups were asked {when})' if apart else ''}, and the recommender "
-            f"declares itself deterministic; with this noise, D is {other.estimate:.3f}"
+            f"declares itself deterministic; with this noise, D is {second.estimate:.3f}"
         )
-        return dataclasses.replace(other, status="inconclusive", reason=reason)
-    if other.status == difference:
+        return _withdrawn(other, reason)
+    if second.status == difference:
         return verdict
-    low, high = other.interval
+    low, high = second.interval
     if refits:
         reason = (
-            f"D={verdict.estimate:.3f} with the first seeds of the fits, {other.estimate:.3f} "
+            f"D={first.estimate:.3f} with the first seeds of the fits, {second.estimate:.3f} "
             f"[{low:.3f}, {high:.3f}] with others: no difference beyond the spread of the seeds is shown"
         )
-        return dataclasses.replace(other, status="inconclusive", reason=reason)
-    changed = f"{CHANGED}: " if other.status in ("holds", "violated") else ""
+        return _withdrawn(other, reason)
+    changed = f"{CHANGED}: " if second.status in ("holds", "violated") else ""
     reason = (
-        f"{changed}D={verdict.estimate:.3f} between answers asked {when}, {other.estimate:.3f} "
+        f"{changed}D={first.estimate:.3f} between answers asked {when}, {second.estimate:.3f} "
         f"[{low:.3f}, {high:.3f}] with both sides asked together, which shows no difference"
     )
-    return dataclasses.replace(other, status="inconclusive", reason=reason)
+    return _withdrawn(other, reason)
+
+
+def _withdrawn(verdict: Verdict, reason: str) -> Verdict:
+    """A verdict that claims nothing, also of no group."""
+    return dataclasses.replace(verdict, status="inconclusive", reason=reason, slices=())
+
+
+def _of_the_same_users(verdict: Verdict, other: Verdict) -> tuple[Verdict | Slice, Verdict | Slice]:
+    """What both verdicts say of the users for whom the first claims a difference: all, or one group."""
+    broken = verdict.broken
+    if broken is None:
+        return verdict, other
+    same = (broken.slicing, broken.value)
+    return broken, next((s for s in other.slices if (s.slicing, s.value) == same), other)
 
 
 def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:

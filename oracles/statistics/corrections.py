@@ -1,22 +1,30 @@
 """Corrections for the number of claims in a family."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm(p_values: Sequence[float], weights: Sequence[float] = ()) -> list[float]:
     """Holm's step-down adjustment: reject if the adjusted p is at most alpha.
 
     Then the probability of any false rejection is at most alpha, under any dependence between the
-    tests (Holm 1979, Scandinavian Journal of Statistics 6, 65-70).
+    tests (Holm 1979, Scandinavian Journal of Statistics 6, 65-70). With weights, a test of weight w gets the
+    share of alpha that w is of the weights of all tests not rejected yet.
+
+    Args:
+        p_values: One for each test.
+        weights: Above 0, one for each test; equal if empty.
 
     Returns:
         The adjusted values, in the same order. A larger p never gets a smaller adjusted value.
     """
     adjusted = [0.0] * len(p_values)
     largest = 0.0
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+    weights = weights or [1.0] * len(p_values)
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place] / weights[place])
+    left = [*accumulate(weights[place] for place in reversed(order))][::-1]
+    for place, share in zip(order, left, strict=True):
+        largest = max(largest, min(1.0, share / weights[place] * p_values[place]))
         adjusted[place] = largest
     return adjusted
 

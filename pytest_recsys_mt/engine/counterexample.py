@@ -432,11 +432,12 @@ def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
 
 def _beyond(violated: Verdict, effect: float) -> bool:
     """Whether one user's effect is on the side of the margin where the violation is."""
-    assert violated.estimate is not None
+    estimate = (violated.broken or violated).estimate
+    assert estimate is not None
     assert violated.margin is not None
-    if violated.estimate > violated.margin:
+    if estimate > violated.margin:
         return effect > violated.margin
     # Below: of "at least the margin", or of "within the margin" on its lower side.
-    if violated.estimate < -violated.margin:
+    if estimate < -violated.margin:
         return effect < -violated.margin
     return effect < violated.margin

@@ -127,6 +127,14 @@ def several_of(*choices: str) -> Callable[[str], tuple[str, ...]]:
     return read
 
 
+def names(text: str) -> tuple[str, ...]:
+    """A reader of names with commas between them."""
+    found = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
+    if not all(found):
+        raise ValueError("names with commas between them are needed")
+    return found
+
+
 def switched(text: str) -> bool:
     """A reader of a flag in the ini file."""
     values = {"1": True, "true": True, "on": True, "yes": True}

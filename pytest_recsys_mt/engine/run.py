@@ -78,6 +78,18 @@ class Run:
             dataset = load(self.settings.data)
             return dataset.core(self.settings.core) if self.settings.core else dataset
 
+    def require_slices(self) -> None:
+        """Check that the data have what the users are to be divided by.
+
+        Raises:
+            OracleError: If one of ``--recsys-slices`` is unknown, or the data lack what it goes by.
+        """
+        if self.settings.slices:
+            from pytest_recsys_mt.oracles.judging.slices import require_slicings
+
+            known = {name for facts in self.dataset.users.values() for name in facts}
+            require_slicings(self.settings.slices, known, self.dataset.items.values())
+
     @cached_property
     def split(self) -> Split:
         """The data, split into training and held-out interactions."""

@@ -108,6 +108,10 @@ class Runner:
         return self._split.cases(self.design)
 
     @cached_property
+    def _everybody(self) -> tuple[Asked, ...]:
+        return tuple(Asked(case.request, (), case.held_out, case.past) for case in self.cases)
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of the unchanged requests of all sampled users, in hexadecimal."""
         return key_of({"requests": [plain_request(case.request) for case in self.cases]})
@@ -215,6 +219,8 @@ class Runner:
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
             users=self._training_users,
+            slices=self.settings.slices,
+            everybody=lambda: self._everybody,
             report=report,
             messages=self.subject.messages,
         )

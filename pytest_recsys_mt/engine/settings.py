@@ -17,6 +17,7 @@ from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.options import (
     Option,
     above_zero,
+    names,
     one_of,
     option,
     seconds,
@@ -170,6 +171,15 @@ class Settings:
     seed: int = option("seed", 0, whole_number(0), "seed of all random draws (default: 0)", "S")
     alpha: float = option(
         "alpha", 0.05, share(0, 0.5), "error rate of each claim (default: 0.05)", "A", recorded=True
+    )
+    slices: tuple[str, ...] = option(
+        "slices",
+        (),
+        names,
+        "groups of users that every verdict on users judges beside all users: activity, genre, ratings, taste, "
+        "or attributes of users, and commas between them (default: none)",
+        "NAMES",
+        recorded=True,
     )
     prompt: str | None = option(
         "prompt",

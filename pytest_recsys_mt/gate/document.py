@@ -39,6 +39,18 @@ class Example(TypedDict):
     asked: NotRequired[dict[str, Any]]
 
 
+class SliceRow(TypedDict):
+    """See `verdict.Slice`."""
+
+    slicing: str
+    value: str
+    status: Status
+    users: int
+    estimate: float | None
+    interval: list[float] | None
+    p_value: float
+
+
 class Row(TypedDict):
     """One verdict, or the reason why a test made none: then `oracle` is empty.
 
@@ -88,6 +100,7 @@ class Row(TypedDict):
     per_user: dict[str, float]
     joint: bool
     approximate: bool
+    slices: list[SliceRow]
     shrunk: dict[str, Any] | None
     reproduce: str
     traceback: str
@@ -97,7 +110,7 @@ class Row(TypedDict):
 
 
 EARLIER: Mapping[str, object] = {
-    "promise": "", "expected": "holds", "allowed": None, "measures": "", "reason": "", "details": {}, "shrunk": None,
+    "promise": "", "expected": "holds", "allowed": None, "measures": "", "reason": "", "details": {}, "slices": [], "shrunk": None,
     "attempts": 1, "reproduce": "", "traceback": "",
 }  # fmt: skip
 """What rows of earlier records lack."""

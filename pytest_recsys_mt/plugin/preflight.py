@@ -248,6 +248,10 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
     except RecsysError as error:
         raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
     try:
+        run.require_slices()
+    except RecsysError as error:
+        raise pytest.UsageError(str(error)) from error
+    try:
         run.cache  # noqa: B018 - likewise
     except RecsysError as error:
         raise pytest.UsageError(f"--recsys-cache={str(settings.cache)!r}: {error}") from error

@@ -71,7 +71,8 @@ def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int
         elif option.flag:
             words += [option.switch] if value else []
         else:
-            values = value if isinstance(value, tuple) else (value,)
+            listed = value if isinstance(value, tuple) else (value,)
+            values = listed if option.repeatable else (",".join(map(str, listed)),)
             words += [f"{option.switch}={each}" for each in values]
     words += [f"--recsys-shrink={shrink}"] if shrink else []
     return shlex.join([*words, f"--recsys-mode={'replay' if replayable else 'auto'}"])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FACTS = (
     "suite", "relation", "model", "oracle", "status", "estimate", "interval", "floor", "agreement",
     "margin", "p_value", "p_holm", "p_bh", "users", "not_applicable", "errors", "looks", "reason",
-    "metric", "value", "threshold", "attempts", "reproduce",
+    "metric", "value", "threshold", "slices", "attempts", "reproduce",
 )  # fmt: skip
 
 _OUR_FILES = re.compile(r"^\S*?[/\\](pytest_recsys_mt[/\\]suites[/\\])")
@@ -83,7 +83,7 @@ def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
 def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
     told = []
     for number, row in enumerate(rows, 1):
-        facts = {name: fact for name in FACTS if (fact := row.get(name)) not in (None, "")}
+        facts = {name: fact for name in FACTS if (fact := row.get(name)) not in (None, "", [])}
         if properties:
             suffix = "" if number == 1 else f".{number}"
             _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})

@@ -66,6 +66,7 @@ def row_of(
         "examples": list(_examples(verdict)),
         "details": dict(verdict.details),
         "per_user": dict(verdict.per_user),
+        "slices": [dataclasses.asdict(each) for each in verdict.slices],
         "nodeid": nodeid,
         "suite": suite,
         "promise": promise,

@@ -14,6 +14,7 @@ from pytest_recsys_mt.gate.document import Calls, Row, state_of
 from pytest_recsys_mt.report.compared import tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
 from pytest_recsys_mt.report.glossary import measure_of
+from pytest_recsys_mt.report.groups import write_groups
 from pytest_recsys_mt.report.readable import read_in_words
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.short_names import shorten
@@ -137,12 +138,15 @@ def _tables(
         own = list(of_suite)
         here = [model for model in models if any(row["model"] == model for row in own)]
         reporter.write_sep("-", shorten(suite, 74))
-        if len(here) > 1 and not columns and write_beside(reporter, own, here):
-            continue
-        for model in dict.fromkeys(row["model"] for row in own):
+        beside = len(here) > 1 and not columns and write_beside(reporter, own, here)
+        for model in () if beside else dict.fromkeys(row["model"] for row in own):
             if len(here) > 1:
                 reporter.write_line(f"{shorten(one_line(model), 76)}:")
             write_table(reporter, [row for row in own if row["model"] == model], columns or USUAL)
+        if reporter.verbosity > 0:
+            for model in here:
+                its = [row for row in own if row["model"] == model]
+                write_groups(reporter, its, every=reporter.verbosity > 1)
 
 
 def _counts(reporter: Any, rows: Sequence[Row], several: bool) -> None:

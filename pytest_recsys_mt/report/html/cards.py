@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -11,9 +11,11 @@ from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
 from pytest_recsys_mt.report import glossary
 from pytest_recsys_mt.report.changes import Change, Line, changes
+from pytest_recsys_mt.report.groups import groups_of
 from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
+from pytest_recsys_mt.wording import group_in_words
 
 FEW = 2
 """Examples of a row that is not broken, of which the first has its calls; the record has all of them."""
@@ -80,6 +82,8 @@ class Card:
         said: The verdict as a sentence, after its subject.
         sentences: The verdict at length.
         facts: Its numbers: the name, the value, and the term of the glossary, which may be empty.
+        groups: All users and each group of them: who they are, the verdict, and the numbers.
+        broken: Whether a group is violated.
         examples: Users, the worst first.
         terms: The names of its measures that the glossary has.
         smallest: The smallest counterexample, if the run looked for one and found one.
@@ -95,6 +99,8 @@ class Card:
     said: str
     sentences: Sequence[str]
     facts: Sequence[tuple[str, str, str]]
+    groups: Sequence[tuple[str, State, str, str, int]]
+    broken: bool
     terms: Sequence[str]
     examples: Sequence[Shown]
     smallest: Smallest | None
@@ -128,6 +134,8 @@ def cards_of(document: Document) -> list[Card]:
             said=_said(row),
             sentences=words.verdict(row, alpha, judged),
             facts=[(name, value, ABOUT.get(name, "")) for name, value in _facts(row)],
+            groups=list(_groups(row)),
+            broken=any(group["status"] == "violated" for group in row["slices"][1:]),
             terms=glossary.names_of(row),
             examples=_examples(row),
             smallest=_smallest(row),
@@ -176,6 +184,16 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         text = words.number(figure) if isinstance(figure, float) else str(figure)
         facts.append((words.spoken(str(name)), text))
     return facts
+
+
+def _groups(row: Row) -> Iterator[tuple[str, State, str, str, int]]:
+    percent = words.effect_of(row).percent
+    for group in groups_of(row):
+        state = words.STATES[group["status"]]
+        value = "" if group["estimate"] is None else words.number(group["estimate"], percent)
+        interval = group["interval"]
+        bounds = "" if interval is None else " to ".join(words.number(b, percent) for b in interval)
+        yield group_in_words(group), state, value, bounds, group["users"]
 
 
 def _examples(row: Row) -> list[Shown]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate import document
 from pytest_recsys_mt.gate.document import Row, measured
 from pytest_recsys_mt.report.measures import effect_of, limit_of
-from pytest_recsys_mt.wording import spoken
+from pytest_recsys_mt.wording import broken_group, group_in_words, spoken
 
 __all__ = [
     "STATES",
@@ -95,7 +95,7 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
     interval = row.get("interval")
     if value is None or interval is None:
         return _without_numbers(status, reason)
-    sentences = [_found(row, value), _bounds(row, interval, alpha)]
+    sentences = [*_broken(row), _found(row, value), _bounds(row, interval, alpha)]
     if status == "violated":
         sentences += _how_sure(row, alpha, judged)
         sentences += [_expectation(row)] if row.get("expected") == "violated" else []
@@ -133,6 +133,20 @@ def _found(row: Row, value: float) -> str:
     if measured(row).metric is not None:
         allows = f"; the test asks for {limit}" if limit else ""
     return f"Over {people}, the {effect.name} is {number(value, effect.percent)}{allows}."
+
+
+def _broken(row: Row) -> Iterator[str]:
+    """The group of users that breaks the promise, if all users together do not."""
+    group = broken_group(row.get("slices") or [])
+    if group is None or row["status"] != "violated":
+        return
+    effect = effect_of(row)
+    low, high = (number(bound, effect.percent) for bound in group["interval"])
+    yield (
+        f"The promise is broken for {group_in_words(group)}: over {group['users']:,} of them, the {effect.name} is "
+        f"{number(group['estimate'], effect.percent)}, and, corrected for the number of groups, it is between {low} "
+        f"and {high}."
+    )
 
 
 def _bounds(row: Row, interval: Sequence[float], alpha: float | None) -> str:

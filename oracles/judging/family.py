@@ -1,0 +1,76 @@
+"""All users and groups of them, judged as one family of claims.
+
+A claim that the promise is broken is made of all users and of each group by Holm's procedure, so that any
+such claim is wrong with probability at most alpha. All users have half of alpha: the mean of all is what a
+promise is about, and many groups must not make it hard to judge. The groups share the other half.
+
+A claim that the promise holds is made of all users at alpha, as without groups, and then of the groups by Holm's
+procedure. No group is said to hold unless all users do. So a false claim needs a false one of all users, or, where
+that one is true, a false one of a group: either has probability at most alpha (fixed sequence; Maurer, Hothorn and
+Lehmacher 1995).
+
+The p-values of bets hold at all numbers of users at once, so this is true whenever asking ends, whatever decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_recsys_mt.oracles.judging.claim import Claim, p_value, p_value_of_opposite
+from pytest_recsys_mt.oracles.statistics.bounds import Mean
+from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.verdict import Status
+
+
+@dataclass(frozen=True)
+class Family:
+    """What is claimed of all users, who come first, and of each group.
+
+    Attributes:
+        statuses: One of each member.
+        p_values: Of the hypothesis that the promise holds for that member, without any correction.
+        p_value: Of the hypothesis that it holds for all members.
+    """
+
+    statuses: Sequence[Status]
+    p_values: Sequence[float]
+    p_value: float
+
+    @property
+    def status(self) -> Status:
+        """``violated`` if any member is, else that of all users."""
+        return "violated" if "violated" in self.statuses else self.statuses[0]
+
+
+def weights(groups: int) -> list[float]:
+    """The shares of alpha of all users and of each group."""
+    return [0.5, *[0.5 / groups] * groups] if groups else [1.0]
+
+
+def judge_family(claim: Claim, members: Sequence[Mean | None], alpha: float) -> Family:
+    """Judge all users and each group.
+
+    Args:
+        claim: The promise and its margin.
+        members: The estimates of the mean effects of all users and of each group; None if nobody was scored.
+        alpha: The error rate of the claims ``violated`` together, and of the claims ``holds`` together.
+    """
+    against = [1.0 if mean is None else p_value(mean, claim) for mean in members]
+    opposite = [1.0 if mean is None else p_value_of_opposite(mean, claim) for mean in members]
+    broken = holm(against, weights(len(members) - 1))
+    gate = opposite[0] <= alpha
+    kept = [opposite[0], *(holm(opposite[1:]) if gate else [1.0] * (len(members) - 1))]
+    # A promise that breaks in one of several ways is tested in each; groups are then corrected for both.
+    level = alpha / claim.ways if len(members) > 1 else alpha
+    statuses: list[Status] = [
+        _status(adjusted <= level, p <= alpha, one < other)
+        for adjusted, p, one, other in zip(broken, kept, against, opposite, strict=True)
+    ]
+    return Family(statuses, against, min(broken))
+
+
+def _status(broken: bool, kept: bool, rather_broken: bool) -> Status:
+    if broken and (rather_broken or not kept):
+        return "violated"
+    return "holds" if kept else "inconclusive"

@@ -20,7 +20,7 @@ them the tests find. All further arguments go to pytest: recsys-mt mutate tests/
 """
 
 
-def add(groups: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(groups: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its options."""
     mutate = groups.add_parser(
         "mutate",

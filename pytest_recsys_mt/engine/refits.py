@@ -14,7 +14,7 @@ from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, Wavers
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Item, Recommendation, Request
+from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
 
 STAYS = "refits answer in this process only"
 """Why nothing is sent elsewhere for a relation on training data."""
@@ -76,6 +76,10 @@ class Refits:
     def same_question(self, one: Request, other: Request) -> bool:
         """Whether the two requests are equal: what else is alike to it, only a fit could say."""
         return one == other
+
+    def messages(self, request: Request) -> Sequence[Message]:
+        """What a text model reads for `request`; nothing for other recommenders."""
+        return self._origin.messages(request)
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`, to the fit of its replicate."""

@@ -216,7 +216,7 @@ class Roster:
             self._subjects[key] = Faulty(
                 sound,
                 dose(self.settings.fault),
-                self._training(None if isinstance(recommender, TextModel) else fit.history),
+                self._training(USUAL if isinstance(recommender, TextModel) else fit).dataset,
                 self.settings.seed,
                 self.settings.design.replicates,
                 lambda asked, calls: self._executor().execute(asked, calls),

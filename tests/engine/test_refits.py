@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -148,13 +149,13 @@ def test_the_spread_of_seeds_is_noise(tmp_path: Path) -> None:
 def test_a_violation_needs_other_seeds_too() -> None:
     first = Verdict("violated", "same_ranking:rbo", "permute_rows", estimate=0.2, margin=0.05)
     again = Verdict("holds", "same_ranking:rbo", estimate=0.01, interval=(-0.02, 0.04), margin=0.05)
-    given = (first, "at most", 0.0, True, False)
-    withdrawn = confirmed(*given, lambda: Anew(again), refits=True)
+    given = partial(confirmed, first, "at most", 0.0, True, False)
+    withdrawn = given(lambda: Anew(again), refits=True)
     assert withdrawn.status == "inconclusive"
     assert "with the first seeds of the fits" in withdrawn.reason
     proven = dataclasses.replace(again, status="violated")
-    assert confirmed(*given, lambda: Anew(proven), refits=True) is first
-    assert confirmed(*given, lambda: Anew(again)) is first, "users' noise alone is trusted"
+    assert given(lambda: Anew(proven), refits=True) is first
+    assert given(lambda: Anew(again)) is first, "users' noise alone is trusted"
 
 
 def test_a_claimed_violation_is_fitted_anew(tmp_path: Path) -> None:

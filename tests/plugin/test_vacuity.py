@@ -150,6 +150,7 @@ def test_every_report_says_what_is_not_read(
     assert "2 hold vacuously" in Path("summary.md").read_text()
 
 
+@pytest.mark.slow
 def test_models_of_one_run_are_told_apart_by_workers_too(run: Run) -> None:
     models = {"itemknn": NOTHING, "mostpop": RATINGS, "readers:Warm": RATINGS}
     result, record = run(
@@ -193,6 +194,7 @@ def test_a_replay_says_what_is_recorded_and_asks_nothing(run: Run) -> None:
     assert record["calls"]["made"] == 0
 
 
+@pytest.mark.slow
 def test_a_text_model_is_asked_only_if_the_user_says_so(run: Run) -> None:
     model = "--recsys-model=readers:Parrot"
     _, record = run(model, *SCALE)
@@ -203,6 +205,7 @@ def test_a_text_model_is_asked_only_if_the_user_says_so(run: Run) -> None:
     assert vacuous(record) == {("readers:Parrot", "scale_ratings(2)"): "ratings"}
 
 
+@pytest.mark.slow
 def test_a_limit_of_calls_leaves_no_room_for_controls(run: Run) -> None:
     model = "--recsys-model=readers:Chosen"
     _, record = run(model, "--recsys-max-calls=5000", *SCALE)

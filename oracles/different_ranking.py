@@ -1,10 +1,9 @@
 """The ranking must change."""
 
-import dataclasses
-
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
+from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity
 from pytest_recsys_mt.verdict import Verdict
@@ -55,37 +54,4 @@ def different_ranking(
 
 
 def _effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effects:
-    return similarity_effects(_open_to_both(pairs), context, similarity)
-
-
-def _open_to_both(pairs: Pairs) -> Pairs:
-    """The pairs, without the items that the user is known to have on only one side."""
-    reduced = [
-        (a, b) if a.request.known == b.request.known else _level(a, b)
-        for a, b in zip(pairs.source, pairs.followup, strict=True)
-    ]
-    return dataclasses.replace(
-        pairs, source=tuple(a for a, _ in reduced), followup=tuple(b for _, b in reduced)
-    )
-
-
-def _level(a: Asked, b: Asked) -> tuple[Asked, Asked]:
-    if a.request.candidates is not None or b.request.candidates is not None:
-        return a, b
-    # An item that both sides know is a fault of the answer that names it, so it stays.
-    one_sided = a.request.known ^ b.request.known
-    lost = max(
-        sum(item in one_sided for item in answer.items)
-        for side in (a, b)
-        for answer in side.answers
-    )
-    k = max(1, min(a.request.k, b.request.k) - lost)
-    return _without(a, one_sided, k), _without(b, one_sided, k)
-
-
-def _without(asked: Asked, items: frozenset[str], k: int) -> Asked:
-    answers = tuple(
-        dataclasses.replace(answer, items=tuple(item for item in answer.items if item not in items))
-        for answer in asked.answers
-    )
-    return dataclasses.replace(asked, request=asked.request.replace(k=k), answers=answers)
+    return similarity_effects(open_to_both(pairs), context, similarity)

@@ -93,6 +93,8 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         if alone and status == "inconclusive"
         else []
     )
+    if not all(step.vacuous for step in counted):
+        worst = dataclasses.replace(worst, vacuous="", details={})
     return dataclasses.replace(
         worst,
         status=status,

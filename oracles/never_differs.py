@@ -17,6 +17,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.ladder import without_verdict
 from pytest_recsys_mt.oracles.judging.together import CHANGED
+from pytest_recsys_mt.oracles.judging.vacuity import with_vacuity
 from pytest_recsys_mt.verdict import Status, Verdict
 
 
@@ -54,7 +55,7 @@ def never_differs(source: Answers, followup: Answers, users: int | None = None) 
             "showed that it is not; use same_ranking, which allows for noise"
         )
     pairs = source.pair(followup, source.applicable(followup) if users is None else users)
-    return source.context.report(_judged(source, followup, pairs))
+    return source.context.report(with_vacuity(_judged(source, followup, pairs), source, followup))
 
 
 def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:

@@ -1,8 +1,8 @@
 """What an object that is asked may have beside its one method: the whole protocol, with its one reader.
 
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
-users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of` and `notes_of`
-alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a ``max_wait`` and an ``ahead``,
+users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of`, `ignored_by` and
+`notes_of` alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a ``max_wait`` and an ``ahead``,
 which the run sets; `engine.roster` reads them.
 """
 
@@ -71,6 +71,12 @@ def identity_of(asked: object) -> Mapping[str, object] | None:
 def fingerprint_of(asked: object) -> Any:
     """The attribute ``fingerprint``: it changes with all that an answer depends on; None without one."""
     return getattr(asked, "fingerprint", None)
+
+
+def ignored_by(asked: object) -> frozenset[Any]:
+    """The attribute ``ignores``: the parts of a request (`requests.Aspect`) that it does not read."""
+    ignores = getattr(asked, "ignores", ())
+    return frozenset([ignores] if isinstance(ignores, str) else ignores)
 
 
 def notes_of(asked: object) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
 from pytest_recsys_mt.verdict import Verdict
@@ -56,6 +56,21 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """What a recommender does not read of a request.
+
+    Attributes:
+        aspect: What; see `requests.Aspect`.
+        shown: How this is known, as plain data: the ``relation`` that changes it, what is ``measures``,
+            and the limit that it is ``below``, over so many ``users``. Only ``declared`` if the
+            recommender says so itself.
+    """
+
+    aspect: str
+    shown: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Context:
     """The rules and the facts that all answers of one run share.
 
@@ -75,6 +90,8 @@ class Context:
         everybody: Returns all sampled users, without answers; nobody if they cannot be divided.
         report: Receives every verdict; returns it, linked to its test.
         messages: Returns what a text model reads for a request; nothing for other recommenders.
+        unread: Returns what the relation between two sides of answers changes, if the recommender does
+            not read it; None if it reads it, or if this is not known.
     """
 
     alpha: float = 0.05
@@ -90,6 +107,7 @@ class Context:
     everybody: Callable[[], Sequence[Asked]] = tuple
     report: Callable[[Verdict], Verdict] = lambda verdict: verdict
     messages: Callable[[Request], Sequence[Message]] = lambda request: ()
+    unread: Callable[[Answers, Answers], Unread | None] = lambda source, followup: None
 
 
 @dataclass(frozen=True)

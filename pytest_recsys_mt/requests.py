@@ -29,6 +29,16 @@ EntryKind = Literal[
 * ``unparsed``: text that names no title
 """
 
+Aspect = Literal["ratings", "history", "candidates", "user", "instruction"]
+"""A part of a request that a recommender may or may not read.
+
+* ``ratings``: the values of the ratings, not the items that have them
+* ``history``: the history as a whole, and whatever a prompt tells of the user
+* ``candidates``: which items are offered
+* ``user``: who asks: the name together with the history
+* ``instruction``: the additional sentence of the prompt
+"""
+
 UNKNOWN_PREFIX = "unknown:"
 """Titles outside the catalogue are stored in an answer under this prefix and their normal form, so
 that two answers with the same unknown film still agree."""
@@ -390,7 +400,8 @@ class Recommender(Protocol):
 
     Optional attributes: ``deterministic: bool`` (False), ``fingerprint: str`` (part of the cache
     key; without it answers are stored for one run only), ``fit(dataset, seed)`` (called once before
-    the first request), ``reads_text: bool`` (False; True if it uses `instruction` and `edits`).
+    the first request), ``reads_text: bool`` (False; True if it uses `instruction` and `edits`),
+    ``ignores: Collection[Aspect]`` (empty; the parts of a request that it does not read).
     For a request that it cannot serve (no candidates, if it ranks candidates) it raises
     `NotApplicable`; any other exception is a failed call of that request.
     """
@@ -404,7 +415,7 @@ class Recommender(Protocol):
 class TextModel(Protocol):
     """Anything that completes prompts, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``fingerprint: str`` as in `Recommender`; ``scores_choices: bool`` (False;
+    Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`; ``scores_choices: bool`` (False;
     True if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees
     `Message.images`); ``lists_as_json: bool`` (False; True if recommendations are to be asked of it
     as JSON).

@@ -114,6 +114,8 @@ class Verdict:
         joint: Whether the mean is a number of all users together, such as an aggregate.
         measures: What the number is, in words that can follow "the": ``loss of ndcg@10``. Begin with
             ``share of`` for a share. Reports name the number so; without it, by its metric.
+        vacuous: What the recommender does not read although the promise is about it (`requests.Aspect`);
+            empty if it reads it, or if this is not known. ``details["unread"]`` says how it is known.
         approximate: Whether there is no proof that the bounds, and claims based on them, keep the
             declared error rate; `docs/statistics.md` measures how far they keep it.
         slices: All users and each group of them, as judged together; empty without groups. Then `status` and
@@ -147,6 +149,7 @@ class Verdict:
     approximate: bool = False
     measures: str = ""
     slices: tuple[Slice, ...] = ()
+    vacuous: str = ""
     ledger: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:

@@ -19,6 +19,20 @@ _SAID: Mapping[str, str] = {
 }
 
 
+_UNREAD: Mapping[str, str] = {
+    "ratings": "ratings",
+    "history": "the history",
+    "candidates": "the candidates",
+    "user": "who the user is",
+    "instruction": "the instruction",
+}
+
+
+def unread(aspect: str) -> str:
+    """What a recommender does not read, in words that follow "it": ``does not read ratings``."""
+    return f"does not read {_UNREAD.get(aspect, spoken(aspect))}"
+
+
 def spoken(name: str) -> str:
     """A name from code as words."""
     return " ".join(name.replace("_", " ").split())
@@ -98,6 +112,8 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
         parts.append(f"p = {p_value:.2g}")
     if reason:
         parts.append(reason)
+    if vacuous := facts.get("vacuous"):
+        parts.append(vacuously(vacuous, (facts.get("details") or {}).get("unread") or {}))
     if state == "mended":
         parts.append("remove expect_violated() or the entry in recsys.toml")
     said = _SAID[state]
@@ -145,3 +161,13 @@ def beyond(value: float, allowed: str | None, limit: float) -> float:
     if allowed == "at most":
         return value - limit
     return limit - value if allowed == "at least" else abs(value) - limit
+
+
+def vacuously(aspect: str, shown: Mapping[str, Any]) -> str:
+    """What a recommender does not read, and how this is known."""
+    if not shown.get("relation"):
+        return f"it declares that it {unread(aspect)}"
+    return (
+        f"it {unread(aspect)} ({shown['relation']}: the {shown['measures']} is below "
+        f"{shown['below']:g}; {shown['users']} users)"
+    )

@@ -27,8 +27,10 @@ from pytest_recsys_mt.relations.extend_list import extend_list as extend_list
 from pytest_recsys_mt.relations.fit_again import fit_again as fit_again
 from pytest_recsys_mt.relations.focus_on_recent import focus_on_recent as focus_on_recent
 from pytest_recsys_mt.relations.invalid_ratings import invalid_ratings as invalid_ratings
+from pytest_recsys_mt.relations.invert_ratings import invert_ratings as invert_ratings
 from pytest_recsys_mt.relations.jitter_ratings import jitter_ratings as jitter_ratings
 from pytest_recsys_mt.relations.noisy_profile import noisy_profile as noisy_profile
+from pytest_recsys_mt.relations.order_by_title import order_by_title as order_by_title
 from pytest_recsys_mt.relations.other_form import other_form as other_form
 from pytest_recsys_mt.relations.paraphrase_task import paraphrase_task as paraphrase_task
 from pytest_recsys_mt.relations.permute_rows import permute_rows as permute_rows
@@ -49,7 +51,9 @@ from pytest_recsys_mt.relations.shift_times import shift_times as shift_times
 from pytest_recsys_mt.relations.shilling import shilling as shilling
 from pytest_recsys_mt.relations.shuffle_candidates import shuffle_candidates as shuffle_candidates
 from pytest_recsys_mt.relations.split_user import split_user as split_user
+from pytest_recsys_mt.relations.swap_candidates import swap_candidates as swap_candidates
 from pytest_recsys_mt.relations.swap_history import swap_history as swap_history
+from pytest_recsys_mt.relations.swap_user import swap_user as swap_user
 from pytest_recsys_mt.relations.title_injection import title_injection as title_injection
 from pytest_recsys_mt.relations.transformation import Transformation as Transformation
 from pytest_recsys_mt.relations.truncate_history import truncate_history as truncate_history

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations.arguments import choice
-from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.requests import Aspect, Request, World
 
 if TYPE_CHECKING:
     import numpy
@@ -27,6 +28,20 @@ which creates the recommender anew."""
 Need = Literal["ratings", "candidates", "text", "fit"]
 """What a request or a recommender must have: ratings in the history, candidates to choose from, a
 recommender that reads text, or one that is fitted to data."""
+
+_ASPECTS: Mapping[frozenset[str], Aspect] = MappingProxyType(
+    {
+        frozenset({"scale", "history"}): "ratings",
+        frozenset({"scale"}): "ratings",
+        frozenset({"history"}): "history",
+        frozenset({"edits"}): "history",
+        frozenset({"candidates"}): "candidates",
+        frozenset({"user", "history"}): "user",
+        frozenset({"user"}): "user",
+        frozenset({"instruction"}): "instruction",
+    }
+)
+"""What a change of these fields of a request is about."""
 
 NO_WORLD = World()
 
@@ -61,6 +76,10 @@ class Transformation:
             `pytest_recsys_mt.design.Design.refits`. It raises `NotApplicable` for data that it
             cannot change.
         may_refuse: Whether a `fit` that raises keeps the promise too: the data are not valid.
+        aspect: What a recommender must read for the promise to say anything; see `requests.Aspect`. It follows
+            from `changes` unless it is given; see `aspect_of`. Of a relation with `promises_change`, it is what changes as
+            far as possible: such a relation shows whether a recommender reads the aspect at all. None
+            for relations on training data, and if other fields change.
 
     Raises:
         RelationError: If it would change nothing, or an argument is invalid.
@@ -85,6 +104,7 @@ class Transformation:
         default=None, repr=False, compare=False
     )
     may_refuse: bool = False
+    aspect: Aspect | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         as_before = self.apply is unchanged and self.training is None
@@ -103,6 +123,10 @@ class Transformation:
         choice(self.name, "asked", self.asked, get_args(Asked))
         for need in self.needs:
             choice(self.name, "needs", need, get_args(Need))
+        if self.aspect is not None:
+            choice(self.name, "aspect", self.aspect, get_args(Aspect))
+        elif self.training is None:
+            object.__setattr__(self, "aspect", aspect_of(self.changes))
 
     def __call__(
         self,
@@ -150,6 +174,11 @@ def usual_of(relation: Relation) -> tuple[Transformation, ...]:
     if isinstance(relation, Transformation):
         return (relation,)
     return tuple(create() for create in _USUAL.get(relation, ()))
+
+
+def aspect_of(changed: Collection[str]) -> Aspect | None:
+    """What a change of some fields of a request is about; None if that is not one thing."""
+    return _ASPECTS.get(frozenset(changed))
 
 
 def call_name(function: str, *positional: Any, **keywords: Any) -> str:

@@ -15,6 +15,7 @@ from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.slices import groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, twice, with_age
+from pytest_recsys_mt.oracles.judging.vacuity import with_vacuity
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.verdict import Verdict
 
@@ -101,7 +102,8 @@ def compare(
     verdict = confirmed(
         verdict, claim.promise, before.apart, moved, context.deterministic, anew, before.refits
     )
-    return dataclasses.replace(verdict, against=source.label if followup.label else "")
+    verdict = dataclasses.replace(verdict, against=source.label if followup.label else "")
+    return with_vacuity(verdict, source, followup)
 
 
 def judge_sample(

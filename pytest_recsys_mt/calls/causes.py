@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 Purpose = Literal[
     "source", "follow-up", "request", "question", "judge", "profile", "sample", "counterexample",
-    "again", "retry",
+    "control", "again", "retry",
 ]  # fmt: skip
 """Why something is asked.
 
@@ -17,11 +17,19 @@ Purpose = Literal[
 * ``judge``, ``profile``: a language model compares lists, or describes users.
 * ``sample``: a recommender helps to draw users or candidates.
 * ``counterexample``: the search for the smallest example.
+* ``control``: a relation that changes as much as possible shows what the recommender reads.
 * ``again``: a question once more, to see whether answers changed.
 * ``retry``: a failed call once more.
 """
 
 SEARCH: Purpose = "counterexample"
+CONTROL: Purpose = "control"
+
+BESIDE = (SEARCH, CONTROL)
+"""Purposes beside the tests' own: they are counted apart, because no status depends on their answers."""
+
+LAST = 2**20
+"""More than the number of tests of a run: a control counts for a test only if no test asks the same."""
 
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
@@ -69,6 +77,7 @@ class Causes:
     def add(self, model: str, keys: Iterable[str], purpose: Purpose) -> None:
         """Note that the current test uses calls to `model`."""
         place, suite = self._test
+        place += LAST if purpose == CONTROL else 0
         cause = Cause(place, PURPOSES.index(purpose), suite, model)
         for key in keys:
             known = self._known.get(key)

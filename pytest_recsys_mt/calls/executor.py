@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.answer import LOST, Answer
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.causes import SEARCH, Causes
+from pytest_recsys_mt.calls.causes import BESIDE, Causes
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
@@ -204,11 +204,11 @@ class Executor:
     @contextlib.contextmanager
     def only_known(self) -> Iterator[None]:
         """Within it, `execute` sends nothing: it raises `Waiting` if an answer is missing."""
-        self._asks = False
+        before, self._asks = self._asks, False
         try:
             yield
         finally:
-            self._asks = True
+            self._asks = before
 
     def beforehand(self) -> contextlib.AbstractContextManager[None]:
         """Surrounds questions whose answers decide on the requests of tests."""
@@ -377,9 +377,11 @@ class Executor:
     def _write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
         """Write the answers to disk; returns which could not be written, and why."""
         keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
-        # A search for the smallest example asks much that fails; no verdict needs it.
+        # A search for the smallest example asks much that fails; no status needs it.
         self._kept.update(
-            kept for kept, (call, _) in zip(keep, answers, strict=True) if call.purpose != SEARCH
+            kept
+            for kept, (call, _) in zip(keep, answers, strict=True)
+            if call.purpose not in BESIDE
         )
         left = list(compress(answers, keep))
         try:

@@ -5,9 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
-from pytest_recsys_mt.abilities import declares, fingerprint_of, identity_of, method_of
+from pytest_recsys_mt.abilities import (
+    declares,
+    fingerprint_of,
+    identity_of,
+    ignored_by,
+    method_of,
+)
 from pytest_recsys_mt.calls.answer import (
     LOST,
     Answer,
@@ -26,6 +32,7 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.llm.recommender import LLMRecommender, call_seed
 from pytest_recsys_mt.requests import (
+    Aspect,
     Entry,
     Message,
     Prompt,
@@ -54,6 +61,7 @@ class Subject(Protocol):
         name: Its name in reports and in the record.
         deterministic: Whether it declares that it always gives the same answer.
         reads_text: Whether instructions and prompt edits reach it.
+        ignores: The parts of a request that it declares not to read; known once it is fitted.
         durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
         waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
@@ -67,6 +75,7 @@ class Subject(Protocol):
     name: str
     deterministic: bool
     reads_text: bool
+    ignores: frozenset[Aspect]
     durable: bool
     live: bool
     waits: bool
@@ -167,6 +176,22 @@ def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
     return {"recommender": name, "fingerprint": fingerprint_of(asked), **own}
 
 
+def _ignored(asked: object, name: str) -> frozenset[Aspect]:
+    """The parts of a request that an object declares not to read.
+
+    Raises:
+        RecommenderError: If it names something else.
+    """
+    ignored, known = ignored_by(asked), get_args(Aspect)
+    for each in ignored:
+        if each not in known:
+            raise RecommenderError(
+                f"{name}: its attribute ignores names {each!r}; it may name the parts of a request that the "
+                f"recommender does not read, of {', '.join(map(repr, known))}, as in ignores = ('ratings',)"
+            )
+    return ignored
+
+
 class RecommenderSubject:
     """A recommender that answers requests."""
 
@@ -177,6 +202,7 @@ class RecommenderSubject:
         self._patience = Patience(timeout)
         self.deterministic = declares(recommender, "deterministic")
         self.reads_text = declares(recommender, "reads_text")
+        self.ignores: frozenset[Aspect] = frozenset()
         self.durable = False
         self.live = declares(recommender, "live")
         self.waits = method_of(recommender, "recommend_each") is not None
@@ -192,6 +218,7 @@ class RecommenderSubject:
         fit = method_of(self._recommender, "fit")
         if fit is not None:
             fit(training, seed)
+        self.ignores = _ignored(self._recommender, self.name)
         fingerprint = fingerprint_of(self._recommender)
         self.durable = fingerprint is not None
         self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
@@ -311,6 +338,7 @@ class TextSubject:
         self._patience = Patience(timeout)
         self.deterministic = recommender.deterministic
         self.reads_text = True
+        self.ignores: frozenset[Aspect] = frozenset()
         self.live = True
         self.waits = True
         self.wavers: Wavers = ""
@@ -329,6 +357,7 @@ class TextSubject:
         """Learn the catalogue's titles."""
         self._seed = seed
         self._recommender.fit(training, seed)
+        self.ignores = _ignored(self._recommender.model, self.name)
 
     def same_question(self, one: Request, other: Request) -> bool:
         """Whether the two requests give one prompt: a template need not show all of a request."""

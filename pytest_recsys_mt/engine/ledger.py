@@ -138,17 +138,10 @@ class RunningTest:
             return []
 
     def require_what_it_needs(self) -> None:
-        """Skip a relation that edits prompt text if the recommender reads no text, and one on training
-        data if it cannot be fitted anew.
-        """
-        needs: frozenset[str] = getattr(self.transformation, "needs", frozenset())
-        if "text" in needs and self.recsys is not None and not self.recsys.reads_text:
-            self.reason = f"needs a text model, and {self.model} reads no text"
-            raise DoesNotApply(self.reason)
-        fitted = self.recsys is not None and ("fit" in needs or self.recsys.design.refits)
-        if self.recsys is not None and fitted and self.recsys.unfit:
-            self.reason = one_line(self.recsys.unfit)
-            raise DoesNotApply(self.reason)
+        """Skip a test whose relation does not apply to the recommender; see `Recsys.lacks`."""
+        if self.recsys is not None and (lacking := self.recsys.lacks(self.transformation)):
+            self.reason = lacking
+            raise DoesNotApply(lacking)
 
     @contextlib.contextmanager
     def held_to_verdicts(self) -> Iterator[None]:

@@ -11,6 +11,7 @@ from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.calls.executor import Ask, Executor, Mode, Then
 from pytest_recsys_mt.calls.made_up import MARK, made_up
 from pytest_recsys_mt.calls.prices import Price, Prices
@@ -22,6 +23,12 @@ BEFOREHAND = "before the tests"
 
 CONFIRMING = "to confirm"
 """Stands for a suite: what is asked again if answers differ."""
+
+CONTROLLING = "controls"
+"""Stands for a suite: what is asked to see what a recommender reads, and no test asks."""
+
+BESIDE = (CONFIRMING, CONTROLLING)
+"""What stands beside the calls of the tests."""
 
 ENOUGH = 50
 """Answers of a run that tell its pace."""
@@ -133,6 +140,7 @@ class Plan(Executor):
         self._clock = 0.0
         self._free = False
         self._known: dict[str, _Known] = {}
+        self._controls: dict[str, tuple[Subject, Call, Price | None]] = {}
         self._keep: dict[str, list[tuple[Subject, Call]]] | None = {} if keep else None
 
     def begin(self, nodeid: str = "", suite: str = BEFOREHAND) -> None:
@@ -187,29 +195,41 @@ class Plan(Executor):
     ) -> list[Answer]:
         """Count the calls that are new, and answer all."""
         self._clock += 1
+        controls: dict[str, Answer] = {}
         self.latest[subject.name] = self._clock
         new = {call.key: call for call in calls if call.key not in self._given}
         price = self._prices.of(subject.name, next(iter(calls)).content["model"]) if calls else None
         for call in new.values():
             cached = self._cached(subject, call, anew)
+            if call.purpose == CONTROL:
+                self._controls[call.key] = (subject, call, price)
+                controls[call.key] = cached or self._made_up(subject, call)
+                continue
             count = self._count(subject, call, cached, price)
-            self._given[call.key] = cached or {
-                **made_up(call, subject.deterministic, self._catalogue()),
-                "asked": self._clock,
-            }
+            self._given[call.key] = cached or self._made_up(subject, call)
             if self._keep is not None and ask is None and self._is_sure(call, cached, count):
                 self._keep.setdefault(subject.name, []).append((subject, call))
         free = price is not None and price.is_free and all(call.prompt is None for call in calls)
         if self._free and free:
             return super().execute(subject, calls, anew=anew, ask=ask)
-        return [self._given[call.key] for call in calls]
+        return [self._given.get(call.key) or controls[call.key] for call in calls]
+
+    def _made_up(self, subject: Subject, call: Call) -> Answer:
+        made = made_up(call, subject.deterministic, self._catalogue())
+        return {**made, "asked": self._clock}
 
     def to_make(self) -> dict[str, list[tuple[Subject, Call]]]:
         """The calls that have no answer yet and depend on none, by the name of their model, in order."""
         return self._keep or {}
 
     def calibrate(self) -> None:
-        """Scale estimated tokens to what the answers in the cache report, once all tests are planned."""
+        """Count the controls that no test asks, and scale estimated tokens to what the answers in the cache report.
+
+        To be called once all tests are planned.
+        """
+        for key, (subject, call, price) in self._controls.items():
+            if key not in self._given:
+                self._count(subject, call, self._cached(subject, call, anew=False), price)
         for (_, name), count in [*self.counts.items(), *self.by_test.items()]:
             known = self._known.get(name)
             if not count.counted and known is not None and known.estimated:
@@ -217,8 +237,8 @@ class Plan(Executor):
                 count.prompt_tokens *= known.reported / known.estimated
 
     def sums(self) -> dict[str, float | None]:
-        """All calls but those to confirm, those without an answer, and the most that these may cost."""
-        counts = [count for (suite, _), count in self.counts.items() if suite != CONFIRMING]
+        """All calls of the tests, those without an answer, and the most that these may cost."""
+        counts = [count for (suite, _), count in self.counts.items() if suite not in BESIDE]
         costs = [each.usd for each in counts]
         known = [each for each in costs if each is not None]
         return {
@@ -245,10 +265,10 @@ class Plan(Executor):
     def _count(
         self, subject: Subject, call: Call, cached: Answer | None, price: Price | None
     ) -> Count:
-        suite = CONFIRMING if call.again else self._suite
+        beside = CONFIRMING if call.again else CONTROLLING if call.purpose == CONTROL else ""
         name = subject.name
-        counts = [self.counts.setdefault((suite, name), Count(price=price))]
-        if not call.again:
+        counts = [self.counts.setdefault((beside or self._suite, name), Count(price=price))]
+        if not beside:
             counts.append(self.by_test.setdefault((self._nodeid, name), Count(price=price)))
         if call.prompt is not None and any(MARK in m.content for m in call.prompt.messages):
             self.bounded[self._nodeid] = "what it asks depends on answers"

@@ -11,6 +11,7 @@ from pytest_recsys_mt.calls.subject import unfit_of
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.controls import unread
 from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
@@ -18,7 +19,9 @@ from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.wording import unread as unread_words
 
 Kept = TypeVar("Kept", Side, "Recsys")
 
@@ -35,7 +38,7 @@ class Recsys:
     ) -> None:
         self._make = make
         self._runner = make(design)
-        self._context = self._runner.context(self._hear)
+        self._context = replace(self._runner.context(self._hear), unread=unread)
         self._replicates = self._runner.replicates
         self._source = Side(self._runner, self._context, label=label)
         self._runs = 0
@@ -114,6 +117,19 @@ class Recsys:
     def unfit(self) -> str:
         """Why no relation on training data applies to the recommender; empty if one does."""
         return unfit_of(self._runner.subject)
+
+    def lacks(self, transformation: object) -> str:
+        """Why a relation does not apply to the recommender; empty if it does."""
+        needs: frozenset[str] = getattr(transformation, "needs", frozenset())
+        if "text" in needs and not self.reads_text:
+            return f"needs a text model, and {self.model} reads no text"
+        if ("fit" in needs or self.design.refits) and self.unfit:
+            return one_line(self.unfit)
+        aspect = getattr(transformation, "aspect", None)
+        changes = getattr(transformation, "promises_change", False)
+        if changes and aspect in self._runner.subject.ignores:
+            return f"{self.model} declares that it {unread_words(aspect)}"
+        return ""
 
     def rewind(self) -> None:
         """Begin anew: a body that asks the same in the same order finds what it has read so far."""

@@ -60,6 +60,7 @@ class Refits:
     ) -> None:
         self.name = origin.name
         self.reads_text = origin.reads_text
+        self.ignores = origin.ignores
         self.live = origin.live
         self.unfit = unfit
         self.durable = False

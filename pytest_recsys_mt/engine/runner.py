@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.calls.answer import Answer
@@ -32,7 +33,7 @@ from pytest_recsys_mt.metamorphic import (
 )
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Recommendation, Request, World
+from pytest_recsys_mt.requests import Aspect, Recommendation, Request, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.verdict import Verdict
 
@@ -78,6 +79,7 @@ class Runner:
         purpose: Why all its calls are asked; None: it depends on the call.
 
     Attributes:
+        controls: What shows which aspects of requests the recommender reads; see `engine.controls`.
         asked_apart: Whether answers were compared with source answers of another time, or had to be
             asked again.
     """
@@ -96,6 +98,7 @@ class Runner:
         self.design = design
         self.settings = settings
         self.asked_apart = False
+        self.controls: dict[tuple[Aspect, int], Any] = {}
         self._source_outcomes: dict[int, dict[int, Outcome]] = {}
         self._elsewhere = elsewhere
         self.purpose: Purpose | None = purpose
@@ -305,6 +308,11 @@ class Runner:
     ) -> list[Answer]:
         """The answers of the recommender; see `Executor.execute`."""
         return self._executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
+
+    @property
+    def executor(self) -> Executor:
+        """Sends the calls."""
+        return self._executor
 
     def planned_again(self, calls: int) -> bool:
         """Whether the run is only planned: then calls are counted that a difference would cause."""

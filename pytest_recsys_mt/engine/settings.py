@@ -260,6 +260,15 @@ class Settings:
         "most 5 seconds a test, for a recommender in this process; else none)",
         "CALLS",
     )
+    controls: int | None = option(
+        "controls",
+        None,
+        whole_number(0),
+        "calls for each control: a relation that must change the answer, asked to see whether a promise that "
+        "holds is kept only because the recommender does not read what was changed; 0: none (default: "
+        "as many as it takes for a recommender in this process; else only answers that are known already)",
+        "CALLS",
+    )
     baseline: Path | None = option(
         "baseline",
         None,

@@ -38,6 +38,7 @@ class Side:
         transformations: Sequence[AnyTransformation] = (),
         block: int = 0,
         label: str = "",
+        purpose: Purpose | None = None,
     ) -> None:
         self._runner = runner
         self._transformations = tuple(transformations)
@@ -45,10 +46,11 @@ class Side:
         self._replicates = runner.replicates
         self._first = 0 if self._same_seed else block * self._replicates
         self._asked: How = _how(self._transformations)
-        self._purpose: Purpose = runner.purpose or (
-            "follow-up" if self._transformations else "source"
-        )
-        self._outcomes = {} if self._transformations else runner.source_outcomes
+        usual: Purpose = "follow-up" if self._transformations else "source"
+        self._purpose: Purpose = runner.purpose or purpose or usual
+        # What is asked for another purpose is none of what the tests have asked.
+        own = bool(self._transformations or purpose)
+        self._outcomes = {} if own else runner.source_outcomes
         self._context = context
         self._label = label
         self.unsettled: dict[str, dict[Any, tuple[int, int]]] = {}
@@ -61,6 +63,16 @@ class Side:
         """
         names = ", ".join(name_of(transformation) for transformation in self._transformations)
         return names or self._label
+
+    @property
+    def runner(self) -> Runner:
+        """The runner that sends the calls and keeps the answers."""
+        return self._runner
+
+    @property
+    def transformations(self) -> tuple[AnyTransformation, ...]:
+        """What was done to the requests, in this order."""
+        return self._transformations
 
     @property
     def model(self) -> str:
@@ -101,6 +113,11 @@ class Side:
             else:
                 reasons[str(request) or "no reason given"] += 1
         return requests, reasons
+
+    def changed(self) -> Iterator[tuple[Request, Request]]:
+        """Each user's own request, and that of this side."""
+        for position, request in self._requests[0].items():
+            yield self._runner.cases[position].request, request
 
     @property
     def asked(self) -> How:

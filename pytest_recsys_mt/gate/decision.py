@@ -20,13 +20,15 @@ from pytest_recsys_mt.gate.document import (
     Facts,
     Row,
     state_of,
+    vacuous_of,
 )
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.wording import unread
 
 Kind = Literal[
     "nothing", "violated", "uncorrected", "error", "inconclusive", "failed", "fixed", "expired",
-    "refused", "regressed", "suspicious", "unclear", "drift", "partial",
+    "vacuous", "refused", "regressed", "suspicious", "unclear", "drift", "partial",
 ]  # fmt: skip
 
 KINDS: Mapping[Kind, str] = MappingProxyType(
@@ -39,6 +41,7 @@ KINDS: Mapping[Kind, str] = MappingProxyType(
         "failed": "{count} failed for a reason other than a verdict ({names})",
         "fixed": "{count} known to be violated, now fixed ({names})",
         "expired": "{count} known beyond the last day ({names})",
+        "vacuous": "{count} kept vacuously ({names})",
         "refused": "no comparison: {names}",
         "regressed": "{count} regressed ({names})",
         "suspicious": "{count} suspiciously better ({names})",
@@ -110,6 +113,7 @@ class Gate:
         reasons = [
             *self._unjudged(rows),
             *self._own_failures(gating, set(violated), len(document["models"]) > 1),
+            *self._vacuous(gating, len(document["models"]) > 1),
             *(each for one in comparisons if self.asked for each in self._failures_of(one, rows)),
             *(Reason(kind, text) for kind, texts in found.items() for text in texts),
         ]
@@ -187,6 +191,12 @@ class Gate:
                 found[label] = Reason(kind, text, name)
         return list(found.values())
 
+    def _vacuous(self, gating: Sequence[Row], several: bool) -> Iterable[Reason]:
+        """Promises kept only because the recommender does not read what they are about, if none may be."""
+        for row in filter(self.policy.refuses, gating):
+            name = f"{_name(row, several)}: it {unread(row['vacuous'])}"
+            yield Reason("vacuous", f"vacuous: {row['nodeid']}", name)
+
     def _success(self, rows: Sequence[Row]) -> str:
         """The sentence of a run that passes, including what it passed over."""
         counts = Counter(
@@ -197,6 +207,8 @@ class Gate:
             "inconclusive": "inconclusive and skipped", "error": "in error, as a mark expects",
             "not-applicable": "not applicable", "ungated": "not gating",
         }  # fmt: skip
+        if vacuous := sum(bool(vacuous_of(row)) for row in rows if self.policy.rule(row).gates):
+            words["holds"] += f" ({vacuous} vacuously)"
         return "; ".join(f"{counts[key]} {word}" for key, word in words.items() if counts[key])
 
     def _comparisons(self, document: Facts) -> list[Comparison]:

@@ -62,6 +62,8 @@ class Row(TypedDict):
         attempts: How often the test ran.
         p_holm, p_bh: `p_value` after a correction over the run; None until it is made.
         shrunk: See `shrunk.plain`.
+        vacuous: What the recommender does not read although the promise is about it; the row holds then.
+            Empty if it reads it, or if this is not known.
         reproduce: The command that makes an unsettled verdict again; else empty.
         traceback: What users' code raised, in the first failed row of a test.
         metric, value, threshold: In rows of benchmark tasks only; see `measured`.
@@ -94,6 +96,7 @@ class Row(TypedDict):
     errors: int
     looks: int
     reason: str
+    vacuous: str
     examples: list[Example]
     details: dict[str, Any]
     reach: list[float] | None
@@ -111,7 +114,7 @@ class Row(TypedDict):
 
 EARLIER: Mapping[str, object] = {
     "promise": "", "expected": "holds", "allowed": None, "measures": "", "reason": "", "details": {}, "slices": [], "shrunk": None,
-    "attempts": 1, "reproduce": "", "traceback": "",
+    "attempts": 1, "reproduce": "", "traceback": "", "vacuous": "",
 }  # fmt: skip
 """What rows of earlier records lack."""
 
@@ -137,6 +140,11 @@ def state_of(row: Row) -> State:
     if row.get("expected") == "violated" and row["status"] in ("violated", "holds"):
         return "known" if row["status"] == "violated" else "mended"
     return row["status"]
+
+
+def vacuous_of(row: Row) -> str:
+    """What a recommender does not read, of a row that holds only for that; else empty."""
+    return row.get("vacuous") or "" if state_of(row) == "holds" else ""
 
 
 class Changed(TypedDict):
@@ -205,7 +213,7 @@ class CallCounts(TypedDict):
 
     ``again`` counts calls that repeated a question to check for changed answers. Their number
     depends on the times of the questions, so `cached`, `made` and `failed` do not include them. Nor do
-    they include those that looked for smallest examples, which may end by the clock.
+    they include those that looked for smallest examples, which may end by the clock, and controls.
 
     Attributes:
         attempts: Attempts that may have cost something.
@@ -215,6 +223,7 @@ class CallCounts(TypedDict):
         failed_usd_at_most: The maximum cost of the attempts that failed.
         unknown_cost: Calls with an attempt of unknown cost.
         searched: Calls that looked for smallest examples.
+        controls: Calls that showed what a recommender reads; no verdict's status depends on them.
         cut_off: Answers that something other than the model ended.
         cut_off_usd: The cost of these answers.
     """
@@ -234,6 +243,7 @@ class CallCounts(TypedDict):
     cut_off: int
     cut_off_usd: float | None
     searched: int
+    controls: int
     again: int
     reasoning_tokens: int
     cached_tokens: int

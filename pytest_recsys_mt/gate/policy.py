@@ -12,9 +12,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.gate.document import Row, vacuous_of
 
 FILE = "recsys.toml"
 """File name in the root folder of the run, used if no option names a policy."""
@@ -26,6 +27,9 @@ users."""
 
 SUSPICIOUS = 0.2
 """A metric that improves by more than this is suspicious."""
+
+Vacuous = Literal["allow", "refuse"]
+"""What a gate does about a verdict that holds vacuously."""
 
 CHOOSERS = ("suite", "test", "relation", "model", "oracle", "metric")
 """The facts by which a rule chooses rows: patterns as for file names."""
@@ -61,6 +65,7 @@ class Rule:
         reason: Why they do not count.
         margin: As `Policy.margin`.
         suspicious: As `Policy.suspicious`.
+        vacuous: As `Policy.vacuous`.
     """
 
     choice: Choice
@@ -68,6 +73,7 @@ class Rule:
     reason: str = ""
     margin: float | None = None
     suspicious: float | None = None
+    vacuous: Vacuous | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,7 @@ class Policy:
             takes that of the run.
         margin: How much worse than the baseline a mean may be.
         suspicious: How much better a metric may be before it is suspicious.
+        vacuous: Whether a promise may be kept only because the recommender does not read what it is about.
         inconclusive: Whether an unclear result fails or is passed over; None leaves it to the run.
         rules: The first rule that matches a row applies to it.
         known: The known violations.
@@ -106,6 +113,7 @@ class Policy:
     alpha: float | None = None
     margin: float = MARGIN
     suspicious: float = SUSPICIOUS
+    vacuous: Vacuous = "allow"
     inconclusive: Literal["fail", "skip"] | None = None
     rules: tuple[Rule, ...] = ()
     known: tuple[Known, ...] = ()
@@ -114,6 +122,10 @@ class Policy:
         """The rule for a row of the record."""
         facts = facts_of(row)
         return next((rule for rule in self.rules if rule.choice.fits(facts)), EVERYTHING)
+
+    def refuses(self, row: Row) -> bool:
+        """Whether a row of the record holds in a way that may not pass."""
+        return bool(vacuous_of(row)) and (self.rule(row).vacuous or self.vacuous) == "refuse"
 
     def known_of(self, facts: Mapping[str, object]) -> Known | None:
         """The known violation that matches a test or a row, if any."""
@@ -159,7 +171,9 @@ class _Reader:
         gate = data.get("gate", {})
         if not isinstance(gate, dict):
             raise self._wrong("gate", gate, "a table: [gate]")
-        self._only(gate, ("alpha", "margin", "suspicious", "inconclusive", "rules"), "[gate]")
+        self._only(
+            gate, ("alpha", "margin", "suspicious", "vacuous", "inconclusive", "rules"), "[gate]"
+        )
         word = gate.get("inconclusive")
         if word not in (None, "fail", "skip"):
             raise self._wrong("[gate] inconclusive", word, "'fail' or 'skip'")
@@ -167,6 +181,7 @@ class _Reader:
             alpha=self._number(gate, "alpha", None, 0.0, 0.5, "[gate]"),
             margin=self._number(gate, "margin", MARGIN, 0.0, 1e9, "[gate]") or 0.0,
             suspicious=self._number(gate, "suspicious", SUSPICIOUS, 0.0, 1e9, "[gate]") or 0.0,
+            vacuous=self._vacuous(gate, "[gate]") or "allow",
             inconclusive=word,
             rules=tuple(map(self._rule, self._tables(gate, "rules", "[[gate.rules]]"))),
             known=tuple(map(self._known, self._tables(data, "known", "[[known]]"))),
@@ -174,7 +189,8 @@ class _Reader:
 
     def _rule(self, table: Mapping[str, Any]) -> Rule:
         entry = "[[gate.rules]]"
-        self._only(table, (*CHOOSERS, "gates", "reason", "margin", "suspicious"), entry)
+        keys = (*CHOOSERS, "gates", "reason", "margin", "suspicious", "vacuous")
+        self._only(table, keys, entry)
         gates, reason = table.get("gates", True), table.get("reason", "")
         if not isinstance(gates, bool):
             raise self._wrong(f"{entry} gates", gates, "true or false")
@@ -186,6 +202,7 @@ class _Reader:
             reason,
             self._number(table, "margin", None, 0.0, 1e9, entry),
             self._number(table, "suspicious", None, 0.0, 1e9, entry),
+            self._vacuous(table, entry),
         )
 
     def _known(self, table: Mapping[str, Any]) -> Known:
@@ -215,6 +232,12 @@ class _Reader:
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise self._wrong(name, tables, f"written as {entry}, once for each")
         return tables
+
+    def _vacuous(self, table: Mapping[str, Any], entry: str) -> Vacuous | None:
+        word = table.get("vacuous")
+        if word not in (None, *get_args(Vacuous)):
+            raise self._wrong(f"{entry} vacuous", word, "'allow' or 'refuse'")
+        return cast("Vacuous | None", word)
 
     def _number(
         self,

@@ -98,7 +98,7 @@ def _rehearsed(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
     transformation = parameters.get("followup") if asks_two_sides(item) else None
 
     def body() -> None:
-        if not _is_for(transformation, recsys):
+        if recsys.lacks(transformation):
             return
         own = _own(item, recsys, run)
         given = {**parameters, "recsys": own}
@@ -119,7 +119,7 @@ def _first_look(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
     def body() -> None:
         def look() -> None:
             transformation = getattr(item, "callspec").params["followup"]  # noqa: B009 - not typed
-            if not _is_for(transformation, recsys):
+            if recsys.lacks(transformation):
                 return
             own = _own(item, recsys, run)
             first = own.run().first_calls(own.run(transformation))
@@ -128,12 +128,6 @@ def _first_look(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
         _quietly(look)
 
     return body
-
-
-def _is_for(transformation: object, recsys: Recsys) -> bool:
-    """Whether the recommender has what a relation needs of it; else its test is skipped."""
-    needs = getattr(transformation, "needs", ())
-    return ("text" not in needs or recsys.reads_text) and ("fit" not in needs or not recsys.unfit)
 
 
 def _own(item: pytest.Item, recsys: Recsys, run: Run) -> Recsys:

@@ -117,6 +117,11 @@ class HTTPRecommender:
         """Whether the server, or the spec for it, declares that it always gives the same answer."""
         return self.about.deterministic if self._declared is None else self._declared
 
+    @property
+    def ignores(self) -> tuple[str, ...]:
+        """The parts of a request that the server declares not to read."""
+        return self.about.ignores
+
     @cached_property
     def about(self) -> About:
         """The server's description of itself; empty if it has no ``/about``.

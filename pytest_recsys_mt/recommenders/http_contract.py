@@ -6,13 +6,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.api.chat_api import describe_absence, describe_connection
 from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.redaction import AUTHORIZATION, redact, shortened, shown
-from pytest_recsys_mt.requests import Item, Recommendation, Request
+from pytest_recsys_mt.requests import Aspect, Item, Recommendation, Request
 from pytest_recsys_mt.sanitize import one_line, sanitize
 
 CONTRACT = "docs/http-recommender.openapi.yaml"
@@ -51,11 +51,13 @@ class About:
             None if the server gives none.
         deterministic: Whether it always gives the same answer.
         max_batch: Most requests that it accepts at a time, if it says so.
+        ignores: The parts of a request that it does not read.
     """
 
     version: str | None = None
     deterministic: bool = False
     max_batch: int | None = None
+    ignores: tuple[str, ...] = ()
 
 
 def body_of(requests: Sequence[Request]) -> bytes:
@@ -101,15 +103,22 @@ def read_about(body: bytes) -> About:
     """The server's description of itself."""
     said = _object(body)
     version, deterministic = said.get("version"), said.get("deterministic", False)
-    most = said.get("max_batch")
+    most, ignores = said.get("max_batch"), said.get("ignores", [])
+    parts = get_args(Aspect)
     for name, value, fits, allowed in (
         ("version", version, version is None or _is_version(version), "a text, not empty"),
         ("deterministic", deterministic, isinstance(deterministic, bool), "true or false"),
         ("max_batch", most, most is None or _is_count(most), "a whole number from 1"),
+        (
+            "ignores",
+            ignores,
+            isinstance(ignores, list) and all(each in parts for each in ignores),
+            f"a list of {', '.join(parts)}",
+        ),
     ):
         if not fits:
             raise ContractError(f"{name} is {_short(value)}; the contract wants {allowed}")
-    return About(version and redact(version), deterministic, most)
+    return About(version and redact(version), deterministic, most, tuple(ignores))
 
 
 def read_answers(body: bytes, count: int) -> tuple[str | None, list[Answered]]:

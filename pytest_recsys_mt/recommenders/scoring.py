@@ -31,7 +31,7 @@ from scipy.sparse import csr_array
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, block_rows, largest
-from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.requests import Aspect, Recommendation, Request
 
 Weights = Literal["ratings", "binary"]
 """The weight of an interaction: by its rating, or 1."""
@@ -126,6 +126,11 @@ class ScoringRecommender(ABC):
     """Name in specs. The registry reads it in the source, as the line ``key: ClassVar[str] = "itemknn"``."""
     deterministic: ClassVar[bool] = True
     reads_text: ClassVar[bool] = False
+
+    @property
+    def ignores(self) -> tuple[Aspect, ...]:
+        """Ratings, unless it has `weights` that follow them: most models learn from what was chosen."""
+        return () if getattr(self, "weights", "binary") == "ratings" else ("ratings",)
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn from the training interactions.

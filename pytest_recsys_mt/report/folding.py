@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.document import Row, measured, state_of
+from pytest_recsys_mt.gate.comparison import name_of_row
+from pytest_recsys_mt.gate.document import Row, measured, state_of, vacuous_of
 from pytest_recsys_mt.report.sentences import sentence
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.wording import unread
 
 ORDER = ("violated", "error", "mended", "inconclusive", "known")
 """The states that are told one by one, the most important first."""
@@ -59,6 +61,21 @@ def told_of(row: Row) -> str:
     return one_line(
         f"{sentence(row)}{f' The last of {attempts} attempts.' if attempts > 1 else ''}"
     )
+
+
+def vacuous(rows: Iterable[Row]) -> list[str]:
+    """The promises that are kept vacuously, one text for each recommender and what it does not read."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if aspect := vacuous_of(row):
+            found.setdefault((row["model"], aspect), []).append(row)
+    return [
+        one_line(
+            f"{len(own)} {'holds' if len(own) == 1 else 'hold'} vacuously: {model} {unread(aspect)} "
+            f"({', '.join(dict.fromkeys(map(name_of_row, own)))})"
+        )
+        for (model, aspect), own in found.items()
+    ]
 
 
 def inapplicable(rows: Iterable[Row]) -> list[str]:

@@ -55,6 +55,8 @@ TERMS = _terms(
     alpha="The declared error rate: each claim (holds, violated) is wrong with at most this probability.",
     interval="Each end is a bound that is wrong with the declared error rate (alpha) at most.",
     holds="The whole interval is on the side of the limit that the promise allows.",
+    vacuous="The promise is kept because the recommender does not read what the relation changes: a relation that "
+    "changes it as far as possible does not move its answers either. So the verdict says nothing.",
     violated="The whole interval is on the wrong side of the limit.",
     inconclusive="The limit lies within the interval: neither a kept nor a broken promise is shown. More users "
     "settle it.",

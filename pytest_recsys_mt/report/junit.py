@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FACTS = (
     "suite", "relation", "model", "oracle", "status", "estimate", "interval", "floor", "agreement",
     "margin", "p_value", "p_holm", "p_bh", "users", "not_applicable", "errors", "looks", "reason",
-    "metric", "value", "threshold", "slices", "attempts", "reproduce",
+    "metric", "value", "threshold", "slices", "attempts", "reproduce", "vacuous",
 )  # fmt: skip
 
 _OUR_FILES = re.compile(r"^\S*?[/\\](pytest_recsys_mt[/\\]suites[/\\])")

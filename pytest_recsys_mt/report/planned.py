@@ -11,7 +11,7 @@ import pytest
 
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
-from pytest_recsys_mt.engine.plan import CONFIRMING, Count, Plan
+from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count, Plan
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.oracles.judging.together import lasting
 from pytest_recsys_mt.sanitize import one_line
@@ -39,8 +39,9 @@ def print_plan(
     """
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     reporter.write_line("")
-    sure = {key: count for key, count in plan.counts.items() if key[0] != CONFIRMING}
+    sure = {key: count for key, count in plan.counts.items() if key[0] not in BESIDE}
     again = [count for key, count in plan.counts.items() if key[0] == CONFIRMING]
+    controls = [count for key, count in plan.counts.items() if key[0] == CONTROLLING]
     free = []
     for name in dict.fromkeys(model for _, model in sure):
         counts = {suite: count for (suite, model), count in sure.items() if model == name}
@@ -86,7 +87,13 @@ def print_plan(
             f"to see whether answers changed. That is at most {further:,} calls if every relation is "
             f"violated ({_at_most(again)}).",
         )
-    if limit is not None and planned + further > limit:
+    if shown := sum(count.to_make for count in controls):
+        _write(
+            reporter,
+            f"Controls show whether promises that hold are kept vacuously. They are not counted either: at most {shown:,} "
+            f"calls ({_at_most(controls)}); --recsys-controls=0 asks none.",
+        )
+    if limit is not None and planned + further + shown > limit:
         _write(reporter, f"--recsys-max-calls={limit} ends the run earlier.")
 
 

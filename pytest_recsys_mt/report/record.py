@@ -188,7 +188,7 @@ class Record:
         self.ahead += ahead
         self._requests.update(filter(None, [requests]))
         self._data_digest = self._data_digest or data_digest
-        self._planned.update(planned, calls)
+        self._planned.update(planned)
         for key, facts in calls.items():
             self._calls.setdefault(key, []).extend(facts)
         for cause, keys in causes:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
-from pytest_recsys_mt.calls.causes import PURPOSES, SEARCH, Cause
+from pytest_recsys_mt.calls.causes import BESIDE, CONTROL, PURPOSES, SEARCH, Cause
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.gate.document import CallRow, Calls
 
 TOKENS = tuple(field.name for field in fields(CallFact) if field.name.endswith("_tokens"))
 """The counts of tokens of a call."""
 
-_SEARCH = PURPOSES.index(SEARCH)
+_BESIDE = [PURPOSES.index(purpose) for purpose in BESIDE]
 
 Sums = dict[str, Any]
 """The fields of `CallCounts`."""
@@ -28,17 +28,17 @@ class _Row:
     Attributes:
         calls: All facts on each call that counts here.
         attempts: The facts on the attempts that count here.
-        searches: Whether the calls look for smallest examples.
+        purpose: Why they are asked, if not for the tests themselves; see `causes.BESIDE`.
     """
 
     calls: list[list[CallFact]]
     attempts: list[CallFact]
-    searches: bool = False
+    purpose: str = ""
 
     def sums(self) -> Sums:
         """The numbers of the row."""
         results = [facts[-1] for facts in self.calls]
-        counted = [] if self.searches else [each for each in results if not each.again]
+        counted = [] if self.purpose else [each for each in results if not each.again]
         states = [result.state for result in counted]
         failed = [fact.at_most for fact in self.attempts if fact.state == "failed"]
         return {
@@ -55,7 +55,8 @@ class _Row:
             "unknown_cost": sum(any(fact.usd is None for fact in facts) for facts in self.calls),
             "cut_off": sum(result.cut_off for result in results),
             "cut_off_usd": _total(result.usd for result in results if result.cut_off),
-            "searched": len(results) if self.searches else 0,
+            "searched": len(results) if self.purpose == SEARCH else 0,
+            "controls": len(results) if self.purpose == CONTROL else 0,
             "again": sum(result.again and result.state != "cached" for result in results),
         }
 
@@ -70,13 +71,14 @@ def spent(
     Args:
         facts: All facts on each call, by its key.
         causes: Who asked for it.
-        planned: Keys of all calls that the tests planned.
+        planned: Keys of the calls that the tests planned and did not need.
     """
     known = {key: of_one_call(each) for key, each in facts.items()}
     found: dict[tuple[str, str, int], _Row] = {}
     for key, each in known.items():
         _, purpose, suite, model = causes[key]
-        row = found.setdefault((suite, model, purpose), _Row([], [], purpose == _SEARCH))
+        beside = PURPOSES[purpose] if purpose in _BESIDE else ""
+        row = found.setdefault((suite, model, purpose), _Row([], [], beside))
         row.calls.append(each)
         row.attempts += _sent(each)[:1]
         if retries := _sent(each)[1:]:
@@ -86,11 +88,13 @@ def spent(
         {"suite": suite, "model": model, "purpose": PURPOSES[purpose], **row.sums()}
         for (suite, model, purpose), row in sorted(found.items(), key=lambda each: each[0])
     ]
-    beside = {
-        key for key, each in known.items() if each[-1].again or causes[key].purpose == _SEARCH
+    own = {
+        key
+        for key, each in known.items()
+        if not each[-1].again and causes[key].purpose not in _BESIDE
     }
     total = {
-        "planned": len({*planned} - beside),
+        "planned": len(own.union(planned)),
         **summed(rows),
         "by": rows,
     }

@@ -10,7 +10,13 @@ from pathlib import Path
 
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, measured, state_of
 from pytest_recsys_mt.report.compared import ONE_RUN, changed
-from pytest_recsys_mt.report.folding import Unsettled, inapplicable, told_of, unsettled
+from pytest_recsys_mt.report.folding import (
+    Unsettled,
+    inapplicable,
+    told_of,
+    unsettled,
+    vacuous,
+)
 from pytest_recsys_mt.report.judged import is_quick, judged
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.readable import read_in_words
@@ -63,7 +69,8 @@ def markdown(document: Document) -> str:
     found = [_entry(each, several) for each in unsettled(rows)]
     if found:
         lines += ["### What does not hold", "", *_cut(found, "* and {} more, in the record"), ""]
-    lines += [*_green(rows), *(f"* {cell(text)}" for text in inapplicable(rows)), ""]
+    folded = (*vacuous(rows), *inapplicable(rows))
+    lines += [*_green(rows), *(f"* {cell(text)}" for text in folded), ""]
     commands = dict.fromkeys(row["reproduce"] for row in document["results"] if row["reproduce"])
     if commands:
         shown = "\n".join(html.escape(command) for command in list(commands)[:MOST])

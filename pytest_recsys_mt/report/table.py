@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from pytest_recsys_mt.gate.comparison import address
-from pytest_recsys_mt.gate.document import Row, measured, state_of
+from pytest_recsys_mt.gate.document import Row, measured, state_of, vacuous_of
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import distinct_names, folded, test_of_row
 from pytest_recsys_mt.sanitize import one_line
@@ -48,6 +48,11 @@ class Column:
     marked: bool = False
 
 
+def word_of(row: Row) -> str:
+    """The verdict of a row in a word or two."""
+    return WORDS[state_of(row)] + (" vacuously" if vacuous_of(row) else "")
+
+
 def _number(value: float | None, form: str = ".3f") -> str:
     return "" if value is None else format(value, form)
 
@@ -72,7 +77,7 @@ COLUMNS: Mapping[str, Column] = {
     "suite": Column("suite", lambda row, _: row["suite"], words=True),
     "model": Column("model", lambda row, _: row["model"], words=True),
     "oracle": Column("oracle", lambda row, _: row["oracle"], words=True),
-    "verdict": Column("verdict", lambda row, _: WORDS[state_of(row)], marked=True),
+    "verdict": Column("verdict", lambda row, _: word_of(row), marked=True),
     "measured": Column("measured [bounds]", lambda row, _: f"{_estimate(row)} {_bounds(row)}".strip()),
     "estimate": Column("measured", lambda row, _: _estimate(row)),
     "bounds": Column("bounds", lambda row, _: f"{_mark(row)}{_bounds(row)}"),
@@ -137,7 +142,7 @@ def write_beside(reporter: Any, rows: Sequence[Row], models: Sequence[str]) -> b
 def _verdict_and_value(row: Row | None) -> str:
     if row is None:
         return ""
-    return f"{WORDS[state_of(row)]} {_estimate(row)}".strip()
+    return f"{word_of(row)} {_estimate(row)}".strip()
 
 
 def _widths(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[int]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.gate.document import Calls, Row, state_of
+from pytest_recsys_mt.gate.document import Calls, Row, state_of, vacuous_of
 from pytest_recsys_mt.report.compared import tell_comparison
-from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled
+from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, vacuous
 from pytest_recsys_mt.report.glossary import measure_of
 from pytest_recsys_mt.report.groups import write_groups
 from pytest_recsys_mt.report.readable import read_in_words
@@ -55,7 +55,7 @@ def summarise(reporter: Any, record: Record) -> None:
     elif len(kept) <= FEW:
         _tables(reporter, kept, models, ())
     _counts(reporter, rows, several)
-    for line in inapplicable(rows):
+    for line in (*vacuous(rows), *inapplicable(rows)):
         _write(reporter, line)
     for row in rows:
         if row["attempts"] > 1 and state_of(row) == "holds":
@@ -155,10 +155,11 @@ def _counts(reporter: Any, rows: Sequence[Row], several: bool) -> None:
     for row in sorted(rows, key=lambda row: (row["suite"], row["model"])):
         key = (row["suite"], row["model"] if several else "")
         counts.setdefault(key, Counter())[state_of(row)] += 1
+        counts[key]["vacuous"] += bool(vacuous_of(row))
     told = {
         ", ".join(filter(None, key)): _counted(states)
         for key, states in counts.items()
-        if states.keys() - {"not-applicable"}
+        if states.keys() & COUNTED.keys() - {"not-applicable"}
     }
     width = min(max(map(len, told), default=0), 40)
     for name, text in told.items():
@@ -166,9 +167,10 @@ def _counts(reporter: Any, rows: Sequence[Row], several: bool) -> None:
 
 
 def _counted(states: Mapping[str, int]) -> str:
-    return ", ".join(
-        f"{states[state]} {word}" for state, word in COUNTED.items() if states.get(state)
-    )
+    words = dict(COUNTED)
+    if states["vacuous"]:
+        words["holds"] += f" ({states['vacuous']} vacuously)"
+    return ", ".join(f"{states[state]} {word}" for state, word in words.items() if states[state])
 
 
 def _write(reporter: Any, text: str) -> None:
@@ -207,6 +209,8 @@ def _spent(calls: Calls) -> str:
         text += f"; {calls['again']} asked again to see whether answers change with time"
     if searched := calls.get("searched"):
         text += f"; {searched} more for the smallest examples"
+    if controls := calls.get("controls"):
+        text += f"; {controls} more to see what is read"
     if calls["cut_off"]:
         answers = "answer" if calls["cut_off"] == 1 else "answers"
         text += f"; {calls['cut_off']} {answers} cut off at the maximum tokens or by a filter"

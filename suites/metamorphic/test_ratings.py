@@ -1,10 +1,10 @@
-"""The unit in which films were rated says nothing about the films."""
+"""The unit in which films were rated says nothing about the films; the ratings do."""
 
 import pytest
 
 from pytest_recsys_mt import metamorphic, thresholds
-from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.relations import scale_ratings, shift_ratings
+from pytest_recsys_mt.oracles import different_ranking, same_ranking
+from pytest_recsys_mt.relations import invert_ratings, scale_ratings, shift_ratings
 
 MARGIN = thresholds(__file__, "margin")
 
@@ -13,3 +13,8 @@ MARGIN = thresholds(__file__, "margin")
 @metamorphic(scale_ratings(2), shift_ratings(1))
 def test_rating_scale_is_irrelevant(source, followup):
     assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["ratings"])
+
+
+@metamorphic(invert_ratings)
+def test_opposite_ratings_change_the_answer(source, followup):
+    assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["opposite_ratings"])

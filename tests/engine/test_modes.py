@@ -124,7 +124,7 @@ def test_each_call_is_put_once_and_a_second_run_asks_nothing(
     assert first["calls"] == {
         "planned": 72, "cached": 0, "made": 72, "failed": 0, "prompt_tokens": 0,
         "completion_tokens": 0, "usd": None, "usd_at_most": None, "unknown_cost": 72,
-        "failed_at_first": 0, "cut_off": 0, "searched": 0, "again": 0, "attempts": 72, "retries": 0,
+        "failed_at_first": 0, "cut_off": 0, "searched": 0, "controls": 0, "again": 0, "attempts": 72, "retries": 0,
         "failed_usd_at_most": 0.0, "cut_off_usd": 0.0, "reasoning_tokens": 0, "cached_tokens": 0,
     }  # fmt: skip
     second = project.run("Counting", *workers)

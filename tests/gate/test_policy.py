@@ -48,6 +48,8 @@ def test_the_first_rule_that_fits_counts(tmp_path: Path) -> None:
         ("gate = 3", "gate is 3; it must be a table"),
         ("[gate]\nalpha = 0", "alpha is 0; it must be a number between 0 and 0.5"),
         ("[gate]\nalpha = 0.5", "alpha is 0.5"),
+        ('[gate]\nvacuous = "fail"', "vacuous is 'fail'; it must be 'allow' or 'refuse'"),
+        ('[[gate.rules]]\nsuite = "x"\nvacuous = true', "vacuous is True; it must be 'allow' or"),
         ("[gate]\nmargin = -1", "margin is -1; it must be a number from 0"),
         ("[gate]\nmargin = true", "margin is True"),
         ("[gate]\nsuspicious = nan", "suspicious is nan"),
@@ -117,7 +119,7 @@ def test_a_known_violation_passes_until_its_last_day(
         [
             "known  *",
             "*scale_ratings(2) is violated, as its test expects: *",
-            "gate: passed; 1 held; 1 known to be violated",
+            "gate: passed; 1 held (1 vacuously); 1 known to be violated",
         ]
     )
 

@@ -36,7 +36,7 @@ ROOMS: dict[str, set[str]] = {
     "specs": {"errors", "raised", "redaction"},
     "faults": {"errors", "requests", "seeds"},
     "strategies": {"datasets", "relations", "requests"},
-    "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict"},
+    "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict", "wording"},
     "llm": {
         "abilities", "datasets", "errors", "files", "redaction", "relations", "requests", "sanitize", "specs",
     },
@@ -51,6 +51,7 @@ ROOMS: dict[str, set[str]] = {
     "engine": {
         "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "metamorphic",
         "oracles", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
+        "wording",
     },
     "report": {
         "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",

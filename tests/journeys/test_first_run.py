@@ -10,12 +10,16 @@ def test_first_run(journey: Journey) -> None:
     journey.follow("first-run")
     before, after = journey.record("recsys.json"), journey.record("fixed.json")
 
-    broken, alike = rows_of(before, status="violated")
-    assert (broken["relation"], alike["metric"]) == ("swap_history", "oic@5")
+    broken, unread, alike = rows_of(before, status="violated")
+    assert (broken["relation"], unread["relation"]) == ("swap_history", "invert_ratings")
+    assert alike["metric"] == "oic@5"
     assert all(example["source"] == example["followup"] for example in broken["examples"])
-    assert before["gate"]["violated"] == [broken["nodeid"]]
-    assert "1 violated (swap_history)" in before["gate"]["sentence"]
+    assert before["gate"]["violated"] == [broken["nodeid"], unread["nodeid"]]
+    assert "2 violated (swap_history; invert_ratings)" in before["gate"]["sentence"]
     assert broken["reproduce"] in journey.printed[0]
+    assert {row["vacuous"] for row in rows_of(before, suite="metamorphic", status="holds")} == {
+        "", "history", "ratings", "user",
+    }  # fmt: skip
     unclear = rows_of(before, status="inconclusive")
     assert {row.get("metric") for row in unclear} == {"hit@5", "ndcg@5", "mrr@5"}
 

@@ -10,4 +10,5 @@ def test_recorded_in_ci(journey: Journey) -> None:
     assert record["seed"] == 1
     assert {row["status"] for row in record["results"]} == {"holds"}
     lines = (journey.folder / "answers.jsonl").read_text().splitlines()
-    assert len(lines) == 110 + record["calls"]["cached"] + 20  # asked again, of either run
+    own = record["calls"]["cached"] + record["calls"]["controls"]
+    assert len(lines) == 218 + own + 20  # asked again, of either run

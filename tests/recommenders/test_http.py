@@ -496,3 +496,12 @@ def test_ids_that_nobody_knows_are_a_finding_and_no_crash(
     )
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*only_candidates is violated: *", "*1 x1"])
+
+
+def test_a_server_may_say_what_it_does_not_read() -> None:
+    assert http_contract.read_about(b'{"ignores": ["ratings"]}').ignores == ("ratings",)
+    assert http_contract.read_about(b"{}").ignores == ()
+    with pytest.raises(
+        http_contract.ContractError, match="the contract wants a list of ratings, history"
+    ):
+        http_contract.read_about(b'{"ignores": ["stars"]}')

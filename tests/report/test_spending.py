@@ -61,7 +61,7 @@ def test_the_rows_of_any_axis_are_the_totals(
                 assert whole == float(sum(map(Fraction, rows)))
                 assert whole == pytest.approx(math.fsum(parts), rel=1e-15)
     counted = total["made"] + total["cached"] + total["failed"]
-    assert counted + total["again"] + total["searched"] == len(calls)
+    assert counted + total["again"] + total["searched"] + total["controls"] == len(calls)
     assert total["attempts"] == sum(row["attempts"] for row in total["by"])
     retries = sum(row["attempts"] for row in total["by"] if row["purpose"] == "retry")
     assert total["retries"] == retries

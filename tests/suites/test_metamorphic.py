@@ -20,7 +20,7 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
     faults.FirstCandidatesFirst: {"shuffle_candidates", "add_irrelevant_candidates(5)"},
     faults.MindsTheCompany: {"add_irrelevant_candidates(5)"},
     faults.MindsTheLength: {"extend_list(5)"},
-    faults.IgnoresTheUser: {"swap_history"},
+    faults.IgnoresTheUser: {"swap_history", "invert_ratings"},
     faults.MindsOddLengths: {"noisy_profile(1)", "drop_history(1)"},
     faults.RepeatsItself: {"no_repeats", "complete_list"},
     faults.NamesOthers: {"only_candidates"},

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.gate.document import Document, vacuous_of
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.judged import is_quick
 
@@ -17,6 +17,7 @@ BROKEN = {
     "inconclusive": ("promise is inconclusive", "promises are inconclusive"),
     "failed": ("test failed though its promise holds", "tests failed though their promises hold"),
     "regressed": ("verdict regressed", "verdicts regressed"),
+    "vacuous": ("promise is kept vacuously", "promises are kept vacuously"),
     "suspicious": ("verdict is suspiciously better", "verdicts are suspiciously better"),
     "unclear": ("change is inconclusive", "changes are inconclusive"),
 }
@@ -71,8 +72,8 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
         card.row["nodeid"] for card in blocking if card.state.key != "holds"
     }
     counts["failed"] = len(lone)
-    for word, kind in (("regressed", "regressed"), ("suspicious", "suspicious")):
-        counts[kind] = sum(each.startswith(f"{word}: ") for each in reasons)
+    for kind in ("vacuous", "regressed", "suspicious"):
+        counts[kind] = sum(each.startswith(f"{kind}: ") for each in reasons)
     shown = {card.row["nodeid"] for card in blocking}
     counts["unclear"] = sum(
         each.startswith("inconclusive: ") and each.partition(": ")[2] not in shown
@@ -111,6 +112,8 @@ def _passed(gating: Sequence[Card], ungated: int) -> str:
     ]
     if len(told) > 1:
         told[0] = f"{held} {_worded(('promise holds', 'promises hold'), held)}"
+    if vacuous := sum(bool(vacuous_of(card.row)) for card in gating):
+        told[0] += f" ({vacuous} vacuously)"
     return _listed(told)
 
 

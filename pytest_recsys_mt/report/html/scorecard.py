@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pytest_recsys_mt.gate.document import vacuous_of
 from pytest_recsys_mt.report.html import titles, words
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.html.words import STATES, State
@@ -105,8 +106,12 @@ def _cell(cards: Sequence[Card], figures: bool) -> Cell | None:
 
 def counted(cards: Iterable[Card]) -> str:
     """How many rows are in which state."""
-    counts = Counter(card.state.key for card in cards)
-    return ", ".join(f"{counts[key]} {VERBS[key]}" for key in STATES if counts[key])
+    held = list(cards)
+    counts = Counter(card.state.key for card in held)
+    told = {key: f"{counts[key]} {VERBS[key]}" for key in STATES if counts[key]}
+    if vacuous := sum(bool(vacuous_of(card.row)) for card in held):
+        told["holds"] += f" ({vacuous} vacuously)"
+    return ", ".join(told.values())
 
 
 def _sure(cards: Sequence[Card]) -> str:

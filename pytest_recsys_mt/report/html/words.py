@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate import document
 from pytest_recsys_mt.gate.document import Row, measured
 from pytest_recsys_mt.report.measures import effect_of, limit_of
@@ -94,7 +95,7 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
     status, reason = row["status"], row.get("reason") or ""
     interval = row.get("interval")
     if value is None or interval is None:
-        return _without_numbers(status, reason)
+        return [*_without_numbers(status, reason), *_vacuously(row)]
     sentences = [*_broken(row), _found(row, value), _bounds(row, interval, alpha)]
     if status == "violated":
         sentences += _how_sure(row, alpha, judged)
@@ -106,10 +107,19 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
         )
     elif status == "inconclusive":
         sentences.append("So neither a broken nor a kept promise is shown.")
+    sentences += _vacuously(row)
     if reason:
         label = "What would settle it" if status == "inconclusive" else "Note"
         sentences.append(f"{label}: {reason}.")
     return sentences
+
+
+def _vacuously(row: Row) -> list[str]:
+    """What the recommender does not read, of a promise that holds for that."""
+    if not document.vacuous_of(row):
+        return []
+    known = wording.vacuously(row["vacuous"], row["details"].get("unread") or {})
+    return [f"The promise is kept vacuously: {known}."]
 
 
 def _without_numbers(status: str, reason: str) -> list[str]:

@@ -104,6 +104,7 @@ def test_nobody_reads_ratings_the_order_of_candidates_or_names(
 ) -> None:
     found = verdict(asked(name), change)
     assert (found.status, found.estimate, found.users) == ("holds", 0, ENOUGH)
+    assert asked(name).runner.subject.ignores == {"ratings"}
 
 
 @pytest.mark.parametrize("name", TRAINED)

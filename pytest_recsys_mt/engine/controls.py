@@ -1,0 +1,239 @@
+"""Whether a recommender reads what a relation changes: else it keeps any promise about that vacuously.
+
+For each aspect of a request there is one relation that changes it as far as possible and promises that the answer
+differs: the positive control. When a verdict on another relation of that aspect holds, the control is asked of the
+same users. "It does not read the aspect" is a claim at the error rate of the run, made once for each recommender,
+design and aspect:
+
+* of a deterministic recommender: the control changes the answers of less than a share `SHARE` of all users. Of a
+  larger share, so many users as `users_for` counts would show one with a probability of at least 1 - alpha.
+* of another one: the mean loss of agreement beyond noise is below `MARGIN`, as in `oracles.same_ranking`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache, cached_property
+from types import MappingProxyType
+
+from pytest_recsys_mt import relations
+from pytest_recsys_mt.answers import Answers, Pairs, Unread
+from pytest_recsys_mt.calls.causes import CONTROL
+from pytest_recsys_mt.calls.executor import Waiting
+from pytest_recsys_mt.engine.runner import Runner
+from pytest_recsys_mt.engine.sides import Side
+from pytest_recsys_mt.errors import MissingAnswerError
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.conclusion import Seen
+from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
+from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
+from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, step_by_step
+from pytest_recsys_mt.oracles.judging.versions import with_versions
+from pytest_recsys_mt.oracles.similarities.rbo import rbo
+from pytest_recsys_mt.relations.transformation import Transformation, aspect_of, usual_of
+from pytest_recsys_mt.requests import Aspect, Request
+
+SHARE = 0.05
+"""The share of users that a deterministic recommender is shown to stay below."""
+
+MARGIN = 0.05
+"""The loss of agreement that another one is shown to stay below: the smallest margin of the shipped suites."""
+
+MOVED = 1e-9
+"""Lists that differ at all lose more agreement than this."""
+
+SHARE_MEASURED = "share of users whose answer changes"
+LOSS_MEASURED = "loss of agreement beyond noise"
+
+
+class _UnknownError(Exception):
+    """The answers allow no claim."""
+
+
+def unread(source: Answers, followup: Answers) -> Unread | None:
+    """What the relations between two sides change, if the recommender does not read it.
+
+    Returns:
+        None if it reads it, or if this is not known: the relations have no aspect or several, too few users
+        can be asked, or answers are missing that may not be asked for; see `_may_ask`.
+    """
+    if not isinstance(source, Side) or not isinstance(followup, Side):
+        return None
+    runner, aspect = followup.runner, _aspect_of(source, followup)
+    if runner is not source.runner or runner.purpose is not None or aspect is None:
+        return None
+    if aspect in runner.subject.ignores:
+        return Unread(aspect, {"declared": True})
+    control = controls().get(aspect)
+    key: tuple[Aspect, int] = (aspect, runner.replicates)
+    if control is None or not runner.subject.live or runner.design.refits:
+        return None
+    if key not in runner.controls:
+        runner.controls[key] = _Control(runner, control, aspect)
+    known: _Control = runner.controls[key]
+    with contextlib.suppress(_UnknownError), _asking(runner):
+        return known.unread
+    return None
+
+
+@cache
+def controls() -> Mapping[Aspect, Transformation]:
+    """The relation that changes an aspect as far as possible, for each aspect."""
+    found: dict[Aspect, Transformation] = {}
+    for name, module in relations.FOUND.items():
+        known = getattr(module, name)
+        for each in () if isinstance(known, type) else usual_of(known):
+            if each.promises_change and each.aspect is not None:
+                found[each.aspect] = each
+    return MappingProxyType(found)
+
+
+def users_for(alpha: float) -> int:
+    """Users of whom none may change, so that less than `SHARE` of all change at this error rate."""
+    return math.ceil(math.log(alpha) / math.log1p(-SHARE))
+
+
+def _aspect_of(*sides: Side) -> Aspect | None:
+    """What the promise about two sides is about; None if that is nothing, or more than one thing."""
+    aspects: set[Aspect | None] = set()
+    for side in sides:
+        for each in side.transformations:
+            if not isinstance(each, Transformation):
+                aspects.add(_seen_in(side))
+            else:
+                aspects.add(None if each.promises_change else each.aspect)
+    return aspects.pop() if len(aspects) == 1 else None
+
+
+def _seen_in(side: Side) -> Aspect | None:
+    """What the requests of a side differ in from the users' own: a plain function does not say what it changes."""
+    names = Request.__dataclass_fields__.keys() - {"seen"}  # which follows from the history
+    changed: set[str] = set()
+    reread = False
+    for own, request in side.changed():
+        changed |= {name for name in names if getattr(own, name) != getattr(request, name)}
+        items = [[rating.item.id for rating in each.history] for each in (own, request)]
+        reread |= items[0] != items[1]
+    aspect = aspect_of(changed)
+    return "ratings" if aspect == "history" and not reread and "history" in changed else aspect
+
+
+@contextlib.contextmanager
+def _asking(runner: Runner) -> Iterator[None]:
+    """Surrounds the questions: only what is known may be read, unless `_may_ask`.
+
+    Raises:
+        _UnknownError: If answers are missing.
+        Waiting: If others will ask for the answers that are missing.
+    """
+    try:
+        if _may_ask(runner):
+            yield
+            return
+        if runner.settings.plan:
+            raise _UnknownError
+        with runner.executor.only_known():
+            yield
+    except MissingAnswerError:
+        raise _UnknownError from None
+    except Waiting:
+        if _may_ask(runner):
+            raise
+        raise _UnknownError from None
+
+
+def _may_ask(runner: Runner) -> bool:
+    """Whether calls may be sent: as the user says, else if they are felt nowhere but in this process."""
+    settings, subject = runner.settings, runner.subject
+    if settings.controls is not None:
+        return settings.controls > 0
+    return not subject.waits and runner.executor.here and settings.limits.calls is None
+
+
+class _Control:
+    """One relation that must change the answers of one recommender, and its result."""
+
+    def __init__(self, runner: Runner, control: Transformation, aspect: Aspect) -> None:
+        self.runner, self.control, self.aspect = runner, control, aspect
+        self._context = replace(
+            runner.context(lambda verdict: verdict), family=1, ask_everybody=False
+        )
+        # Numbered as in a test of this relation, whose answers then serve.
+        self._source = Side(runner, self._context, purpose=CONTROL)
+        self._followup = Side(runner, self._context, (control,), 1, purpose=CONTROL)
+
+    @cached_property
+    def unread(self) -> Unread | None:
+        """What the recommender does not read; None if it reads it.
+
+        Raises:
+            _UnknownError: If the answers allow neither claim.
+        """
+        context, most = self._context, self.runner.settings.controls
+        users = self._source.applicable(self._followup)
+        if most is not None and _may_ask(self.runner):
+            users = min(users, most // self.runner.replicates)
+        wanted = users_for(context.alpha)
+        if users < wanted:
+            raise _UnknownError
+        if context.made_up:
+            self._pairs(wanted if context.deterministic else users)
+            raise _UnknownError
+        asked = self._of_exact(users, wanted) if context.deterministic else self._of_noisy(users)
+        if asked is None:
+            return None
+        measures, below = (
+            (SHARE_MEASURED, SHARE) if context.deterministic else (LOSS_MEASURED, MARGIN)
+        )
+        shown = {
+            "relation": self.control.name,
+            "measures": measures,
+            "below": below,
+            "users": asked,
+        }
+        return Unread(self.aspect, shown)
+
+    def _of_exact(self, users: int, wanted: int) -> int | None:
+        """How many users' answers stayed, if enough did; None if one changed."""
+        asked = min(FIRST_STEP, users)
+        while True:
+            pairs = self._pairs(asked)
+            effects = self._effects(pairs)
+            if pairs.broken or (effects.effect > MOVED).any():
+                return None
+            scored = len(effects.rows)
+            if scored >= wanted:
+                return scored
+            if pairs.unasked or pairs.errors or asked >= users:
+                raise _UnknownError
+            asked = min(users, asked + wanted - scored)
+
+    def _of_noisy(self, users: int) -> int | None:
+        """Over how many users the loss is shown to be small; None if it is shown not to be."""
+
+        def see(asked: int) -> Seen:
+            pairs = self._pairs(asked)
+            return Seen(
+                with_versions(self._effects(pairs), pairs), pairs, pairs.source, pairs.followup
+            )
+
+        claim = Claim(CONTROL, "at most", MARGIN)
+        verdict = step_by_step(claim, self.control.name, self._context, users, see)
+        if verdict.status == "holds":
+            return verdict.users
+        if verdict.status == "violated":
+            return None
+        raise _UnknownError
+
+    def _pairs(self, users: int) -> Pairs:
+        before = self.runner.asked_apart
+        try:
+            return self._source.pair(self._followup, users)
+        finally:
+            self.runner.asked_apart = before  # no verdict's status depends on these answers
+
+    def _effects(self, pairs: Pairs) -> Effects:
+        return similarity_effects(open_to_both(pairs), self._context, rbo)

@@ -70,6 +70,7 @@ class Context:
         ask_everybody: Whether all users are asked at once, as a comparison with another run needs.
         made_up: Whether answers are made up for a plan, so that all is asked that could be.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
+        neighbours: The items that the same users have, nearest first, by item id.
         users: Number of users with training interactions; 0 if unknown.
         report: Receives every verdict; returns it, linked to its test.
         messages: Returns what a text model reads for a request; nothing for other recommenders.
@@ -83,6 +84,7 @@ class Context:
     made_up: bool = False
     items: Mapping[str, Item] = field(default_factory=dict)
     popularity: Mapping[str, int] = field(default_factory=dict)
+    neighbours: Mapping[str, Sequence[str]] = field(default_factory=dict)
     users: int = 0
     report: Callable[[Verdict], Verdict] = lambda verdict: verdict
     messages: Callable[[Request], Sequence[Message]] = lambda request: ()

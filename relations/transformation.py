@@ -28,6 +28,9 @@ Need = Literal["ratings", "candidates", "text", "fit"]
 """What a request or a recommender must have: ratings in the history, candidates to choose from, a
 recommender that reads text, or one that is fitted to data."""
 
+Promised = Literal["ratings", "recency", ""]
+"""What a recommender may promise beside what all do; see `pytest_recsys_mt.abilities.promises_of`."""
+
 NO_WORLD = World()
 
 
@@ -48,6 +51,7 @@ class Transformation:
         promises_change: Whether the promise is that the answers differ.
         changes: The fields of a request that it changes, if any.
         needs: See `Need`.
+        promised: What a recommender must promise, if not all do: see `Promised`.
         origin: The paper or page it comes from.
         same_seed: Whether the follow-up is asked anew with the seeds of the source. This makes the
             same request, asked twice, a relation.
@@ -74,6 +78,7 @@ class Transformation:
     promises_change: bool = field(default=False, kw_only=True)
     changes: frozenset[str] = frozenset()
     needs: frozenset[Need] = frozenset()
+    promised: Promised = field(default="", kw_only=True)
     origin: str = ""
     same_seed: bool = False
     may_keep: bool = False
@@ -103,6 +108,7 @@ class Transformation:
         choice(self.name, "asked", self.asked, get_args(Asked))
         for need in self.needs:
             choice(self.name, "needs", need, get_args(Need))
+        choice(self.name, "promised", self.promised, get_args(Promised))
 
     def __call__(
         self,

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Protocol, TypeVar
 
-from pytest_recsys_mt.abilities import declares, fingerprint_of, identity_of, method_of
+from pytest_recsys_mt.abilities import (
+    declares,
+    fingerprint_of,
+    identity_of,
+    method_of,
+    promises_of,
+)
 from pytest_recsys_mt.calls.answer import (
     LOST,
     Answer,
@@ -54,6 +60,7 @@ class Subject(Protocol):
         name: Its name in reports and in the record.
         deterministic: Whether it declares that it always gives the same answer.
         reads_text: Whether instructions and prompt edits reach it.
+        promises: What it promises beside what all do; see `abilities.Promise`.
         durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
         waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
@@ -67,6 +74,7 @@ class Subject(Protocol):
     name: str
     deterministic: bool
     reads_text: bool
+    promises: frozenset[str]
     durable: bool
     live: bool
     waits: bool
@@ -177,6 +185,7 @@ class RecommenderSubject:
         self._patience = Patience(timeout)
         self.deterministic = declares(recommender, "deterministic")
         self.reads_text = declares(recommender, "reads_text")
+        self.promises = promises_of(recommender)
         self.durable = False
         self.live = declares(recommender, "live")
         self.waits = method_of(recommender, "recommend_each") is not None
@@ -311,6 +320,7 @@ class TextSubject:
         self._patience = Patience(timeout)
         self.deterministic = recommender.deterministic
         self.reads_text = True
+        self.promises = promises_of(recommender.model)
         self.live = True
         self.waits = True
         self.wavers: Wavers = ""

@@ -141,6 +141,7 @@ class _Rationed:
         self.name = subject.name
         self.deterministic = subject.deterministic
         self.reads_text = subject.reads_text
+        self.promises = subject.promises
         self.durable = subject.durable
         self.fingerprint = subject.fingerprint
         self.wavers: Wavers = subject.wavers

@@ -69,6 +69,7 @@ class Faulty:
         said = self._fault.deterministic
         self.deterministic = sound.deterministic if said is None else said
         self.reads_text = sound.reads_text
+        self.promises = sound.promises
         self.durable = False
         self.live = sound.live
         self.waits = sound.waits

@@ -138,12 +138,16 @@ class RunningTest:
             return []
 
     def require_what_it_needs(self) -> None:
-        """Skip a relation that edits prompt text if the recommender reads no text, and one on training
-        data if it cannot be fitted anew.
+        """Skip a relation that edits prompt text if the recommender reads no text, one on training
+        data if it cannot be fitted anew, and one on what it does not promise.
         """
         needs: frozenset[str] = getattr(self.transformation, "needs", frozenset())
         if "text" in needs and self.recsys is not None and not self.recsys.reads_text:
             self.reason = f"needs a text model, and {self.model} reads no text"
+            raise DoesNotApply(self.reason)
+        promised: str = getattr(self.transformation, "promised", "")
+        if promised and self.recsys is not None and promised not in self.recsys.promises:
+            self.reason = f"{self.model} does not promise to mind {promised} (promises = ({promised!r},) says so)"
             raise DoesNotApply(self.reason)
         fitted = self.recsys is not None and ("fit" in needs or self.recsys.design.refits)
         if self.recsys is not None and fitted and self.recsys.unfit:

@@ -60,6 +60,7 @@ class Refits:
     ) -> None:
         self.name = origin.name
         self.reads_text = origin.reads_text
+        self.promises = origin.promises
         self.live = origin.live
         self.unfit = unfit
         self.durable = False

@@ -133,7 +133,10 @@ def _first_look(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
 def _is_for(transformation: object, recsys: Recsys) -> bool:
     """Whether the recommender has what a relation needs of it; else its test is skipped."""
     needs = getattr(transformation, "needs", ())
-    return ("text" not in needs or recsys.reads_text) and ("fit" not in needs or not recsys.unfit)
+    promised = getattr(transformation, "promised", "")
+    kept = not promised or promised in recsys.promises
+    fits = "fit" not in needs or not recsys.unfit
+    return kept and fits and ("text" not in needs or recsys.reads_text)
 
 
 def _own(item: pytest.Item, recsys: Recsys, run: Run) -> Recsys:

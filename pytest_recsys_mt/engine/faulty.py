@@ -19,7 +19,7 @@ from pytest_recsys_mt.faults import Dose, Fault, Known
 from pytest_recsys_mt.gate.document import Planted
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
-from pytest_recsys_mt.requests import Item, Recommendation, Request
+from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
 
 Send = Callable[[Subject, Sequence[Call]], Sequence[Answer]]
 """Gives one answer per call of the sound recommender: asks it, or has only what is known (then ``{}``)."""
@@ -90,6 +90,10 @@ class Faulty:
     def same_question(self, one: Request, other: Request) -> bool:
         """As the sound recommender does."""
         return self.behind.same_question(one, other)
+
+    def messages(self, request: Request) -> Sequence[Message]:
+        """As the sound recommender does; a fault that changes the request reads others."""
+        return self.behind.messages(request)
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`: that of the sound recommender, and the fault."""

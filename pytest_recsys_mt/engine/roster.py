@@ -213,10 +213,11 @@ class Roster:
             from pytest_recsys_mt.engine.faulty import Faulty
             from pytest_recsys_mt.faults import dose
 
+            history = None if isinstance(recommender, TextModel) else fit.history
             self._subjects[key] = Faulty(
                 sound,
                 dose(self.settings.fault),
-                self._training(None if isinstance(recommender, TextModel) else fit.history),
+                self._training(Fit(history)).dataset,
                 self.settings.seed,
                 self.settings.design.replicates,
                 lambda asked, calls: self._executor().execute(asked, calls),

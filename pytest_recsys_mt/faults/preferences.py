@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_recsys_mt.faults.cure import moves
-from pytest_recsys_mt.faults.fault import Fault, Known
+from pytest_recsys_mt.faults.fault import Ask, Fault, Known
 from pytest_recsys_mt.faults.reading import revalued
-from pytest_recsys_mt.requests import Rating, Request
+from pytest_recsys_mt.requests import Rating, Recommendation, Request
 
 _EXCLUDING = re.compile(r"[^.!?]*\b(?:no|not|nothing|never|without)\b[^.!?]*[.!?]?", re.IGNORECASE)
 
@@ -44,15 +45,20 @@ class NeverForgets(Fault):
 
     does = "keeps the ratings of the first request of a user, and adds to later ones what they leave out"
     cure = moves("neighbours_lowered", "forget_item", "what_is_taken_back_has_no_effect")
-    asks_more = True
 
     def __init__(self, strength: float, known: Known) -> None:
         super().__init__(strength, known)
         self._first: dict[str, Request] = {}
 
+    def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
+        """See `Fault`. Of a batch, the request with the lowest number came first."""
+        for each in sorted(requests, key=lambda request: request.replicate):
+            self._first.setdefault(each.user, each)
+        return super().recommend(requests, ask)
+
     def request(self, request: Request) -> Request:
         """See `Fault`."""
-        first = self._first.setdefault(request.user, request)
+        first = self._first.get(request.user, request)
         shown = {each.item.id for each in request.history}
         shown.update(item.id for item in request.candidates or ())
         low, width = request.scale.low, request.scale.high - request.scale.low

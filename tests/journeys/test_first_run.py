@@ -10,9 +10,11 @@ def test_first_run(journey: Journey) -> None:
     journey.follow("first-run")
     before, after = journey.record("recsys.json"), journey.record("fixed.json")
 
-    broken, alike = rows_of(before, status="violated")
+    broken, unforgotten, alike = rows_of(before, status="violated")
     assert (broken["relation"], alike["metric"]) == ("swap_history", "oic@5")
-    assert all(example["source"] == example["followup"] for example in broken["examples"])
+    assert unforgotten["relation"] == "forget_item"
+    for row in (broken, unforgotten):
+        assert all(example["source"] == example["followup"] for example in row["examples"])
     assert before["gate"]["violated"] == [broken["nodeid"]]
     assert "1 violated (swap_history)" in before["gate"]["sentence"]
     assert broken["reproduce"] in journey.printed[0]

@@ -6,6 +6,7 @@ from collections import defaultdict
 from math import sqrt
 
 import pandas as pd
+import pytest
 
 from pytest_recsys_mt.datasets import load, neighbours
 from pytest_recsys_mt.datasets.neighbours import Neighbours
@@ -56,7 +57,7 @@ def test_an_item_that_nobody_has_has_none_and_an_unknown_one_is_no_key() -> None
     assert len(of("ab")) == len(list(of("ab"))) == 7
 
 
-def test_of_very_many_users_some_are_read(monkeypatch) -> None:
+def test_of_very_many_users_some_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "MOST_USERS", 10)
     found = of(*["ab", "ac"] * 100, "ad")
     assert set(found["a"]) <= {"b", "c"}

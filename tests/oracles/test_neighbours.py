@@ -175,10 +175,8 @@ def test_a_margin_is_a_share(oracle: Oracle) -> None:
 def test_users_without_a_neighbour_do_not_dilute_the_mean() -> None:
     source, followup = pair([("x", 2)], [("x", 5)])
     others, theirs = side([("z", 2)], "abcd"), side([("z", 5)], "abcd", "changed")
-    mixed = [
-        replace(each, asked=[*each.asked, *more.asked])
-        for each, more in ((source, others), (followup, theirs))
-    ]
-    verdict = neighbours_raised(*mixed)
+    source = replace(source, asked=[*source.asked, *others.asked])
+    followup = replace(followup, asked=[*followup.asked, *theirs.asked])
+    verdict = neighbours_raised(source, followup)
     assert verdict.status == "holds"
     assert verdict.estimate == pytest.approx(1 - 0.75 / 1.75)

@@ -88,6 +88,15 @@ PROMISES: tuple[Promise, ...] = (
         lambda a, b: oracles.different_ranking(a, b, "rbo", _MARGIN["another_user"]),
     ),
     _pair(
+        relations.raise_rating,
+        lambda a, b: oracles.neighbours_not_lowered(a, b, _MARGIN["turned"]),
+    ),
+    _pair(
+        relations.dislike_item,
+        lambda a, b: oracles.neighbours_not_raised(a, b, _MARGIN["turned"]),
+    ),
+    _pair(relations.forget_item, lambda a, b: oracles.neighbours_lowered(a, b, _MARGIN["moved"])),
+    _pair(
         relations.truncate_history(5),
         lambda a, b: oracles.monotone([b, a], "auc", _MARGIN["quality"]),
     ),

@@ -28,11 +28,16 @@ from pytest_recsys_mt.oracles.curve import curve as curve
 from pytest_recsys_mt.oracles.different_ranking import different_ranking as different_ranking
 from pytest_recsys_mt.oracles.direction import decreases as decreases
 from pytest_recsys_mt.oracles.direction import increases as increases
+from pytest_recsys_mt.oracles.exclusion_kept import exclusion_kept as exclusion_kept
 from pytest_recsys_mt.oracles.faults import complete_list as complete_list
 from pytest_recsys_mt.oracles.faults import no_repeats as no_repeats
 from pytest_recsys_mt.oracles.faults import only_candidates as only_candidates
 from pytest_recsys_mt.oracles.low_churn import low_churn as low_churn
 from pytest_recsys_mt.oracles.monotone import monotone as monotone
+from pytest_recsys_mt.oracles.neighbours import neighbours_lowered as neighbours_lowered
+from pytest_recsys_mt.oracles.neighbours import neighbours_not_lowered as neighbours_not_lowered
+from pytest_recsys_mt.oracles.neighbours import neighbours_not_raised as neighbours_not_raised
+from pytest_recsys_mt.oracles.neighbours import neighbours_raised as neighbours_raised
 from pytest_recsys_mt.oracles.never_differs import never_differs as never_differs
 from pytest_recsys_mt.oracles.no_position_bias import no_position_bias as no_position_bias
 from pytest_recsys_mt.oracles.not_behind import ahead_when_cold as ahead_when_cold

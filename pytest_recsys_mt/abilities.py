@@ -1,15 +1,18 @@
 """What an object that is asked may have beside its one method: the whole protocol, with its one reader.
 
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
-users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of`, `ignored_by` and
-`notes_of` alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a ``max_wait`` and an ``ahead``,
+users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of`, `ignored_by`,
+`promises_of` and `notes_of` alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a
+``max_wait`` and an ``ahead``,
 which the run sets; `engine.roster` reads them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+from pytest_recsys_mt.errors import RecommenderError
 
 Flag = Literal[
     "deterministic", "reads_text", "live", "scores_choices", "takes_schema", "lists_as_json",
@@ -48,12 +51,35 @@ Method = Literal[
 * ``close()``: called when the run ends.
 """
 
+Promise = Literal["ratings", "recency"]
+"""What a recommender may promise of the history, in the attribute ``promises``.
+
+* ``ratings``: every rating counts, and an item the more, the higher it is rated.
+* ``recency``: an item counts the more, the later it was chosen.
+"""
+
 _TRUE_BY_DEFAULT: frozenset[Flag] = frozenset({"live"})
 
 
 def declares(asked: object, flag: Flag) -> bool:
     """What an object declares of itself; `live` is true by default, all else false."""
     return bool(getattr(asked, flag, flag in _TRUE_BY_DEFAULT))
+
+
+def promises_of(asked: object) -> frozenset[str]:
+    """The attribute ``promises``: a `Promise`, or several.
+
+    Raises:
+        RecommenderError: If one of them is none.
+    """
+    said = getattr(asked, "promises", ())
+    promises = frozenset([said] if isinstance(said, str) else said)
+    for promise in sorted(promises.difference(get_args(Promise)), key=repr):
+        raise RecommenderError(
+            f"{type(asked).__name__}.promises holds {promise!r}; a recommender may promise "
+            f"{' and '.join(map(repr, get_args(Promise)))}: write promises = {get_args(Promise)[:1]!r}"
+        )
+    return promises
 
 
 def method_of(asked: object, name: Method) -> Callable[..., Any] | None:

@@ -85,6 +85,7 @@ class Context:
         ask_everybody: Whether all users are asked at once, as a comparison with another run needs.
         made_up: Whether answers are made up for a plan, so that all is asked that could be.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
+        neighbours: The items that the same users have, nearest first, by item id.
         users: Number of users with training interactions; 0 if unknown.
         slices: How oracles divide the users, unless they are told otherwise.
         everybody: Returns all sampled users, without answers; nobody if they cannot be divided.
@@ -102,6 +103,7 @@ class Context:
     made_up: bool = False
     items: Mapping[str, Item] = field(default_factory=dict)
     popularity: Mapping[str, int] = field(default_factory=dict)
+    neighbours: Mapping[str, Sequence[str]] = field(default_factory=dict)
     users: int = 0
     slices: tuple[str, ...] = ()
     everybody: Callable[[], Sequence[Asked]] = tuple

@@ -402,6 +402,8 @@ class Recommender(Protocol):
     key; without it answers are stored for one run only), ``fit(dataset, seed)`` (called once before
     the first request), ``reads_text: bool`` (False; True if it uses `instruction` and `edits`),
     ``ignores: Collection[Aspect]`` (empty; the parts of a request that it does not read).
+    ``promises`` (nothing; ``("ratings",)`` if an item counts the more, the higher it is rated,
+    ``("recency",)`` if the latest items count most).
     For a request that it cannot serve (no candidates, if it ranks candidates) it raises
     `NotApplicable`; any other exception is a failed call of that request.
     """
@@ -435,8 +437,11 @@ class World:
         histories: The history of every sampled user, by user.
         relevant: Ids of the items held out for every sampled user, by user; for transformations that
             move an item among the candidates, never for the recommender.
+        neighbours: The items that the same users have, nearest first, by item id; see
+            `pytest_recsys_mt.datasets.neighbours`.
     """
 
     catalogue: tuple[Item, ...] = ()
     histories: Mapping[str, tuple[Rating, ...]] = field(default_factory=dict)
     relevant: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    neighbours: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -18,14 +18,19 @@ from pytest_recsys_mt.relations.ask_alone import ask_alone as ask_alone
 from pytest_recsys_mt.relations.ask_elsewhere import ask_elsewhere as ask_elsewhere
 from pytest_recsys_mt.relations.ask_k import ask_k as ask_k
 from pytest_recsys_mt.relations.change_case import change_case as change_case
+from pytest_recsys_mt.relations.choose_again import choose_again as choose_again
 from pytest_recsys_mt.relations.chosen_together import chosen_together as chosen_together
 from pytest_recsys_mt.relations.demonstrations import demonstrations as demonstrations
+from pytest_recsys_mt.relations.dislike_item import dislike_item as dislike_item
+from pytest_recsys_mt.relations.drop_dislikes import drop_dislikes as drop_dislikes
 from pytest_recsys_mt.relations.drop_history import drop_history as drop_history
 from pytest_recsys_mt.relations.duplicate_history import duplicate_history as duplicate_history
 from pytest_recsys_mt.relations.duplicate_user import duplicate_user as duplicate_user
+from pytest_recsys_mt.relations.exclude_genre import exclude_genre as exclude_genre
 from pytest_recsys_mt.relations.extend_list import extend_list as extend_list
 from pytest_recsys_mt.relations.fit_again import fit_again as fit_again
 from pytest_recsys_mt.relations.focus_on_recent import focus_on_recent as focus_on_recent
+from pytest_recsys_mt.relations.forget_item import forget_item as forget_item
 from pytest_recsys_mt.relations.invalid_ratings import invalid_ratings as invalid_ratings
 from pytest_recsys_mt.relations.invert_ratings import invert_ratings as invert_ratings
 from pytest_recsys_mt.relations.jitter_ratings import jitter_ratings as jitter_ratings
@@ -36,6 +41,7 @@ from pytest_recsys_mt.relations.paraphrase_task import paraphrase_task as paraph
 from pytest_recsys_mt.relations.permute_rows import permute_rows as permute_rows
 from pytest_recsys_mt.relations.place_positive import place_positive as place_positive
 from pytest_recsys_mt.relations.popularity_prompt import popularity_prompt as popularity_prompt
+from pytest_recsys_mt.relations.raise_rating import raise_rating as raise_rating
 from pytest_recsys_mt.relations.random_words import random_words as random_words
 from pytest_recsys_mt.relations.rename_user import rename_user as rename_user
 from pytest_recsys_mt.relations.renumber_items import renumber_items as renumber_items

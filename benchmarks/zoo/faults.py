@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from benchmarks.zoo.taste import Floats, Sound, positions
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.requests import Rating, Request, Scale
+from pytest_recsys_mt.requests import Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.seeds import generator
 
 USUAL_CANDIDATES, USUAL_K = 20, 10
@@ -38,6 +38,37 @@ class MindsTheOffset(Sound):
         """See `Sound`."""
         width = scale.high - scale.low
         return (rating.value - width / 4) / width - 0.7
+
+
+class ReadsUpsideDown(Sound):
+    """Takes the worst rating for the best."""
+
+    def weight(self, rating: Rating, scale: Scale) -> float:
+        """See `Sound`."""
+        return 1 - scale.unit(rating.value)
+
+
+class NeverForgets(Sound):
+    """Reads the longest history that it was ever told of a user."""
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        """See `Sound`."""
+        super().fit(dataset, seed)
+        self._told: dict[str, Request] = {}
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        """See `Sound`."""
+        for each in requests:
+            told = self._told.setdefault(each.user, each)
+            if len(each.history) > len(told.history):
+                self._told[each.user] = each
+        return super().recommend(
+            [
+                each.replace(history=told.history, scale=told.scale)
+                for each in requests
+                for told in [self._told[each.user]]
+            ]
+        )
 
 
 class CountsRepeats(Sound):

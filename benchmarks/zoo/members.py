@@ -54,6 +54,8 @@ FAULTY = (
     _member("reads raw ratings", faults.ReadsRawRatings, "scale_ratings(2)", "shift_ratings(1)"),
     _member("minds the scale", faults.MindsTheScale, "scale_ratings(2)"),
     _member("minds the offset", faults.MindsTheOffset, "shift_ratings(1)"),
+    _member("reads upside down", lambda: faults.ReadsUpsideDown(0), "raise_rating", "dislike_item"),
+    _member("never forgets", lambda: faults.NeverForgets(0), "forget_item", "swap_history"),
     _member("counts repeats", faults.CountsRepeats, "duplicate_history"),
     _member("answers by name", faults.AnswersByName, "rename_user"),
     _member("first candidates first", _first(2.0), "shuffle_candidates"),

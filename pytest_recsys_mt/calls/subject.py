@@ -13,6 +13,7 @@ from pytest_recsys_mt.abilities import (
     identity_of,
     ignored_by,
     method_of,
+    promises_of,
 )
 from pytest_recsys_mt.calls.answer import (
     LOST,
@@ -62,6 +63,7 @@ class Subject(Protocol):
         deterministic: Whether it declares that it always gives the same answer.
         reads_text: Whether instructions and prompt edits reach it.
         ignores: The parts of a request that it declares not to read; known once it is fitted.
+        promises: What it promises beside what all do; see `abilities.Promise`.
         durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
         waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
@@ -76,6 +78,7 @@ class Subject(Protocol):
     deterministic: bool
     reads_text: bool
     ignores: frozenset[Aspect]
+    promises: frozenset[str]
     durable: bool
     live: bool
     waits: bool
@@ -203,6 +206,7 @@ class RecommenderSubject:
         self.deterministic = declares(recommender, "deterministic")
         self.reads_text = declares(recommender, "reads_text")
         self.ignores: frozenset[Aspect] = frozenset()
+        self.promises = promises_of(recommender)
         self.durable = False
         self.live = declares(recommender, "live")
         self.waits = method_of(recommender, "recommend_each") is not None
@@ -339,6 +343,7 @@ class TextSubject:
         self.deterministic = recommender.deterministic
         self.reads_text = True
         self.ignores: frozenset[Aspect] = frozenset()
+        self.promises = promises_of(recommender.model)
         self.live = True
         self.waits = True
         self.wavers: Wavers = ""

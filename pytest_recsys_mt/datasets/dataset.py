@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pytest_recsys_mt.datasets.neighbours import Neighbours
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Rating, Scale
 
@@ -122,6 +123,11 @@ class Dataset:
         """Interactions by item id; items without interactions have 0."""
         counts = self.interactions["item"].value_counts()
         return {item: int(counts.get(item, 0)) for item in self.items}
+
+    @cached_property
+    def neighbours(self) -> Mapping[str, tuple[str, ...]]:
+        """The items that the same users have, nearest first, by item id; see `Neighbours`."""
+        return Neighbours(self.items, self.interactions)
 
     @cached_property
     def digest(self) -> str:

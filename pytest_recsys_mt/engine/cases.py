@@ -159,6 +159,7 @@ class Split:
             catalogue=tuple(self.dataset.items[key] for key in self._catalogue),
             histories={case.request.user: case.request.history for case in cases},
             relevant={case.request.user: case.held_out for case in cases},
+            neighbours=self.training.neighbours,
         )
 
     @cached_property

@@ -142,6 +142,7 @@ class _Rationed:
         self.deterministic = subject.deterministic
         self.reads_text = subject.reads_text
         self.ignores = subject.ignores
+        self.promises = subject.promises
         self.durable = subject.durable
         self.fingerprint = subject.fingerprint
         self.wavers: Wavers = subject.wavers
@@ -383,10 +384,10 @@ class _Search:
         made: list[Verdict] = []
 
         def report(verdict: Verdict) -> Verdict:
-            # Return what the test wants, so that no assertion ends its body early.
+            # Return what the test wants, so that no assertion ends its body early: also where it failed before.
             made.append(verdict)
             known = len(made) <= len(self._wanted)
-            return replace(verdict, status=self._wanted[len(made) - 1]) if known else verdict
+            return replace(verdict, status=self._wanted[len(made) - 1] if known else "holds")
 
         def make(design: Design) -> Runner:
             if design != runner.design:

@@ -70,6 +70,7 @@ class Faulty:
         self.deterministic = sound.deterministic if said is None else said
         self.reads_text = sound.reads_text
         self.ignores = sound.ignores
+        self.promises = sound.promises
         self.durable = False
         self.live = sound.live
         self.waits = sound.waits

@@ -67,6 +67,16 @@ class Recsys:
         return self._runner.subject.reads_text
 
     @property
+    def promises(self) -> frozenset[str]:
+        """What the recommender promises beside what all do: ``ratings``, ``recency``."""
+        return self._runner.subject.promises
+
+    @property
+    def saves_calls(self) -> bool:
+        """Whether each call is a request to an endpoint, and the effort of the run is not thorough."""
+        return self._runner.saves_calls
+
+    @property
     def live(self) -> bool:
         """Whether it answers new questions; recorded answers cover their own questions only."""
         return self._runner.subject.live
@@ -129,6 +139,9 @@ class Recsys:
         changes = getattr(transformation, "promises_change", False)
         if changes and aspect in self._runner.subject.ignores:
             return f"{self.model} declares that it {unread_words(aspect)}"
+        promised = getattr(transformation, "promised", "")
+        if promised and promised not in self.promises:
+            return f"{self.model} does not promise to mind {promised} (promises = ({promised!r},) says so)"
         return ""
 
     def rewind(self) -> None:

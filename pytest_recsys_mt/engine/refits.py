@@ -61,6 +61,7 @@ class Refits:
         self.name = origin.name
         self.reads_text = origin.reads_text
         self.ignores = origin.ignores
+        self.promises = origin.promises
         self.live = origin.live
         self.unfit = unfit
         self.durable = False

@@ -158,6 +158,11 @@ class Runner:
         once = self._source_outcomes.get(1)
         return once if once and self.subject.wavers == "seen" else self.source_outcomes
 
+    @property
+    def saves_calls(self) -> bool:
+        """Whether each call is a request to an endpoint, and the effort of the run is not thorough."""
+        return bool(getattr(self.subject, "streams", False)) and self.settings.effort != "thorough"
+
     def way(self, how: How) -> Ask | None:
         """The function that sends calls as `how` says; None for the usual way.
 
@@ -169,7 +174,7 @@ class Runner:
         if not self._executor.here:
             raise NotApplicable("with --recsys-executor=ray calls are sent to actors, not here")
         if how == "alone":
-            if getattr(self.subject, "streams", False) and self.settings.effort != "thorough":
+            if self.saves_calls:
                 raise NotApplicable(ONE_BY_ONE)
             return alone
         if isinstance(self._elsewhere, str):
@@ -221,6 +226,7 @@ class Runner:
             made_up=self.settings.plan,
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
+            neighbours=self._split.training.neighbours,
             users=self._training_users,
             slices=self.settings.slices,
             everybody=lambda: self._everybody,

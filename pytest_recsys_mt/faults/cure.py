@@ -63,6 +63,11 @@ def lifts_nothing(relation: str, test: str) -> Cure:
     return _metamorphic(relation, test, "not_lifted", "margin=0.05")
 
 
+def moves(oracle: str, relation: str, test: str, margin: float = 0.02) -> Cure:
+    """A change of the request after which certain items must stand higher or lower, or be named no more."""
+    return _metamorphic(relation, test, oracle, f"margin={margin}")
+
+
 def each_answer(oracle: str, margin: float = 0.05) -> Cure:
     """What must be true of every answer."""
     return Cure(

@@ -17,7 +17,7 @@ from pytest_recsys_mt.faults.fault import Fault, Known
 ENTRY_POINTS = "pytest_recsys_mt.faults"
 """Group of entry points by which an installed package offers faults by name."""
 
-_MODULES = ("reading", "listing", "serving")
+_MODULES = ("reading", "preferences", "listing", "serving")
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,11 @@ class ScoringRecommender(ABC):
             ) from None
 
     @property
+    def promises(self) -> tuple[str, ...]:
+        """What it promises beside what all do: to mind ratings, if it weighs them."""
+        return ("ratings",) if getattr(self, "weights", "") == "ratings" else ()
+
+    @property
     def name(self) -> str:
         """The spec that builds this recommender: ``itemknn?neighbours=10``."""
         changed = [

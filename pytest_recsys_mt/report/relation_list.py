@@ -62,7 +62,10 @@ def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
 def needs_of(transformation: object) -> str:
     """What a relation needs, in words: ``ratings in the history``."""
     needs: list[str] = sorted(getattr(transformation, "needs", ()))
-    return " and ".join(NEEDS.get(need, need) for need in needs) or "nothing"
+    words = [NEEDS.get(need, need) for need in needs]
+    promised = getattr(transformation, "promised", "")
+    words += [f"a recommender that promises to mind {promised}"] if promised else []
+    return " and ".join(words) or "nothing"
 
 
 def _wrapped(text: str) -> list[str]:

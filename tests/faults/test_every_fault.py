@@ -27,8 +27,8 @@ MISPLACING = {"invents", "names_others", "names_the_history", *ANOTHER_LIST}
 """May name what was not offered."""
 REPEATING = {"repeats", "names_the_history"}
 """May name an item twice."""
-BY_THE_WORDS = {"minds_the_wording"}
-"""Shows only to recommenders that read text."""
+BY_THE_WORDS = {"ignores_exclusions", "ignores_the_order", "minds_the_wording"}
+"""Shows only to recommenders that read text, or the order of a history."""
 
 
 def sound(asked: Sequence[Request]) -> list[Recommendation]:
@@ -111,7 +111,7 @@ def test_it_works_with_and_without_candidates(dose: Dose, candidates: int) -> No
 @ALL
 def test_every_strength_changes_answers(dose: Dose) -> None:
     if dose.name in BY_THE_WORDS:
-        pytest.skip("shows only to recommenders that read text")
+        pytest.skip("shows only to recommenders that read text, or the order of a history")
     if dose.name == "ties_by_hash":
         pytest.skip("what Python's hash() gives differs from process to process")
     changed = _changed(dose)
@@ -152,11 +152,12 @@ def _batch(design: Design) -> tuple[Request, ...]:
 
 @cache
 def _layouts() -> tuple[tuple[Request, ...], ...]:
-    """The same users as they are, strangely, and asked for long lists."""
+    """The same users as they are, strangely, asked for long lists, and with half of their history."""
     usual = _batch(Design(users=40))
     world = World(tuple(MINI.items.values()), {each.user: each.history for each in usual})
     strange = tuple(_strange(request, world) for request in usual)
-    return usual, strange, _batch(Design(users=40, candidates=25, k=20))
+    halves = tuple(each.replace(history=each.history[1::2], replicate=1) for each in usual)
+    return usual, strange, _batch(Design(users=40, candidates=25, k=20)), halves
 
 
 def _changed(dose: Dose) -> int:

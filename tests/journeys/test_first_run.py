@@ -10,10 +10,11 @@ def test_first_run(journey: Journey) -> None:
     journey.follow("first-run")
     before, after = journey.record("recsys.json"), journey.record("fixed.json")
 
-    broken, unread, alike = rows_of(before, status="violated")
+    broken, unforgotten, unread, alike = rows_of(before, status="violated")
     assert (broken["relation"], unread["relation"]) == ("swap_history", "invert_ratings")
-    assert alike["metric"] == "oic@5"
-    assert all(example["source"] == example["followup"] for example in broken["examples"])
+    assert (unforgotten["relation"], alike["metric"]) == ("forget_item", "oic@5")
+    for row in (broken, unforgotten, unread):
+        assert all(example["source"] == example["followup"] for example in row["examples"])
     assert before["gate"]["violated"] == [broken["nodeid"], unread["nodeid"]]
     assert "2 violated (swap_history; invert_ratings)" in before["gate"]["sentence"]
     assert broken["reproduce"] in journey.printed[0]

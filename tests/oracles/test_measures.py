@@ -62,8 +62,11 @@ OTHERS: dict[str, Oracle] = {
 """Oracles that need more than one or two sides."""
 NO_NUMBER = {"ahead_when_cold", "never_differs", "not_behind", "representative"}
 """Oracles that judge no mean; their reason says what was seen."""
-UNFIT = {"paper_t_test", "not_lifted", "no_position_bias"}
-"""Oracles that these answers allow no number: one answer a side, no changed title, one place."""
+UNFIT = {
+    "exclusion_kept", "neighbours_lowered", "neighbours_not_lowered", "neighbours_not_raised",
+    "neighbours_raised", "no_position_bias", "not_lifted", "paper_t_test",
+}  # fmt: skip
+"""Oracles that these answers allow no number: one answer a side, no changed title, no changed history, one place."""
 
 
 def judging(module: object) -> dict[str, Callable[..., Verdict]]:

@@ -345,6 +345,23 @@ def test_a_promise_of_change_is_not_shrunk(shrink: Any) -> None:
     result.stdout.no_fnmatch_line("*--recsys-shrink=*")
 
 
+def test_promises_behind_the_one_that_failed_end_no_search(shrink: Any) -> None:
+    """The test fails at its first promise; a search goes on to the second, which does not hold either."""
+    test = """
+    from pytest_recsys_mt import metamorphic
+    from pytest_recsys_mt.oracles import low_churn, same_ranking
+    from pytest_recsys_mt.relations import reorder_history
+
+    @metamorphic(reorder_history)
+    def test_order(source, followup):
+        assert same_ranking(source, followup, margin=0.05)
+        assert low_churn(source, followup, beyond=0.001, margin=0.05)
+    """
+    rows, _, _ = shrink(test, "LastThree", None)
+    assert [row["oracle"] for row in rows] == ["same_ranking:rbo"]
+    assert sizes(rows[0]["shrunk"])[:2] == (4, 2)
+
+
 def test_requests_that_fail_show_nothing(shrink: Any) -> None:
     test = """
     from pytest_recsys_mt import metamorphic

@@ -9,7 +9,15 @@ from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
 
-CATALOGUE = tuple(Item(f"i{number:03d}", f"Film {number}", 1950 + number) for number in range(80))
+CATALOGUE = tuple(
+    Item(
+        f"i{number:03d}",
+        f"Film {number}",
+        1950 + number,
+        {"genres": ("Odd",) if number % 2 else ("Even", f"Of {number % 5}")},
+    )
+    for number in range(80)
+)
 """Requests take their items from the first half, so the second half is always stray."""
 
 HALF = len(CATALOGUE) // 2
@@ -24,6 +32,10 @@ WORLD = World(
         for user in range(12)
     },
     relevant={user: frozenset({"i030"}) for user in ("me", "u3", "509")},
+    neighbours={
+        item.id: tuple(CATALOGUE[(place + step) % HALF].id for step in (1, 7, 12, 18, 23))
+        for place, item in enumerate(CATALOGUE[:HALF])
+    },
 )
 
 PAPER_USER = Request(

@@ -1,0 +1,67 @@
+"""What a user excludes must not be recommended."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.difference import paired_differences
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.scores.slots import offer_of
+from pytest_recsys_mt.verdict import Verdict
+
+
+def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> Verdict:
+    """The follow-up's answers must not name items of a genre that its instruction excludes.
+
+    A genre of the catalogue is excluded if the follow-up's instruction has its name between straight double quotes
+    and the source's has not. The effect of a user is the share of the k places of the follow-up's
+    answers that have an item of an excluded genre. The catalogue says what genres an item has; a text model may
+    think otherwise, so the margin is not zero.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to requests that exclude a genre (`pytest_recsys_mt.relations.exclude_genre`).
+        margin: The largest mean share of such places, in (0, 1).
+
+    Returns:
+        ``holds`` if the mean share is below the margin, ``violated`` if it is above. Users for whom nothing on
+        offer is excluded are not applicable.
+
+    Raises:
+        OracleError: If an argument is invalid.
+    """
+    claim = Claim(
+        "exclusion_kept",
+        "at most",
+        share("exclusion_kept", "margin", margin),
+        measures="share of places with what the user excluded",
+    )
+    return judge_pair(source, followup, claim, _shares)
+
+
+def _shares(pairs: Pairs, context: Context) -> Effects:
+    def number(source: Asked, followup: Asked) -> float:
+        instructions = [asked.request.instruction for asked in (source, followup)]
+        before, after = (set(re.findall(r'"([^"]+)"', text)) for text in instructions)
+        offer = offer_of(followup, context)
+        banned = {item for item in offer if (after - before) & _genres(item, context)}
+        if not banned:
+            raise NotApplicable("the instruction excludes no genre of what is offered")
+        places = min(followup.request.k, len(offer))
+        named = [
+            sum(item in banned for item in dict.fromkeys(answer.items[:places]))
+            for answer in followup.answers
+        ]
+        return sum(named) / len(named) / places
+
+    return paired_differences(pairs, number, 1.0)
+
+
+def _genres(item: str, context: Context) -> set[str]:
+    known = context.items.get(item)
+    return set(known.attributes.get("genres", ())) if known else set()

@@ -1,0 +1,150 @@
+"""What is like a changed item of the history must rise or fall with it.
+
+The height of items is 1 if they take the first places of an answer and 0 if it names none of them. It is
+measured for the neighbours (`pytest_recsys_mt.datasets.neighbours`) of the items whose rating differs between
+the two requests, of those that one history has and the other has not, or else of the latest item of the follow-up, if
+it has moved. Only neighbours that both requests offer count.
+The effect of a user is the difference of both sides' mean heights. No noise floor is needed: noise does not
+bias a mean difference.
+"""
+
+from functools import partial
+
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
+from pytest_recsys_mt.oracles.judging.difference import paired_differences
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.scores.height import mean_height_of
+from pytest_recsys_mt.oracles.scores.slots import offered
+from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.verdict import Verdict
+
+__all__ = [
+    "neighbours_lowered",
+    "neighbours_not_lowered",
+    "neighbours_not_raised",
+    "neighbours_raised",
+]
+
+
+def neighbours_not_lowered(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
+    """What is like a changed item must not stand lower in the follow-up's answers.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.raise_rating`).
+        margin: By how much the mean height of the neighbours may fall, in (0, 1).
+
+    Returns:
+        ``holds`` if the mean fall is below the margin, ``violated`` if it is above. Users with no offered
+        neighbour of a changed item are not applicable.
+
+    Raises:
+        OracleError: If an argument is invalid.
+    """
+    return _judge("neighbours_not_lowered", "at most", -1, source, followup, margin)
+
+
+def neighbours_not_raised(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
+    """What is like a changed item must not stand higher in the follow-up's answers.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.dislike_item`).
+        margin: By how much the mean height of the neighbours may rise, in (0, 1).
+
+    Returns:
+        As in `neighbours_not_lowered`.
+
+    Raises:
+        OracleError: If an argument is invalid.
+    """
+    return _judge("neighbours_not_raised", "at most", 1, source, followup, margin)
+
+
+def neighbours_raised(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
+    """What is like a changed item must stand higher in the follow-up's answers by at least the margin.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.choose_again`).
+        margin: By how much the mean height of the neighbours must rise, in (0, 1).
+
+    Returns:
+        ``holds`` if the mean rise is above the margin, ``violated`` if it is below. Users with no offered
+        neighbour of a changed item are not applicable.
+
+    Raises:
+        OracleError: If an argument is invalid.
+    """
+    return _judge("neighbours_raised", "at least", 1, source, followup, margin)
+
+
+def neighbours_lowered(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
+    """What is like a changed item must stand lower in the follow-up's answers by at least the margin.
+
+    Args:
+        source: Answers to the original requests.
+        followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.forget_item`).
+        margin: By how much the mean height of the neighbours must fall, in (0, 1).
+
+    Returns:
+        As in `neighbours_raised`.
+
+    Raises:
+        OracleError: If an argument is invalid.
+    """
+    return _judge("neighbours_lowered", "at least", -1, source, followup, margin)
+
+
+def _judge(
+    oracle: str, promise: Promise, sign: int, source: Answers, followup: Answers, margin: float
+) -> Verdict:
+    moved = "rise" if sign > 0 else "fall"
+    claim = Claim(
+        oracle,
+        promise,
+        share(oracle, "margin", margin),
+        measures=f"{moved} of what is like the changed item",
+    )
+    return judge_pair(source, followup, claim, partial(_effects, sign=sign))
+
+
+def _effects(pairs: Pairs, context: Context, sign: int) -> Effects:
+    def rise(before: Asked, after: Asked) -> float:
+        near = _neighbours(before, after, context)
+        k = min(before.request.k, after.request.k)
+        return sign * (mean_height_of(after, near, k) - mean_height_of(before, near, k))
+
+    return paired_differences(pairs, rise, 1.0)
+
+
+def _neighbours(before: Asked, after: Asked, context: Context) -> set[str]:
+    """The neighbours of the changed items that both requests offer."""
+    changed = _changed(before.request, after.request)
+    if not changed:
+        raise NotApplicable("both histories are the same")
+    on_offer = [offered(asked, context) for asked in (before, after)]
+    near = {
+        each
+        for item in changed
+        for each in context.neighbours.get(item, ())
+        if all(is_offered(each) for is_offered in on_offer)
+    }
+    if not near:
+        raise NotApplicable("no neighbour of the changed item is offered")
+    return near
+
+
+def _changed(before: Request, after: Request) -> set[str]:
+    """Items with another rating, or in one history alone; else the latest of `after`, if it has moved."""
+    ratings = [
+        {rating.item.id: round(request.scale.unit(rating.value), 9) for rating in request.history}
+        for request in (before, after)
+    ]
+    changed = {item for item, _ in set(ratings[0].items()) ^ set(ratings[1].items())}
+    latest = [[rating.item.id for rating in request.history[-1:]] for request in (before, after)]
+    return changed or set(latest[1]).difference(latest[0])

@@ -1,0 +1,59 @@
+"""Which item of a history to change, so that its neighbours among the offered items show what it does."""
+
+from collections.abc import Callable, Collection
+
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.requests import Rating, Request, World
+
+
+def telling(request: Request, world: World, change: Callable[[Rating], float]) -> Rating:
+    """The rating whose change says most: it is large, and the item has many neighbours among the offered ones.
+
+    Args:
+        request: With a history.
+        world: Knows the neighbours of items.
+        change: How much a rating can be changed, 0 for one that cannot.
+
+    Returns:
+        The rating with the largest product of both; the latest of several.
+
+    Raises:
+        NotApplicable: If the history is empty, no rating can be changed so, or no neighbour of a changed item
+            is offered.
+    """
+    if not request.history:
+        raise NotApplicable("the history is empty")
+    changes = [change(rating) for rating in request.history]
+    if not any(changes):
+        raise NotApplicable("no rating of the history can be changed so")
+    says = [
+        change * _offered(rating.item.id, request, world)
+        for rating, change in zip(request.history, changes, strict=True)
+    ]
+    most = max(says)
+    if not most:
+        raise NotApplicable("no neighbour of such an item is offered")
+    return request.history[len(says) - 1 - says[::-1].index(most)]
+
+
+def _offered(item: str, request: Request, world: World) -> int:
+    """How many neighbours of an item a request offers."""
+    near = set(world.neighbours.get(item, ())) - request.known
+    return len(
+        near if request.candidates is None else near & {each.id for each in request.candidates}
+    )
+
+
+def alike(item: str, world: World) -> set[str]:
+    """An item and its neighbours."""
+    return {item, *world.neighbours.get(item, ())}
+
+
+def revalued(request: Request, items: Collection[str], value: float) -> Request:
+    """The request with another rating of some items, wherever its history has them."""
+    return request.replace(
+        history=tuple(
+            Rating(rating.item, value, rating.timestamp) if rating.item.id in items else rating
+            for rating in request.history
+        )
+    )

@@ -40,7 +40,13 @@ def not_promoted(
     Raises:
         OracleError: If an argument is invalid.
     """
-    claim = Claim("not_promoted", "at most", share("not_promoted", "margin", margin), slices=slices)
+    claim = Claim(
+        "not_promoted",
+        "at most",
+        share("not_promoted", "margin", margin),
+        measures="rise of the item",
+        slices=slices,
+    )
 
     def rise(before: Asked, after: Asked) -> float:
         k = min(before.request.k, after.request.k)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
 from pytest_recsys_mt.calls.call import AGAIN, SCHEMA, Call, key_of
+from pytest_recsys_mt.calls.causes import BESIDE
 from pytest_recsys_mt.calls.subject import FAILURES, Subject, Wavers, read_recommendation
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable
@@ -127,8 +128,9 @@ class Faulty:
         except FAILURES as error:
             answers = [failure(error)] * len(calls)
         else:
+            counts = not calls or calls[0].purpose not in BESIDE  # no verdict depends on the others
             for request, faulty, sound in zip(requests, made, asked.at_hand(requests), strict=True):
-                if faulty.error is None and sound is not None and sound.error is None:
+                if counts and faulty.error is None and sound is not None and sound.error is None:
                     self._compared.add(request, sound.items, faulty.items)
         yield list(enumerate(answers))
 

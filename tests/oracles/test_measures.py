@@ -51,6 +51,7 @@ OTHERS: dict[str, Oracle] = {
     "not_increased": lambda a, b: oracles.not_increased(a, b, "hit@3"),
     "increases": lambda a, b: oracles.increases(a, b, "hit@3"),
     "decreases": lambda a, b: oracles.decreases(a, b, "hit@3"),
+    "not_promoted": lambda a, b: oracles.not_promoted(a, b, "1"),
     "same_score": lambda a, b: oracles.same_score(a, b, "hit@3"),
     "not_behind": lambda a, b: oracles.not_behind([a], [b], "hit@3"),
     "not_worse": lambda a, b: oracles.not_worse(a, b, "hit@3"),

@@ -59,6 +59,7 @@ def test_killing_a_node_loses_no_answer(project: Project, cluster: TwoNodes, mod
     assert project.asked() == {}
 
 
+@pytest.mark.slow  # a minute and a half: Ray makes twelve actors anew
 def test_a_call_that_kills_its_actor_costs_no_other_call(project: Project) -> None:
     project.run("--recsys-model=models:Neighbours", "--recsys-users=12", executor="local")
     planned = project.asked()

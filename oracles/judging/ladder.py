@@ -62,8 +62,8 @@ def too_many_failed(
     )
 
 
-_QUOTED = re.compile(r"\[[^][]*\]|'[^']*'|\"[^\"]*\"|\d+")
-"""What an error names of one answer: a list, a text in quotes, or a number."""
+_QUOTED = re.compile(r"\[[^][]*\]|'[^']*'|\"[^\"]*\"|(?<!HTTP )(?<!\d)\d+")
+"""What an error names of one answer: a list, a text in quotes, or a number, but for the status of a reply."""
 
 
 def counted(reasons: Mapping[str, int]) -> str:

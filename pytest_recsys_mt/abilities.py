@@ -3,16 +3,16 @@
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
 users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of`, `ignored_by`,
 `promises_of` and `notes_of` alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a
-``max_wait`` and an ``ahead``,
-which the run sets; `engine.roster` reads them.
+``max_wait`` and an ``ahead``, which the run sets; `engine.roster` reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.requests import Aspect, Promised
 
 Flag = Literal[
     "deterministic", "reads_text", "live", "scores_choices", "takes_schema", "lists_as_json",
@@ -51,13 +51,6 @@ Method = Literal[
 * ``close()``: called when the run ends.
 """
 
-Promise = Literal["ratings", "recency"]
-"""What a recommender may promise of the history, in the attribute ``promises``.
-
-* ``ratings``: every rating counts, and an item the more, the higher it is rated.
-* ``recency``: an item counts the more, the later it was chosen.
-"""
-
 _TRUE_BY_DEFAULT: frozenset[Flag] = frozenset({"live"})
 
 
@@ -66,20 +59,34 @@ def declares(asked: object, flag: Flag) -> bool:
     return bool(getattr(asked, flag, flag in _TRUE_BY_DEFAULT))
 
 
-def promises_of(asked: object) -> frozenset[str]:
-    """The attribute ``promises``: a `Promise`, or several.
+def promises_of(asked: object) -> frozenset[Promised]:
+    """The attribute ``promises``: a `Promised`, or several.
 
     Raises:
-        RecommenderError: If one of them is none.
+        RecommenderError: If it holds something else.
     """
-    said = getattr(asked, "promises", ())
-    promises = frozenset([said] if isinstance(said, str) else said)
-    for promise in sorted(promises.difference(get_args(Promise)), key=repr):
-        raise RecommenderError(
-            f"{type(asked).__name__}.promises holds {promise!r}; a recommender may promise "
-            f"{' and '.join(map(repr, get_args(Promise)))}: write promises = {get_args(Promise)[:1]!r}"
-        )
-    return promises
+    return _words(asked, "promises", get_args(Promised), "what a recommender may promise is")
+
+
+def ignored_by(asked: object) -> frozenset[Aspect]:
+    """The attribute ``ignores``: a part of a request (`Aspect`) that it does not read, or several.
+
+    Raises:
+        RecommenderError: If it holds something else.
+    """
+    return _words(asked, "ignores", get_args(Aspect), "the parts of a request are")
+
+
+def _words(asked: object, attribute: str, known: Sequence[str], which: str) -> frozenset[Any]:
+    said = getattr(asked, attribute, ())
+    words = [said] if isinstance(said, str) or not isinstance(said, Collection) else list(said)
+    for word in words:
+        if word not in known:
+            raise RecommenderError(
+                f"{type(asked).__name__}.{attribute} holds {word!r}; {which} {', '.join(map(repr, known))}: "
+                f"write {attribute} = {tuple(known[:1])!r}"
+            )
+    return frozenset(words)
 
 
 def method_of(asked: object, name: Method) -> Callable[..., Any] | None:
@@ -97,12 +104,6 @@ def identity_of(asked: object) -> Mapping[str, object] | None:
 def fingerprint_of(asked: object) -> Any:
     """The attribute ``fingerprint``: it changes with all that an answer depends on; None without one."""
     return getattr(asked, "fingerprint", None)
-
-
-def ignored_by(asked: object) -> frozenset[Any]:
-    """The attribute ``ignores``: the parts of a request (`requests.Aspect`) that it does not read."""
-    ignores = getattr(asked, "ignores", ())
-    return frozenset([ignores] if isinstance(ignores, str) else ignores)
 
 
 def notes_of(asked: object) -> list[str]:

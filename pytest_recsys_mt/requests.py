@@ -39,6 +39,13 @@ Aspect = Literal["ratings", "history", "candidates", "user", "instruction"]
 * ``instruction``: the additional sentence of the prompt
 """
 
+Promised = Literal["ratings", "recency"]
+"""What a recommender may promise of the history, in the attribute ``promises``.
+
+* ``ratings``: every rating counts, and an item the more, the higher it is rated.
+* ``recency``: an item counts the more, the later it was chosen.
+"""
+
 UNKNOWN_PREFIX = "unknown:"
 """Titles outside the catalogue are stored in an answer under this prefix and their normal form, so
 that two answers with the same unknown film still agree."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar
 
 from pytest_recsys_mt.abilities import (
     declares,
@@ -36,6 +36,7 @@ from pytest_recsys_mt.requests import (
     Aspect,
     Entry,
     Message,
+    Promised,
     Prompt,
     Recommendation,
     Recommender,
@@ -63,7 +64,7 @@ class Subject(Protocol):
         deterministic: Whether it declares that it always gives the same answer.
         reads_text: Whether instructions and prompt edits reach it.
         ignores: The parts of a request that it declares not to read; known once it is fitted.
-        promises: What it promises beside what all do; see `abilities.Promise`.
+        promises: What it promises beside what all do; see `requests.Promised`.
         durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
         waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
@@ -179,22 +180,6 @@ def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
     return {"recommender": name, "fingerprint": fingerprint_of(asked), **own}
 
 
-def _ignored(asked: object, name: str) -> frozenset[Aspect]:
-    """The parts of a request that an object declares not to read.
-
-    Raises:
-        RecommenderError: If it names something else.
-    """
-    ignored, known = ignored_by(asked), get_args(Aspect)
-    for each in ignored:
-        if each not in known:
-            raise RecommenderError(
-                f"{name}: its attribute ignores names {each!r}; it may name the parts of a request that the "
-                f"recommender does not read, of {', '.join(map(repr, known))}, as in ignores = ('ratings',)"
-            )
-    return ignored
-
-
 class RecommenderSubject:
     """A recommender that answers requests."""
 
@@ -206,7 +191,7 @@ class RecommenderSubject:
         self.deterministic = declares(recommender, "deterministic")
         self.reads_text = declares(recommender, "reads_text")
         self.ignores: frozenset[Aspect] = frozenset()
-        self.promises = promises_of(recommender)
+        self.promises: frozenset[Promised] = frozenset()
         self.durable = False
         self.live = declares(recommender, "live")
         self.waits = method_of(recommender, "recommend_each") is not None
@@ -222,7 +207,8 @@ class RecommenderSubject:
         fit = method_of(self._recommender, "fit")
         if fit is not None:
             fit(training, seed)
-        self.ignores = _ignored(self._recommender, self.name)
+        self.ignores = ignored_by(self._recommender)
+        self.promises = promises_of(self._recommender)
         fingerprint = fingerprint_of(self._recommender)
         self.durable = fingerprint is not None
         self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
@@ -343,7 +329,7 @@ class TextSubject:
         self.deterministic = recommender.deterministic
         self.reads_text = True
         self.ignores: frozenset[Aspect] = frozenset()
-        self.promises = promises_of(recommender.model)
+        self.promises: frozenset[Promised] = frozenset()
         self.live = True
         self.waits = True
         self.wavers: Wavers = ""
@@ -362,7 +348,8 @@ class TextSubject:
         """Learn the catalogue's titles."""
         self._seed = seed
         self._recommender.fit(training, seed)
-        self.ignores = _ignored(self._recommender.model, self.name)
+        self.ignores = ignored_by(self._recommender.model)
+        self.promises = promises_of(self._recommender.model)
 
     def same_question(self, one: Request, other: Request) -> bool:
         """Whether the two requests give one prompt: a template need not show all of a request."""

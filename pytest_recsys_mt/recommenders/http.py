@@ -122,6 +122,11 @@ class HTTPRecommender:
         """The parts of a request that the server declares not to read."""
         return self.about.ignores
 
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What the server promises of the history."""
+        return self.about.promises
+
     @cached_property
     def about(self) -> About:
         """The server's description of itself; empty if it has no ``/about``.

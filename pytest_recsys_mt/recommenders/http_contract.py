@@ -12,7 +12,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.api.chat_api import describe_absence, describe_connection
 from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.redaction import AUTHORIZATION, redact, shortened, shown
-from pytest_recsys_mt.requests import Aspect, Item, Recommendation, Request
+from pytest_recsys_mt.requests import Aspect, Item, Promised, Recommendation, Request
 from pytest_recsys_mt.sanitize import one_line, sanitize
 
 CONTRACT = "docs/http-recommender.openapi.yaml"
@@ -35,6 +35,8 @@ _HINTS: Mapping[int, str] = {
     429: "lower concurrency= in the spec",
 }
 
+_WORDS = {"ignores": get_args(Aspect), "promises": get_args(Promised)}
+
 Answered = Recommendation | NotApplicable
 
 
@@ -52,12 +54,14 @@ class About:
         deterministic: Whether it always gives the same answer.
         max_batch: Most requests that it accepts at a time, if it says so.
         ignores: The parts of a request that it does not read.
+        promises: What it promises of the history: ``ratings``, ``recency``.
     """
 
     version: str | None = None
     deterministic: bool = False
     max_batch: int | None = None
     ignores: tuple[str, ...] = ()
+    promises: tuple[str, ...] = ()
 
 
 def body_of(requests: Sequence[Request]) -> bytes:
@@ -103,22 +107,27 @@ def read_about(body: bytes) -> About:
     """The server's description of itself."""
     said = _object(body)
     version, deterministic = said.get("version"), said.get("deterministic", False)
-    most, ignores = said.get("max_batch"), said.get("ignores", [])
-    parts = get_args(Aspect)
+    most = said.get("max_batch")
+    words = {name: said.get(name, []) for name in _WORDS}
     for name, value, fits, allowed in (
         ("version", version, version is None or _is_version(version), "a text, not empty"),
         ("deterministic", deterministic, isinstance(deterministic, bool), "true or false"),
         ("max_batch", most, most is None or _is_count(most), "a whole number from 1"),
-        (
-            "ignores",
-            ignores,
-            isinstance(ignores, list) and all(each in parts for each in ignores),
-            f"a list of {', '.join(parts)}",
+        *(
+            (
+                name,
+                words[name],
+                isinstance(words[name], list) and all(each in known for each in words[name]),
+                f"a list of {', '.join(known)}",
+            )
+            for name, known in _WORDS.items()
         ),
     ):
         if not fits:
             raise ContractError(f"{name} is {_short(value)}; the contract wants {allowed}")
-    return About(version and redact(version), deterministic, most, tuple(ignores))
+    return About(
+        version and redact(version), deterministic, most, **{k: tuple(v) for k, v in words.items()}
+    )
 
 
 def read_answers(body: bytes, count: int) -> tuple[str | None, list[Answered]]:

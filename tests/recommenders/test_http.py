@@ -505,3 +505,10 @@ def test_a_server_may_say_what_it_does_not_read() -> None:
         http_contract.ContractError, match="the contract wants a list of ratings, history"
     ):
         http_contract.read_about(b'{"ignores": ["stars"]}')
+
+
+def test_a_server_may_say_what_it_promises() -> None:
+    assert http_contract.read_about(b'{"promises": ["recency"]}').promises == ("recency",)
+    assert http_contract.read_about(b"{}").promises == ()
+    with pytest.raises(http_contract.ContractError, match="wants a list of ratings, recency"):
+        http_contract.read_about(b'{"promises": "novelty"}')

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations.arguments import choice
-from pytest_recsys_mt.requests import Aspect, Request, World
+from pytest_recsys_mt.requests import Aspect, Promised, Request, World
 
 if TYPE_CHECKING:
     import numpy
@@ -42,8 +42,6 @@ _ASPECTS: Mapping[frozenset[str], Aspect] = MappingProxyType(
     }
 )
 """What a change of these fields of a request is about."""
-Promised = Literal["ratings", "recency", ""]
-"""What a recommender may promise beside what all do; see `pytest_recsys_mt.abilities.promises_of`."""
 
 NO_WORLD = World()
 
@@ -65,7 +63,7 @@ class Transformation:
         promises_change: Whether the promise is that the answers differ.
         changes: The fields of a request that it changes, if any.
         needs: See `Need`.
-        promised: What a recommender must promise, if not all do: see `Promised`.
+        promised: What a recommender must promise, if not all do: see `requests.Promised`.
         origin: The paper or page it comes from.
         same_seed: Whether the follow-up is asked anew with the seeds of the source. This makes the
             same request, asked twice, a relation.
@@ -96,7 +94,7 @@ class Transformation:
     promises_change: bool = field(default=False, kw_only=True)
     changes: frozenset[str] = frozenset()
     needs: frozenset[Need] = frozenset()
-    promised: Promised = field(default="", kw_only=True)
+    promised: Promised | Literal[""] = field(default="", kw_only=True)
     origin: str = ""
     same_seed: bool = False
     may_keep: bool = False
@@ -131,7 +129,7 @@ class Transformation:
             choice(self.name, "aspect", self.aspect, get_args(Aspect))
         elif self.training is None:
             object.__setattr__(self, "aspect", aspect_of(self.changes))
-        choice(self.name, "promised", self.promised, get_args(Promised))
+        choice(self.name, "promised", self.promised, ("", *get_args(Promised)))
 
     def __call__(
         self,

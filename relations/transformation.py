@@ -129,7 +129,7 @@ class Transformation:
             choice(self.name, "aspect", self.aspect, get_args(Aspect))
         elif self.training is None:
             object.__setattr__(self, "aspect", aspect_of(self.changes))
-        choice(self.name, "promised", self.promised, ("", *get_args(Promised)))
+        choice(self.name, "promised", self.promised, (*get_args(Promised), ""))
 
     def __call__(
         self,

@@ -79,7 +79,7 @@ class Subject(Protocol):
     deterministic: bool
     reads_text: bool
     ignores: frozenset[Aspect]
-    promises: frozenset[str]
+    promises: frozenset[Promised]
     durable: bool
     live: bool
     waits: bool

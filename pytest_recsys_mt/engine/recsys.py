@@ -18,7 +18,7 @@ from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.requests import Promised, Recommendation, Request
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.verdict import Verdict
 from pytest_recsys_mt.wording import unread as unread_words
@@ -67,7 +67,7 @@ class Recsys:
         return self._runner.subject.reads_text
 
     @property
-    def promises(self) -> frozenset[str]:
+    def promises(self) -> frozenset[Promised]:
         """What the recommender promises beside what all do: ``ratings``, ``recency``."""
         return self._runner.subject.promises
 

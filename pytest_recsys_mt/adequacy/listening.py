@@ -1,4 +1,4 @@
-"""A pytest plugin of the runs that `recsys-mt mutate` starts: writes the outcome of every test to a file."""
+"""A pytest plugin of the runs that `recsys-mt mutate` starts: says how each test ended, and leaves some out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 FILE = "RECSYS_MT_OUTCOMES"
-"""Environment variable with the file."""
+"""Environment variable with the file for the outcome of every test."""
+PASSED = "RECSYS_MT_PASSED"
+"""Environment variable with such a file of an earlier run: only the tests that passed then are run."""
 
 _OUTCOMES = pytest.StashKey[dict[str, str]]()
 
@@ -19,6 +21,16 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.stash[_OUTCOMES] = {}
         config.pluginmanager.register(_Listener(config.stash[_OUTCOMES]))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what did not pass without a fault: it finds none, and ``-x`` would stop there."""
+    path = os.environ.get(PASSED)
+    if path:
+        outcomes = json.loads(Path(path).read_text(encoding="utf-8"))
+        left_out = [item for item in items if outcomes.get(item.nodeid) != "passed"]
+        items[:] = [item for item in items if outcomes.get(item.nodeid) == "passed"]
+        config.hook.pytest_deselected(items=left_out)
 
 
 class _Listener:

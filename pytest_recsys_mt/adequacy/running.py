@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.adequacy.listening import FILE
+from pytest_recsys_mt.adequacy.listening import FILE, PASSED
 from pytest_recsys_mt.errors import FaultError
 from pytest_recsys_mt.faults import Dose, Fault
 from pytest_recsys_mt.sanitize import one_line
@@ -175,11 +175,13 @@ class Runs:
 
     def _environment(self, name: str) -> dict[str, str]:
         # Hundreds of runs read the same modules: let Python keep what it compiled, beside the records.
-        left_out = ("GITHUB_STEP_SUMMARY", "PYTHONDONTWRITEBYTECODE")
+        left_out = ("GITHUB_STEP_SUMMARY", "PYTHONDONTWRITEBYTECODE", PASSED)
+        passed = {PASSED: str(self._path(BASELINE, "outcomes").absolute())}
         return {
             **{key: text for key, text in os.environ.items() if key not in left_out},
             "PYTHONPYCACHEPREFIX": str((self._folder / "pycache").absolute()),
             FILE: str(self._path(name, "outcomes").absolute()),
+            **({} if name in (BASELINE, "plan") else passed),
         }
 
     def _path(self, name: str, ending: str) -> Path:

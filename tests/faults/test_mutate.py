@@ -85,6 +85,15 @@ def test_it_says_what_the_tests_find(project: Path, capsys: pytest.CaptureFixtur
     assert "(kept)" not in capsys.readouterr().err
 
 
+def test_a_run_that_ends_at_the_first_kill_is_not_ended_by_what_fails_anyway(
+    project: Path,
+) -> None:
+    (project / "test_shop.py").write_text(FAILING + TESTS)
+    mutate(project, "--first-kill", "--faults", "repeats:1")
+    (trial,) = found_in(project)["trials"]
+    assert trial["fate"] == "killed"
+
+
 def test_a_plan_asks_nothing(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert mutate(project, "--plan", "--faults", "latest_only", "--faults", "repeats") == 0
     said = " ".join(capfd.readouterr().out.split())

@@ -118,7 +118,8 @@ def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequac
     for dose, run in runs.faulty(chosen, given.jobs):
         done[dose.spec] = run
         failed = sum(outcome == "failed" for outcome in run.outcomes.values())
-        what = "gave no record" if run.record is None else f"{failed} tests fail"
+        fails = "1 test fails" if failed == 1 else f"{failed} tests fail"
+        what = "gave no record" if run.record is None else fails
         how = "kept" if run.kept else f"{run.seconds:.0f} s"
         _say(f"{len(done)}/{len(chosen)} {dose.spec}: {what} ({how})")
     ordered = [(dose, done[dose.spec]) for dose in chosen]

@@ -27,6 +27,8 @@ NOISE = 0.01
 
 CONFIDENCE = 0.95
 
+UNMET = "it shows only where no test looks"
+
 
 def adequacy(
     arguments: Sequence[str], baseline: Run, runs: Sequence[tuple[Dose, Run]], seconds: float
@@ -70,9 +72,13 @@ def trial(dose: Dose, run: Run, model: str, tests: Sequence[str]) -> Trial:
         cell = _drift(record, model) if test == DRIFT else _cell(run, test)
         if cell is not None:
             cells[test] = cell
-    found = [each for each in record.get("planted", ()) if each["model"] == model]
-    difference = _difference(found[0]) if found else None
+    found = next((each for each in record.get("planted", ()) if each["model"] == model), None)
+    difference = found and _difference(found)
     fate, reason = _fate(run, difference, cells)
+    if fate == "equivalent" and found and "elsewhere" in found:
+        elsewhere = _difference(found["elsewhere"])
+        if not _alike(elsewhere):
+            fate, reason, difference = "survived", UNMET, elsewhere
     cure = dose.kind.cure
     remedy: Remedy | None = None
     if cure is not None:
@@ -180,6 +186,16 @@ def _difference(found: Mapping[str, Any]) -> Difference:
     }
 
 
+def _alike(difference: Difference) -> str:
+    """Why the answers count as those of the sound recommender; empty if they do not."""
+    if not difference["differing"]:
+        return f"none of {difference['answers']:,} answers differs"
+    p_value = difference["p_value"]
+    if p_value is not None and p_value > NOISE:
+        return f"its answers differ no more than those of the recommender itself (p={p_value:.2g})"
+    return ""
+
+
 def _fate(run: Run, difference: Difference | None, cells: Mapping[str, Cell]) -> tuple[Fate, str]:
     """Equivalence first: it does not depend on what the tests said."""
     if run.record is None:
@@ -189,14 +205,8 @@ def _fate(run: Run, difference: Difference | None, cells: Mapping[str, Cell]) ->
             "not planted",
             "no answer passed through it: the tests ask the recommender in another way",
         )
-    if not difference["differing"]:
-        return "equivalent", f"none of {difference['answers']:,} answers differs"
-    p_value = difference["p_value"]
-    if p_value is not None and p_value > NOISE:
-        return (
-            "equivalent",
-            f"its answers differ no more than those of the recommender itself (p={p_value:.2g})",
-        )
+    if reason := _alike(difference):
+        return "equivalent", reason
     if "killed" in cells.values():
         return "killed", ""
     if "unclear" in cells.values() or not cells:

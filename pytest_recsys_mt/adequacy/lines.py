@@ -61,6 +61,14 @@ def difference_text(difference: Difference | None) -> str:
     )
 
 
+def effect_text(trial: Trial) -> str:
+    """How much the fault of a trial changes, and where, in words."""
+    where = (
+        f"{trial['reason']}: there it " if trial["fate"] == "survived" and trial["reason"] else ""
+    )
+    return where + difference_text(trial["difference"])
+
+
 def plan_lines(planned: Mapping[str, Any], chosen: Sequence[Dose]) -> Iterator[str]:
     """What all runs would ask at the most."""
     asking = [dose for dose in chosen if dose.kind.costs()]
@@ -108,7 +116,7 @@ def _unfound(trials: Sequence[Trial], title: str) -> Iterator[str]:
     for trial in trials:
         yield f"  {trial['fault']}"
         yield from _wrapped(f"it {trial['does']}", "    ", first="    ")
-        yield from _wrapped(difference_text(trial["difference"]), "    ", first="    ")
+        yield from _wrapped(effect_text(trial), "    ", first="    ")
         remedy = trial["remedy"]
         if remedy is None:
             continue

@@ -1,31 +1,23 @@
-"""A recommender with a fault planted around it, and how far its answers then differ from its own."""
+"""A recommender with a fault planted around it."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from itertools import chain
-
-import numpy as np
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
 from pytest_recsys_mt.calls.call import AGAIN, SCHEMA, Call, key_of
 from pytest_recsys_mt.calls.causes import BESIDE
 from pytest_recsys_mt.calls.subject import FAILURES, Subject, Wavers, read_recommendation
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.engine.compared import Compared, digest
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.faults import Dose, Fault, Known
 from pytest_recsys_mt.gate.document import Planted
-from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.similarities.rbo import rbo
-from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
+from pytest_recsys_mt.requests import Message, Recommendation, Request
 
 Send = Callable[[Subject, Sequence[Call]], Sequence[Answer]]
 """Gives one answer per call of the sound recommender: asks it, or has only what is known (then ``{}``)."""
-
-Lists = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Faulty:
@@ -45,6 +37,7 @@ class Faulty:
 
     Attributes:
         behind: The sound recommender. Only its calls count.
+        probed: Whether it is being asked what no test asks, to see whether the fault shows there.
     """
 
     def __init__(
@@ -81,10 +74,13 @@ class Faulty:
         )
         self.wavers: Wavers = ""
         self.wavered: Wavers = ""
+        self.probed = False
         self._send, self._at_hand = send, at_hand
         self._replicates = replicates
         self._fit = [training.digest, seed, id(sound)]
-        self._compared = Compared(sound.deterministic or not self._fault.costs())
+        self._compared, self._elsewhere = (
+            Compared(sound.deterministic or not self._fault.costs()) for _ in range(2)
+        )
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Does nothing: the sound recommender is fitted."""
@@ -128,11 +124,23 @@ class Faulty:
         except FAILURES as error:
             answers = [failure(error)] * len(calls)
         else:
-            counts = not calls or calls[0].purpose not in BESIDE  # no verdict depends on the others
-            for request, faulty, sound in zip(requests, made, asked.at_hand(requests), strict=True):
-                if counts and faulty.error is None and sound is not None and sound.error is None:
-                    self._compared.add(request, sound.items, faulty.items)
+            self._compare(calls, requests, made, asked)
         yield list(enumerate(answers))
+
+    def _compare(
+        self,
+        calls: Sequence[Call],
+        requests: Sequence[Request],
+        made: Sequence[Recommendation],
+        asked: _Asked,
+    ) -> None:
+        if calls and calls[0].purpose in BESIDE and not self.probed:
+            return  # no verdict depends on these answers
+        compared = self._elsewhere if self.probed else self._compared
+        sounds = asked.answers(requests, anyway=self.probed)
+        for request, faulty, sound in zip(requests, made, sounds, strict=True):
+            if faulty.error is None and sound is not None and sound.error is None:
+                compared.add(request, sound.items, faulty.items)
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         """The answer as a `Recommendation`."""
@@ -162,7 +170,15 @@ class Faulty:
 
     def compared(self) -> Planted:
         """How far its answers differ from those of the sound recommender, as plain data."""
-        return self._compared.plain(self.dose.spec, self.name)
+        found = {"fault": self.dose.spec, "model": self.name, **self._compared.plain()}
+        if self._elsewhere:
+            found["elsewhere"] = self._elsewhere.plain()
+        return found
+
+    @property
+    def met(self) -> bool:
+        """Whether an answer to a test differed."""
+        return self._compared.differs
 
 
 class _Asked:
@@ -177,13 +193,10 @@ class _Asked:
 
     def __call__(self, requests: Sequence[Request]) -> list[Recommendation]:
         """See `faults.Ask`."""
-        return [answer for answer in self._answers(requests, anyway=True) if answer is not None]
+        return [answer for answer in self.answers(requests, anyway=True) if answer is not None]
 
-    def at_hand(self, requests: Sequence[Request]) -> list[Recommendation | None]:
-        """The answers that are known; None where it would cost a call to know."""
-        return self._answers(requests, anyway=False)
-
-    def _answers(self, requests: Sequence[Request], *, anyway: bool) -> list[Recommendation | None]:
+    def answers(self, requests: Sequence[Request], *, anyway: bool) -> list[Recommendation | None]:
+        """The answers; without `anyway`, None where it would cost a call to know."""
         new = [request for request in requests if id(request) not in self._made]
         for request, call in zip(new, self._faulty.sound_calls(self._calls, new), strict=True):
             self._made[id(request)] = (
@@ -225,111 +238,3 @@ class _Asked:
         return plain_recommendation(
             replace(made, usage=None) if isinstance(made, Recommendation) else made
         )
-
-
-class Compared:
-    """Answers with and without the fault, to the same calls.
-
-    Args:
-        exact: Whether any difference comes from the fault.
-    """
-
-    def __init__(self, exact: bool) -> None:
-        self._exact = exact
-        self._answers = 0
-        self._differing: list[Lists] = []
-        self._users: dict[str, bool] = {}
-        self._both: dict[str, dict[int, Lists]] = {}
-
-    def add(self, request: Request, sound: tuple[str, ...], faulty: tuple[str, ...]) -> None:
-        """Note both answers to one call."""
-        differs = sound != faulty
-        self._answers += 1
-        if differs:
-            self._differing.append((sound, faulty))
-        self._users[request.user] = self._users.get(request.user, False) or differs
-        if request.replicate < AGAIN and not self._exact:
-            self._both.setdefault(digest(request), {})[request.replicate] = (sound, faulty)
-
-    def plain(self, fault: str, model: str) -> Planted:
-        """The sums; with the numbers of a test against the recommender's noise where answers vary."""
-        return {
-            "fault": fault,
-            "model": model,
-            "exact": self._exact,
-            "answers": self._answers,
-            "differing": len(self._differing),
-            "lost": float((1 - agreement(self._differing)).sum()),
-            "users": sorted(self._users),
-            "hit": sorted(user for user, differs in self._users.items() if differs),
-            "beyond_noise": [] if self._exact else self._beyond_noise(),
-        }
-
-    def _beyond_noise(self) -> list[float]:
-        """For each question asked twice: how much more two sound answers agree than a faulty and a sound one."""
-        twice = [
-            [both[number] for number in sorted(both)[:2]]
-            for both in self._both.values()
-            if len(both) > 1
-        ]
-        changed = [(one, two[0]) for one, two in twice if one[0] != one[1]]
-        noise = agreement([(sound, again) for (sound, _), again in changed])
-        with_fault = agreement([(faulty, again) for (_, faulty), again in changed])
-        return [float(each) for each in noise - with_fault]
-
-
-def agreement(pairs: Sequence[Lists]) -> Floats:
-    """The RBO of pairs of lists; a repeated item counts once, and an empty list agrees with an empty one only."""
-    if not pairs:
-        return np.zeros(0)
-    sides = [[tuple(dict.fromkeys(items)) for items in side] for side in zip(*pairs, strict=True)]
-    numbers: dict[str, int] = {}
-    for items in chain.from_iterable(sides):
-        for item in items:
-            numbers.setdefault(item, len(numbers))
-    depth = max(1, *(len(items) for side in sides for items in side))
-    arrays = [np.full((len(pairs), depth), -1) for _ in sides]
-    for array, side in zip(arrays, sides, strict=True):
-        for row, items in zip(array, side, strict=True):
-            row[: len(items)] = [numbers[item] for item in items]
-    found = rbo(arrays[0], arrays[1])
-    empty = np.isnan(found)
-    found[empty] = [bool(one == two) for one, two in zip(*sides, strict=True) if not (one and two)]
-    return found
-
-
-def digest(request: Request) -> str:
-    """SHA-256 of all that a request says, but for the number of its call; faster than `plain_request`."""
-    history = [(_text(each.item), each.value, each.timestamp) for each in request.history]
-    offered = None if request.candidates is None else list(map(_text, request.candidates))
-    said = (
-        request.user, history, request.scale, offered, request.k, request.instruction, request.edits,
-        sorted(map(repr, request.attributes.items())), request.seen,
-    )  # fmt: skip
-    return hashlib.sha256(repr(said).encode()).hexdigest()
-
-
-@lru_cache(maxsize=2**16)
-def _text(item: Item) -> str:
-    return hashlib.sha256(repr(item).encode()).hexdigest()[:16]
-
-
-def merged(found: Iterable[Planted]) -> list[Planted]:
-    """What all workers compared, one entry per fault and recommender."""
-    groups: dict[tuple[str, str], list[Planted]] = {}
-    for each in found:
-        groups.setdefault((each["fault"], each["model"]), []).append(each)
-    return [
-        {
-            "fault": fault,
-            "model": model,
-            "exact": all(each["exact"] for each in group),
-            "answers": sum(each["answers"] for each in group),
-            "differing": sum(each["differing"] for each in group),
-            "lost": sum(each["lost"] for each in group),
-            "users": sorted({*chain.from_iterable(each["users"] for each in group)}),
-            "hit": sorted({*chain.from_iterable(each["hit"] for each in group)}),
-            "beyond_noise": [*chain.from_iterable(each["beyond_noise"] for each in group)],
-        }
-        for (fault, model), group in sorted(groups.items())
-    ]

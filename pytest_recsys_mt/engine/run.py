@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.engine.user_sample import accepted_draw
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.gate.document import Drift
+from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.requests import Item, Request
 
 if TYPE_CHECKING:
@@ -239,12 +239,28 @@ class Run:
         if self.settings.mode == "replay":
             return []
         self.roster.begin()
-        runners: dict[int, Runner] = {}
-        for runner in self._runners.values():
-            if runner.asked_apart and not runner.design.refits:
-                runners.setdefault(id(runner.subject), runner)
+        runners = self._one_each(runner for runner in self._runners.values() if runner.asked_apart)
         with self.progress.doing("asking some users again"):
-            return [found for found in map(asked_again, runners.values()) if found is not None]
+            return [found for found in map(asked_again, runners) if found is not None]
+
+    def planted(self) -> list[Planted]:
+        """How far the planted fault changed the answers of this process, or would where no test looks."""
+        if self.settings.fault is None:
+            return []
+        from pytest_recsys_mt.engine.reach import probe
+
+        with self.progress.doing("looking for the fault where no test does"):
+            for runner in self._one_each(self._runners.values()):
+                probe(runner)
+        return self.roster.planted
+
+    def _one_each(self, runners: Iterable[Runner]) -> list[Runner]:
+        """The first runner of each recommender as it was fitted for all tests."""
+        first: dict[int, Runner] = {}
+        for runner in runners:
+            if not runner.design.refits:
+                first.setdefault(id(runner.subject), runner)
+        return list(first.values())
 
     def raised(self, text: str, model: str) -> list[Failure]:
         """What users' code raised; see `Failures.named_in`."""

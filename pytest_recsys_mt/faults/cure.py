@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
+
+from pytest_recsys_mt import relations
+from pytest_recsys_mt.requests import Request
 
 HEAD = "from pytest_recsys_mt import metamorphic"
 
@@ -14,10 +20,24 @@ class Cure:
     Attributes:
         relation: What it is about, in a few words.
         code: The test with its imports.
+        change: The call that creates its transformation, ``extend_list(5)``, if it has one.
     """
 
     relation: str
     code: str
+    change: str = ""
+
+    def transformation(self) -> Callable[..., Request] | None:
+        """What `change` creates."""
+        if not self.change:
+            return None
+        name, _, arguments = self.change.partition("(")
+        found: Any = getattr(relations, name)
+        if not arguments:
+            return cast("Callable[..., Request]", found)
+        return cast(
+            "Callable[..., Request]", found(*literal_eval(f"({arguments.removesuffix(')')},)"))
+        )
 
 
 def same(relation: str, test: str, margin: float = 0.05) -> Cure:
@@ -45,6 +65,7 @@ def unmoved(relation: str, test: str) -> Cure:
         f'    assert same_ranking(source, followup, similarity="rbo", margin=0.05)\n'
         f"    if source.context.deterministic:  # any other list is then a change\n"
         f'        assert low_churn(source, followup, "rbo", beyond=0.001, margin=0.05)\n',
+        relation,
     )
 
 
@@ -77,9 +98,9 @@ def each_answer(oracle: str, margin: float = 0.05) -> Cure:
     )
 
 
-def own(relation: str, code: str) -> Cure:
+def own(relation: str, code: str, change: str = "") -> Cure:
     """A test written out."""
-    return Cure(relation, code.strip() + "\n")
+    return Cure(relation, code.strip() + "\n", change)
 
 
 def _metamorphic(relation: str, test: str, oracle: str, arguments: str) -> Cure:
@@ -90,4 +111,5 @@ def _metamorphic(relation: str, test: str, oracle: str, arguments: str) -> Cure:
         f"from pytest_recsys_mt.relations import {imported}\n\n\n"
         f"@metamorphic({relation})\ndef test_{test}(source, followup):\n"
         f"    assert {oracle}(source, followup, {arguments})\n",
+        relation,
     )

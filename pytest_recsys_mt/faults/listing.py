@@ -31,6 +31,7 @@ def test_the_order_of_candidates_is_irrelevant_to_a_long_list(recsys):
     long = recsys.using(k=recsys.design.candidates)
     assert same_ranking(long.run(), long.run(shuffle_candidates), similarity="kendall", margin=0.05)
 """,
+    "extend_list(10)",
 )
 
 
@@ -259,6 +260,7 @@ from pytest_recsys_mt.relations import add_irrelevant_candidates
 def test_more_candidates_keep_the_order_of_the_others(source, followup):
     assert same_order(source, followup, margin=0.05)
 """,
+        "add_irrelevant_candidates(5)",
     )
 
     def answer(self, request: Request, items: Items) -> Items:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
-from pytest_recsys_mt.faults.cure import Cure, different, own, same, unmoved
+from pytest_recsys_mt.faults.cure import Cure, different, same, unmoved
 from pytest_recsys_mt.faults.fault import Fault
 from pytest_recsys_mt.requests import Rating, Request, Scale
 
@@ -14,49 +14,8 @@ _ORDER = same("reorder_history", "all_of_the_history_counts")
 _UNIT = unmoved("scale_ratings(2)", "the_unit_of_ratings_is_irrelevant")
 _ZERO = unmoved("shift_ratings(1)", "the_zero_of_ratings_is_irrelevant")
 
-_TURNED = own(
-    "different_ranking when all ratings are turned round",
-    """
-from dataclasses import replace
-
-from pytest_recsys_mt import metamorphic
-from pytest_recsys_mt.oracles import different_ranking
-
-
-def turn_ratings_round(request, rng):
-    ends = request.scale.low + request.scale.high
-    turned = tuple(replace(rating, value=ends - rating.value) for rating in request.history)
-    return request.replace(history=turned)
-
-
-@metamorphic(turn_ratings_round)
-def test_ratings_matter(source, followup):
-    assert different_ranking(source, followup, similarity="rbo", margin=0.05)
-""",
-)
-
-_DISLIKED = own(
-    "different_ranking when dislikes become likes",
-    """
-from dataclasses import replace
-
-from pytest_recsys_mt import NotApplicable, metamorphic
-from pytest_recsys_mt.oracles import different_ranking
-
-
-def forget_dislikes(request, rng):
-    middle = (request.scale.low + request.scale.high) / 2
-    liked = tuple(rating for rating in request.history if rating.value >= middle)
-    if not liked or len(liked) > len(request.history) - 3:
-        raise NotApplicable("fewer than three dislikes, or no likes")
-    return request.replace(history=liked)
-
-
-@metamorphic(forget_dislikes)
-def test_dislikes_matter(source, followup):
-    assert different_ranking(source, followup, similarity="rbo", margin=0.02)
-""",
-)
+_TURNED = different("invert_ratings", "ratings_matter", margin=0.05)
+_DISLIKED = different("drop_dislikes", "dislikes_matter", margin=0.02)
 
 
 def revalued(

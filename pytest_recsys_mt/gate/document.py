@@ -311,11 +311,10 @@ class LeftOut(TypedDict):
     tests: int
 
 
-class Planted(TypedDict):
-    """How far the answers with a planted fault differ from those without it, to the same calls.
+class Differing(TypedDict):
+    """How far answers with a planted fault differ from those without it, to the same calls.
 
     Attributes:
-        fault: The fault and its strength.
         exact: Whether any difference comes from the fault; else answers vary by themselves, and
             `beyond_noise` tells.
         answers: How many answers were compared.
@@ -327,8 +326,6 @@ class Planted(TypedDict):
             more two sound answers agree than a faulty and a sound one.
     """
 
-    fault: str
-    model: str
     exact: bool
     answers: int
     differing: int
@@ -336,6 +333,19 @@ class Planted(TypedDict):
     users: list[str]
     hit: list[str]
     beyond_noise: list[float]
+
+
+class Planted(Differing):
+    """What a planted fault changed in the answers to the tests.
+
+    Attributes:
+        fault: The fault and its strength.
+        elsewhere: If it changed none: what it changes where the relation that finds it looks.
+    """
+
+    fault: str
+    model: str
+    elsewhere: NotRequired[Differing]
 
 
 class Facts(TypedDict):

@@ -74,20 +74,21 @@ def report_end(session: pytest.Session, run: Run) -> None:
 
     Such calls come, for example, from an interrupted test. A worker reports to the controller.
     """
-    config, drifts = session.config, []
+    config, drifts, planted = session.config, [], []
     run.causes.end()
     stopped = session.shouldstop or session.shouldfail
     try:
         if not stopped and session.exitstatus in (0, 1):
             with _captured(config):
                 drifts = run.drifts()
+                planted = run.planted()
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     found: Again = {
         "drifts": drifts,
         **run.drain(),
         "notes": run.roster.notes,
-        "planted": run.roster.planted,
+        "planted": planted or run.roster.planted,
     }
     if not any(found.values()):
         return

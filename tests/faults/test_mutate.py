@@ -94,6 +94,26 @@ def test_a_run_that_ends_at_the_first_kill_is_not_ended_by_what_fails_anyway(
     assert trial["fate"] == "killed"
 
 
+def test_what_no_test_looks_at_is_missed_and_not_equivalent(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "test_shop.py").write_text(
+        "from pytest_recsys_mt.oracles import no_repeats\n\n\n"
+        "def test_repeats(recsys):\n    assert no_repeats(recsys.run(), margin=0.1)\n"
+    )
+    names = ("minds_the_depth:1", "counts_repeats:1", "reads_raw_numbers:1", "minds_the_wording:1")
+    assert mutate(project, *(option for name in names for option in ("--faults", name))) == 0
+    found = found_in(project)
+    assert {trial["fault"]: (trial["fate"], trial["reason"]) for trial in found["trials"]} == {
+        "minds_the_depth:1": ("survived", "it shows only where no test looks"),
+        "counts_repeats:1": ("survived", "it shows only where no test looks"),
+        "reads_raw_numbers:1": ("survived", "it shows only where no test looks"),
+        "minds_the_wording:1": ("equivalent", "none of 30 answers differs"),
+    }
+    said = " ".join(capsys.readouterr().out.split())
+    assert "it shows only where no test looks: there it changes 100% of 20 answers" in said
+
+
 def test_a_plan_asks_nothing(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert mutate(project, "--plan", "--faults", "latest_only", "--faults", "repeats") == 0
     said = " ".join(capfd.readouterr().out.split())

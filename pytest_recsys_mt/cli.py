@@ -44,13 +44,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNREAD
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line; what a command passes on to pytest is its ``pytest``."""
     parser = _parser()
     given, further = parser.parse_known_args(arguments)
     if hasattr(given, "pytest"):
         given.pytest = further
     elif further:
         parser.error(f"unrecognized arguments: {' '.join(further)}")
+    return given
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    given = read_arguments(arguments)
     from pytest_recsys_mt.errors import RecsysError
     from pytest_recsys_mt.sanitize import sanitize
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict, show_at_test
-from pytest_recsys_mt.errors import OwnCodeError
+from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin.collection import (
     QUICK,
@@ -265,6 +265,15 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Start afresh: plugins may run a failed test again."""
     begin_test(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    """A fixture of the user's says, as a test does, that something does not apply."""
+    try:
+        return (yield)
+    except NotApplicable as reason:
+        raise DoesNotApply(one_line(str(reason)) or "no reason given") from None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -26,8 +26,10 @@ def test_same_taste_same_answer(source, followup):
 @pytest.mark.recsys_quick("noisy_profile(1)")
 @metamorphic(noisy_profile(1), drop_history(1))
 def test_one_film_changes_little(source, followup):
-    assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["one_item"])
-    assert low_churn(source, followup, "rbo", beyond=HIT["beyond"], margin=HIT["one_item"])
+    whole = same_ranking(source, followup, similarity="rbo", margin=MARGIN["one_item"])
+    if whole.status != "violated":  # no doubt about the mean hides that a few lose all
+        assert low_churn(source, followup, "rbo", beyond=HIT["beyond"], margin=HIT["one_item"])
+    assert whole
 
 
 @pytest.mark.recsys_quick

@@ -202,7 +202,7 @@ def test_leaving_out_other_items_is_no_other_taste(pytester: pytest.Pytester) ->
                 row["relation"] for row in record["results"] if row["status"] == status
             }
     assert found == {
-        ("mostpop", "violated"): {"swap_history"},
+        ("mostpop", "violated"): {"swap_history", "forget_item"},
         ("mostpop", "error"): set(),
         ("itemknn", "violated"): set(),
         ("itemknn", "error"): set(),

@@ -24,7 +24,7 @@ NOT_RUN = {
     r"ray start ": "a cluster; tests/remote starts one on this machine",
     r"export \w+=": "sets the variables of the next command",
     r"git add ": "git's own",
-    r"scripts/test$|\.ci/run$|scripts/setup --light$|pipx run pre-commit install$": "CI itself, or its parts",
+    r"scripts/test$|scripts/coverage$|\.ci/run$|scripts/setup --light$|pipx run pre-commit install$": "CI itself, or its parts",
     r"\.venv/bin/(ruff|mypy)": "CI itself, or its parts",
     r"(\.venv/bin/python -m )?pytest tests": "the tests themselves",
     r".*tests/arena/judges\.py": "in a clone, with data that are downloaded",
@@ -155,5 +155,5 @@ def test_a_command_selects_tests(line: Line, listed: dict[str, tuple[int, str]])
 
 @pytest.mark.parametrize("line", PROGRAM, ids=lambda line: line.text)
 def test_a_command_of_the_program_is_one(line: Line, capsys: pytest.CaptureFixture[str]) -> None:
-    given = cli._parser().parse_args(line.words[1:])
+    given = cli.read_arguments(line.words[1:])
     assert callable(given.command)

@@ -68,7 +68,8 @@ def test_every_role_is_asked_for_itself(journey: Journey) -> None:
     journey.make("two-text-models", "models.py")
     record, asked = ask(
         journey,
-        "-k test_preference --recsys-model=models.py:Alphabet --recsys-against=models.py:Parrot "
+        "-k 'test_preference and not test_preferences' --recsys-model=models.py:Alphabet "
+        "--recsys-against=models.py:Parrot "
         "--recsys-judge=models.py:Alphabet --recsys-users=20",
     )
     assert asked.total() == record["calls"]["made"]

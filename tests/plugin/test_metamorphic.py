@@ -235,3 +235,27 @@ class TestRatings:
 """
     )
     run("--recsys-model=toys:Faithful").assert_outcomes(passed=2)
+
+
+def test_a_fixture_says_that_something_does_not_apply(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_recsys_mt import NotApplicable, metamorphic
+        from pytest_recsys_mt.oracles import same_ranking
+        from pytest_recsys_mt.relations import reorder_history
+
+
+        @pytest.fixture
+        def at_night(recsys):
+            raise NotApplicable(f"{recsys.model} sleeps")
+
+
+        @metamorphic(reorder_history)
+        def test_order(source, followup, at_night):
+            assert same_ranking(source, followup)
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--recsys-model=mostpop")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*1 not applicable: mostpop sleeps*"])

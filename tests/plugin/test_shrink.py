@@ -190,9 +190,9 @@ def test_replicates_of_a_stochastic_recommender_are_asked_as_in_the_test(shrink:
 def test_what_chance_alone_showed_is_not_shown(
     shrink: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_recsys_mt.oracles.judging import conclusion
+    from pytest_recsys_mt.oracles.judging import family
 
-    monkeypatch.setattr(conclusion, "decide", lambda *_: "violated")
+    monkeypatch.setattr(family, "_status", lambda *_: "violated")
     test = ORDER.replace("    assert complete_list(source, margin=0.2)\n", "")
     test = test.replace("margin=0.05", "margin=0.01")  # below the mean of these users
     (row,), calls, _ = shrink(test, "Dice", 300)

@@ -23,6 +23,7 @@ CONDITIONS: Mapping[str, str] = {
     "prompt": "prompt {}",
     "training_history": "trained on {} a user",
     "initialisation": "initialisation {}",
+    "trained_on": "trained on {}",
 }
 """In words what a test changes of the design (`Design`), by field."""
 
@@ -32,6 +33,8 @@ EXACTLY: Mapping[str, str] = {
     "recall=True": "candidates from the recall step",
     "recall=False": "candidates drawn by chance",
     "training_history=None": "trained on all history",
+    "refits=True": "a fit for each answer",
+    "refits=False": "one fit for all answers",
 }
 """Values that other words say better."""
 

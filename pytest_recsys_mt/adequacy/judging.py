@@ -154,10 +154,11 @@ def _cell(run: Run, test: str) -> Cell | None:
         return None
     if outcome == "passed":
         return "survived"
-    statuses = [
-        row["status"] for row in (run.record or {"results": ()})["results"] if row["nodeid"] == test
-    ]
-    if outcome == "failed" and ("violated" in statuses or not statuses):
+    record = run.record or {"results": ()}
+    statuses = [row["status"] for row in record["results"] if row["nodeid"] == test]
+    # Answers in which nothing is recommended allow no verdict; failed calls would say nothing of the fault.
+    unusable = "error" in statuses and not record["calls"]["failed"]
+    if outcome == "failed" and ("violated" in statuses or not statuses or unusable):
         return "killed"
     return "unclear"
 
@@ -201,10 +202,9 @@ def _fate(run: Run, difference: Difference | None, cells: Mapping[str, Cell]) ->
     if run.record is None:
         return "not planted", f"its run gave no record; pytest said: {run.said}"
     if difference is None or not difference["answers"]:
-        return (
-            "not planted",
-            "no answer passed through it: the tests ask the recommender in another way",
-        )
+        failed = [row["reason"] for row in run.record["results"] if row["status"] == "error"]
+        why = failed[0] if failed else "the tests ask the recommender in another way"
+        return "not planted", f"no answer passed through it: {why}"
     if reason := _alike(difference):
         return "equivalent", reason
     if "killed" in cells.values():

@@ -75,7 +75,7 @@ def plan_lines(planned: Mapping[str, Any], chosen: Sequence[Dose]) -> Iterator[s
     calls, to_make = int(planned["calls"]), int(planned["to_make"])
     yield ""
     yield from _wrapped(
-        f"{len(chosen)} faults: {len(chosen) - len(asking)} change answers only and ask nothing more than a "
+        f"{len(chosen)} {'fault' if len(chosen) == 1 else 'faults'}: {len(chosen) - len(asking)} change answers only and ask nothing more than a "
         f"run without a fault ({to_make:,} calls to make at the most). {len(asking)} change requests, and ask "
         f"at the most {calls:,} each: {calls * len(asking):,}. In all at the most "
         f"{to_make + calls * len(asking):,} calls."

@@ -23,6 +23,19 @@ from pytest_recsys_mt.faults import Dose, Fault
 from pytest_recsys_mt.sanitize import one_line
 
 BASELINE = "without-a-fault"
+SETS = {
+    "--recsys-json": "its own --json writes one file for all runs",
+    "--recsys-html": "its own --html writes one page for all runs",
+    "--recsys-fault": "--faults names the faults to plant",
+    "--recsys-plan": "its own --plan tells what all runs would ask",
+    "--recsys-list": "run pytest --recsys-list by itself",
+    "--collect-only": "run pytest --collect-only by itself",
+    "--co": "run pytest --collect-only by itself",
+    "--junitxml": "each run would write over the file of the one before",
+    "--junit-xml": "each run would write over the file of the one before",
+}
+"""Options of pytest that make no sense for many runs, and what to do instead."""
+
 USAGE = 4
 """pytest's exit status for arguments that it cannot use."""
 
@@ -67,12 +80,19 @@ class Runs:
         Raises:
             FaultError: If it gives no record.
         """
+        self._refuse_what_it_sets()
         self._folder.mkdir(parents=True, exist_ok=True)
         run = self._run(BASELINE, [])
         if run.record is None or not run.record["results"]:
             raise FaultError(
                 f"the tests gave no verdict on a recommender without a fault, so there is nothing to "
                 f"compare with; pytest said: {run.said} (all of it: {self._path(BASELINE, 'log')})"
+            )
+        if "passed" not in run.outcomes.values():
+            raise FaultError(
+                f"no test passes without a fault, so none can find one; mend the tests or the recommender "
+                f"first, or raise the limits of the run ({self._path(BASELINE, 'log')} says why they end as "
+                f"they do)"
             )
         digests = {
             key: run.record.get(key) for key in ("data_digest", "digests", "settings", "models")
@@ -103,6 +123,7 @@ class Runs:
         Raises:
             FaultError: If pytest makes no plan.
         """
+        self._refuse_what_it_sets()
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._path("plan", "json")
         path.unlink(missing_ok=True)
@@ -115,6 +136,15 @@ class Runs:
             raise FaultError(f"pytest made no plan (exit status {done.returncode})")
         planned: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return planned
+
+    def _refuse_what_it_sets(self) -> None:
+        for argument in self._arguments:
+            option = argument.partition("=")[0]
+            if option in SETS:
+                raise FaultError(
+                    f"{argument!r} cannot be given to recsys-mt mutate, which runs pytest many times: "
+                    f"{SETS[option]}"
+                )
 
     def _one(self, dose: Dose) -> Run:
         name = re.sub(r"[^\w.-]", "-", dose.spec)

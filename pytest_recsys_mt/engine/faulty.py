@@ -116,10 +116,7 @@ class Faulty:
         asked = _Asked(self, calls)
         try:
             made = self._fault.recommend(requests, asked)
-            if len(made) != len(requests):
-                raise ValueError(
-                    f"the fault {self.dose.name!r} gave {len(made)} answers to {len(requests)} requests"
-                )
+            _require_lists(made, len(requests), self.dose.name)
             answers = [*map(asked.plain, made)]
         except FAILURES as error:
             answers = [failure(error)] * len(calls)
@@ -179,6 +176,24 @@ class Faulty:
     def met(self) -> bool:
         """Whether an answer to a test differed."""
         return self._compared.differs
+
+
+def _require_lists(made: Sequence[object], requests: int, fault: str) -> None:
+    """Refuse what the code of a fault may not answer.
+
+    Raises:
+        TypeError: If it is no `Recommendation`, or has items that are no ids.
+        ValueError: If there are too few or too many.
+    """
+    if len(made) != requests:
+        raise ValueError(f"the fault {fault!r} gave {len(made)} answers to {requests} requests")
+    for each in made:
+        items = each.items if isinstance(each, Recommendation) else (each,)
+        for item in items:
+            if not isinstance(item, str):
+                raise TypeError(
+                    f"the fault {fault!r} put {item!r} into its answer; items are ids, each a str"
+                )
 
 
 class _Asked:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import metadata
 
-from pytest_recsys_mt.errors import FaultError
+from pytest_recsys_mt.errors import FaultError, RecommenderError
 from pytest_recsys_mt.faults.fault import Fault, Known
+from pytest_recsys_mt.recommenders.own_objects import in_file, in_module
 
 ENTRY_POINTS = "pytest_recsys_mt.faults"
 """Group of entry points by which an installed package offers faults by name."""
@@ -83,6 +86,10 @@ def dose(spec: str) -> Dose:
         strength = float(text) if colon else None
     except ValueError:
         strength = None
+        if name in shipped():
+            raise FaultError(
+                f"{spec!r}: {text!r} is no strength; {name} has {_strengths(shipped()[name])}"
+            ) from None
     if strength is None:
         name = spec
     kind = _kind(name)
@@ -91,7 +98,7 @@ def dose(spec: str) -> Dose:
     if not 0 < strength < float("inf"):
         raise FaultError(
             f"{spec!r}: the strength of a fault is a number above 0; {name!r} has "
-            f"{', '.join(f'{each:g}' for each in kind.strengths)}"
+            f"{_strengths(kind)}"
         )
     return Dose(name, kind, strength)
 
@@ -133,12 +140,18 @@ def doses(patterns: Sequence[str] = ()) -> list[Dose]:
 def _kind(name: str) -> type[Fault]:
     if name in shipped():
         return shipped()[name]
-    module, colon, attribute = name.rpartition(":")
-    if colon and module:
+    where, colon, attribute = name.rpartition(":")
+    if colon and where:
+        in_it = in_file if where.endswith(".py") else in_module
+        if (here := os.getcwd()) not in sys.path:
+            sys.path.append(here)  # as under `python -m pytest`
         try:
-            return _fault(getattr(importlib.import_module(module), attribute), name)
-        except (ImportError, AttributeError) as error:
-            raise FaultError(f"the fault {name!r} cannot be loaded: {error}") from error
+            return _fault(in_it(where, attribute, name), name)
+        except RecommenderError as error:
+            raise FaultError(
+                f"the fault {error}; name it FILE.py:CLASS, or MODULE:CLASS of an installed module or "
+                f"one in {here!r}"
+            ) from error
     near = difflib.get_close_matches(name, shipped(), 1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise FaultError(
@@ -148,9 +161,27 @@ def _kind(name: str) -> type[Fault]:
 
 
 def _fault(found: object, name: str) -> type[Fault]:
-    if inspect.isclass(found) and issubclass(found, Fault) and found.does and found.strengths:
-        return found
-    raise FaultError(
-        f"{name!r} is not a fault: it must be a class below pytest_recsys_mt.faults.Fault with the "
-        f"attributes `does` and `strengths`"
-    )
+    """`found`, if it is a fault whose words and strengths can be used."""
+    if not (inspect.isclass(found) and issubclass(found, Fault) and found.does and found.strengths):
+        raise FaultError(
+            f"{name!r} is not a fault: it must be a class below pytest_recsys_mt.faults.Fault with the "
+            f"attributes `does` and `strengths`"
+        )
+    try:
+        strengths = [*map(float, found.strengths)]
+        words = [*map(found.words, strengths)]
+    except Exception as error:
+        raise FaultError(
+            f"{name!r} cannot be planted: `strengths` ({found.strengths!r}) must be numbers above 0, and "
+            f"`does` ({found.does!r}) a text in which only {{strength:g}} and {{share}} stand in "
+            f"braces; it raised {type(error).__name__}: {error}"
+        ) from error
+    if min(strengths) <= 0 or not all(words):
+        raise FaultError(
+            f"{name!r}: the strengths of a fault are numbers above 0, got {found.strengths!r}"
+        )
+    return found
+
+
+def _strengths(kind: type[Fault]) -> str:
+    return ", ".join(f"{each:g}" for each in kind.strengths)

@@ -37,10 +37,25 @@ DESCRIBES = ("complete",)
 def from_file(
     path: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
 ) -> Recommender | TextModel:
-    """The recommender `name` of a Python file, or any object with one of `verbs`.
+    """The recommender `name` of a Python file, or any object with one of `verbs`."""
+    return from_object(in_file(path, name, spec, verbs), given, spec, verbs)
+
+
+def from_module(
+    module: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
+) -> Recommender | TextModel:
+    """The recommender `name` of an importable module, or any object with one of `verbs`."""
+    return from_object(in_module(module, name, spec, verbs), given, spec, verbs)
+
+
+def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
+    """What is called `name` in a Python file.
 
     The file runs as a module named after its whole path, so two files with one name do not clash.
     It stays in `sys.modules`, so dataclasses and pickling work. It runs once per process.
+
+    Raises:
+        RecommenderError: If there is no such file or name, or the file raises.
     """
     file = Path(path).expanduser()
     if not file.is_file():
@@ -52,20 +67,21 @@ def from_file(
     alias = f"{_FILE_MODULE}{digest}_{file.stem}"
     if alias not in sys.modules:
         _execute(file, alias, spec)
-    found = _attribute(sys.modules[alias], name, str(file), spec, verbs)
-    return from_object(found, given, spec, verbs)
+    return _attribute(sys.modules[alias], name, str(file), spec, verbs)
 
 
-def from_module(
-    module: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
-) -> Recommender | TextModel:
-    """The recommender `name` of an importable module, or any object with one of `verbs`."""
+def in_module(module: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
+    """What is called `name` in an importable module.
+
+    Raises:
+        RecommenderError: If there is no such module or name, or the module raises.
+    """
     try:
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
         text = f"{spec!r}: importing {module!r} raised {type(error).__name__}: {error}"
         raise RecommenderError(with_traceback(text, error)) from error
-    return from_object(_attribute(loaded, name, module, spec, verbs), given, spec, verbs)
+    return _attribute(loaded, name, module, spec, verbs)
 
 
 def from_object(

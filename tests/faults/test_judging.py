@@ -15,7 +15,9 @@ def row(test: str, status: str) -> dict[str, Any]:
     return {"nodeid": test, "status": status, "model": "shop", "reason": ""}
 
 
-def run(*rows: tuple[str, str, str], drifted: bool = False, **compared: Any) -> Run:
+def run(
+    *rows: tuple[str, str, str], drifted: bool = False, failed: int = 0, **compared: Any
+) -> Run:
     planted = {
         "fault": "stale:1", "model": "shop", "exact": True, "answers": 40, "differing": 10, "lost": 4.0,
         "users": ["a", "b"], "hit": ["a"], "beyond_noise": [],
@@ -27,7 +29,7 @@ def run(*rows: tuple[str, str, str], drifted: bool = False, **compared: Any) -> 
         "seed": 0,
         "settings": {"users": 200},
         "drift": [{"model": "shop", "drifted": drifted}],
-        "calls": {"made": 3},
+        "calls": {"made": 3, "failed": failed},
         "planted": [{**planted, **compared}],
     }
     return Run(record, {test: outcome for test, _, outcome in rows}, 1.0, "")
@@ -52,11 +54,31 @@ def test_a_test_without_a_verdict_kills_by_failing() -> None:
 
 @pytest.mark.parametrize(
     ("status", "outcome"),
-    [("inconclusive", "failed"), ("inconclusive", "skipped"), ("error", "failed"), ("", "skipped")],
+    [("inconclusive", "failed"), ("inconclusive", "skipped"), ("", "skipped")],
 )
 def test_what_is_not_clear_kills_nothing(status: str, outcome: str) -> None:
     fate, cells = fate_of(run(("a", status, outcome), ("b", "holds", "passed")))
     assert (fate, cells["a"]) == ("unclear", "unclear")
+
+
+@pytest.mark.parametrize(("failed", "fate"), [(0, "killed"), (2, "unclear")])
+def test_answers_that_cannot_be_judged_are_found_and_calls_that_failed_say_nothing(
+    failed: int, fate: str
+) -> None:
+    faulty = run(("a", "error", "failed"), ("b", "holds", "passed"), failed=failed)
+    assert fate_of(faulty)[0] == fate
+
+
+def test_what_shows_where_no_test_looks_survived() -> None:
+    elsewhere = {
+        "exact": True, "answers": 20, "differing": 5, "lost": 1.0, "users": ["a"], "hit": ["a"],
+        "beyond_noise": [],
+    }  # fmt: skip
+    rows = ("a", "holds", "passed"), ("b", "holds", "passed")
+    assert fate_of(run(*rows, differing=0, elsewhere=elsewhere))[0] == "survived"
+    assert fate_of(run(*rows, differing=0, elsewhere={**elsewhere, "differing": 0}))[0] == (
+        "equivalent"
+    )
 
 
 def test_a_test_that_fails_without_a_fault_kills_nothing() -> None:

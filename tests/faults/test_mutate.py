@@ -152,6 +152,67 @@ def test_a_wrong_option_is_named(
     assert said in capsys.readouterr().err
 
 
+OWN = """
+from pytest_recsys_mt.faults import Fault
+
+
+class Raises(Fault):
+    does = "raises"
+
+    def answer(self, request, items):
+        raise RuntimeError("boom")
+
+
+class Numbers(Fault):
+    does = "answers with numbers"
+
+    def answer(self, request, items):
+        return (1, {})
+
+
+class Braces(Fault):
+    does = "removes {nosuch}"
+
+
+class Words(Fault):
+    does = "is strong by words"
+    strengths = ("much",)
+"""
+
+
+def test_an_own_fault_that_breaks_is_named_and_not_the_tests(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "own.py").write_text(OWN)
+    assert mutate(project, "--faults", "own.py:Raises", "--faults", "own:Numbers") == 1
+    reasons = [trial["reason"] for trial in found_in(project)["trials"]]
+    assert "no answer passed through it: RuntimeError: boom" in reasons[0]
+    assert "the fault 'own:Numbers' put 1 into its answer; items are ids" in reasons[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--faults", "own.py:Braces"], "`does` ('removes {nosuch}') a text in which only"),
+        (["--faults", "own.py:Words"], "`strengths` (('much',)) must be numbers above 0"),
+        (["--faults", "own.py:Wrods"], "has no 'Wrods'; did you mean 'Words'?"),
+        (["--faults", "nowhere:Raises"], "name it FILE.py:CLASS, or MODULE:CLASS"),
+        (["--faults", "first_place:abc"], "'abc' is no strength; first_place has 1, 3, 5"),
+        (["--recsys-plan"], "its own --plan tells"),
+        (["--recsys-json=mine.json"], "its own --json writes one file"),
+        (["--recsys-max-calls=1"], "no test passes without a fault, so none can find one"),
+    ],
+)
+def test_what_cannot_be_planted_is_refused_before_the_first_run(
+    project: Path, given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "own.py").write_text(OWN)
+    (project / "test_shop.py").write_text(TESTS)
+    assert mutate(project, *given) == 2
+    assert said in capsys.readouterr().err
+    assert not (project / "found.json").exists()
+
+
 def test_other_commands_know_their_own_arguments_only(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["cache", "stats", "--no-such-option"])

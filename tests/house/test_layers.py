@@ -34,7 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
     "oracles": {"answers", "errors", "requests", "verdict", "wording"},
     "specs": {"errors", "raised", "redaction"},
-    "faults": {"errors", "relations", "requests", "seeds"},
+    "faults": {"errors", "recommenders", "relations", "requests", "seeds"},
     "strategies": {"datasets", "relations", "requests"},
     "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict", "wording"},
     "llm": {

@@ -117,9 +117,8 @@ def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequac
     done: dict[str, Any] = {}
     for dose, run in runs.faulty(chosen, given.jobs):
         done[dose.spec] = run
-        failed = sum(outcome == "failed" for outcome in run.outcomes.values())
-        fails = "1 test fails" if failed == 1 else f"{failed} tests fail"
-        what = "gave no record" if run.record is None else fails
+        (*trials,) = adequacy(given.pytest, baseline, [(dose, run)], 0)["trials"]
+        what = ", ".join(dict.fromkeys(trial["fate"] for trial in trials))
         how = "kept" if run.kept else f"{run.seconds:.0f} s"
         _say(f"{len(done)}/{len(chosen)} {dose.spec}: {what} ({how})")
     ordered = [(dose, done[dose.spec]) for dose in chosen]

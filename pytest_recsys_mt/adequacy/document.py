@@ -36,10 +36,19 @@ class Difference(TypedDict):
 
 
 class Remedy(TypedDict):
-    """The relation that would find a fault, and a test of it to paste."""
+    """The relation that is made to find a fault, and a test of it to paste.
+
+    Attributes:
+        relation: What it is about.
+        code: The test.
+        promised: What a recommender must declare in ``promises`` for it to apply; empty if nothing.
+        asked: Tests of the suite that ask this already, and pass without the fault.
+    """
 
     relation: str
     code: str
+    promised: str
+    asked: list[str]
 
 
 class Trial(TypedDict):
@@ -104,6 +113,7 @@ class Adequacy(TypedDict):
         arguments: pytest's arguments.
         tests: The tests that pass without a fault, in their order.
         left_out: The others, which can kill nothing, and how they ended without a fault.
+        failing: Those of them that fail.
         seconds: How long all runs took.
     """
 
@@ -115,6 +125,7 @@ class Adequacy(TypedDict):
     users: int
     tests: list[str]
     left_out: dict[str, str]
+    failing: list[str]
     scores: list[Score]
     trials: list[Trial]
     seconds: float

@@ -45,7 +45,13 @@ def adequacy(
     tests, left_out = _tests(baseline)
     models = list(record["models"])
     trials = [
-        trial(dose, run, model, [test for test in tests if _model(record, test) in (model, "")])
+        trial(
+            dose,
+            run,
+            model,
+            [test for test in tests if _model(record, test) in (model, "")],
+            record,
+        )
         for model in models
         for dose, run in runs
     ]
@@ -58,14 +64,25 @@ def adequacy(
         "users": record["settings"]["users"],
         "tests": tests,
         "left_out": left_out,
+        "failing": [test for test in left_out if baseline.outcomes[test] == "failed"],
         "scores": [score(model, trials) for model in models],
         "trials": trials,
         "seconds": round(seconds, 1),
     }
 
 
-def trial(dose: Dose, run: Run, model: str, tests: Sequence[str]) -> Trial:
-    """What became of one fault in one recommender."""
+def trial(
+    dose: Dose, run: Run, model: str, tests: Sequence[str], baseline: Mapping[str, Any]
+) -> Trial:
+    """What became of one fault in one recommender.
+
+    Args:
+        dose: The fault.
+        run: The run with it.
+        model: The recommender.
+        tests: Those that pass without it.
+        baseline: The record without it.
+    """
     record = run.record or {}
     cells: dict[str, Cell] = {}
     for test in tests:
@@ -79,10 +96,6 @@ def trial(dose: Dose, run: Run, model: str, tests: Sequence[str]) -> Trial:
         elsewhere = _difference(found["elsewhere"])
         if not _alike(elsewhere):
             fate, reason, difference = "survived", UNMET, elsewhere
-    cure = dose.kind.cure
-    remedy: Remedy | None = None
-    if cure is not None:
-        remedy = {"relation": cure.relation, "code": cure.code}
     return {
         "fault": dose.spec,
         "name": dose.name,
@@ -93,10 +106,26 @@ def trial(dose: Dose, run: Run, model: str, tests: Sequence[str]) -> Trial:
         "reason": reason,
         "cells": cells,
         "difference": difference,
-        "remedy": remedy,
+        "remedy": _remedy(dose, tests, baseline),
         "made": record.get("calls", {}).get("made", 0),
         "seconds": round(run.seconds, 1),
     }
+
+
+def _remedy(dose: Dose, tests: Sequence[str], baseline: Mapping[str, Any]) -> Remedy | None:
+    cure = dose.kind.cure
+    if cure is None:
+        return None
+    oracle, asked = cure.relation.partition(" under ")[0], []
+    for row in baseline["results"]:
+        alike = row["oracle"].partition(":")[0] == oracle and row["relation"] in (
+            cure.change,
+            oracle,
+        )
+        if alike and row["nodeid"] in tests:
+            asked.append(row["nodeid"])
+    promised = getattr(cure.transformation(), "promised", "")
+    return {"relation": cure.relation, "code": cure.code, "promised": promised, "asked": asked}
 
 
 def score(model: str, trials: Iterable[Trial]) -> Score:

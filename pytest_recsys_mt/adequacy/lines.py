@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_recsys_mt.adequacy.document import Adequacy, Difference, Score, Trial
+from pytest_recsys_mt.adequacy.document import Adequacy, Difference, Remedy, Score, Trial
 from pytest_recsys_mt.faults import Dose
 from pytest_recsys_mt.sanitize import one_line, sanitize
 
@@ -20,17 +20,14 @@ def lines(found: Adequacy) -> Iterator[str]:
         yield ""
         yield _rule(f"{one_line(score['model'])} on {one_line(found['data'])}")
         yield from _wrapped(score_text(score))
-        if found["left_out"]:
-            yield from _wrapped(
-                f"{len(found['tests'])} tests pass without a fault; the other {len(found['left_out'])} do not "
-                f"count."
-            )
+        yield from _left_out(found)
         yield from _killed(own)
         for fate, title in (
             ("survived", "SURVIVED: your tests hold with these faults"),
             ("unclear", "UNCLEAR: no test fails for these, and some cannot tell"),
         ):
             yield from _unfound([trial for trial in own if trial["fate"] == fate], title)
+        yield from _to_add(own)
         for fate, title in (
             ("not planted", "NOT PLANTED"),
             ("equivalent", "EQUIVALENT for this recommender: its answers stay as they are"),
@@ -107,27 +104,66 @@ def _killed(trials: Sequence[Trial]) -> Iterator[str]:
         yield _cut(f"  {trial['fault']:<30} {len(by):>3}  {name}")
 
 
+def _left_out(found: Adequacy) -> Iterator[str]:
+    """The tests that can find nothing; those that fail by name, as they want mending."""
+    if not found["left_out"]:
+        return
+    failing, others = found["failing"], len(found["left_out"]) - len(found["failing"])
+    told = [f"{others} are skipped or did not run"] if others else []
+    told += [f"{len(failing)} fail without a fault and count for nothing"] if failing else []
+    yield from _wrapped(f"of your tests, {' and '.join(told)}{':' if failing else '.'}")
+    for test in failing:
+        yield from _wrapped(
+            f"{one_line(test)}: {one_line(found['left_out'][test])}", "      ", "  "
+        )
+
+
 def _unfound(trials: Sequence[Trial], title: str) -> Iterator[str]:
     if not trials:
         return
     yield ""
     yield title
-    told: set[str] = set()
     for trial in trials:
         yield f"  {trial['fault']}"
         yield from _wrapped(f"it {trial['does']}", "    ", first="    ")
         yield from _wrapped(effect_text(trial), "    ", first="    ")
-        remedy = trial["remedy"]
-        if remedy is None:
-            continue
-        if remedy["code"] in told:
-            yield from _wrapped(f"found by: {remedy['relation']} (above)", "    ", first="    ")
-            continue
-        told.add(remedy["code"])
-        yield from _wrapped(f"found by: {remedy['relation']}; to paste:", "    ", first="    ")
-        yield ""
-        yield from (f"        {line}".rstrip() for line in sanitize(remedy["code"]).splitlines())
-        yield ""
+
+
+def _to_add(trials: Sequence[Trial]) -> Iterator[str]:
+    """The tests made for what was not found, each once; that for the most faults first."""
+    for number, (remedy, faults) in enumerate(to_add(trials), 1):
+        if number == 1:
+            yield ""
+            yield "TO ADD: tests made for these faults; pytest --recsys-fault=NAME tries one"
+        yield from _wrapped(f"{number}. for {', '.join(faults)}:", "     ", first="  ")
+        yield from _wrapped(advice(remedy), "     ", first="     ")
+        if not remedy["asked"]:
+            yield ""
+            yield from (
+                f"        {line}".rstrip() for line in sanitize(remedy["code"]).splitlines()
+            )
+            yield ""
+
+
+def to_add(trials: Sequence[Trial]) -> list[tuple[Remedy, list[str]]]:
+    """The remedies for what was not found, with the faults that each is made for; the most first."""
+    groups: dict[str, tuple[Remedy, list[str]]] = {}
+    for trial in trials:
+        if trial["fate"] in ("survived", "unclear") and (remedy := trial["remedy"]) is not None:
+            groups.setdefault(remedy["code"], (remedy, []))[1].append(trial["fault"])
+    return sorted(groups.values(), key=lambda group: -len(group[1]))
+
+
+def advice(remedy: Remedy) -> str:
+    """What to do with a remedy, in a sentence."""
+    if remedy["asked"]:
+        test = one_line(remedy["asked"][0]).rpartition("::")[2]
+        return (
+            f"{remedy['relation']}. {test} asks this, and its margin allows what these faults do: "
+            f"lower the margin, or ask more users, if you want to find them."
+        )
+    needs = f" (if it declares promises = ({remedy['promised']!r},))" if remedy["promised"] else ""
+    return f"{remedy['relation']}{needs}"
 
 
 def _listed(trials: Sequence[Trial], title: str) -> Iterator[str]:

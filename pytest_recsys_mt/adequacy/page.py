@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.adequacy.document import Adequacy
-from pytest_recsys_mt.adequacy.lines import effect_text, score_text
+from pytest_recsys_mt.adequacy.lines import advice, effect_text, score_text, to_add
 from pytest_recsys_mt.errors import MissingExtraError
 from pytest_recsys_mt.sanitize import sanitize
 
@@ -59,6 +59,8 @@ def render(found: Adequacy) -> str:
         marks=MARKS,
         score_text=score_text,
         effect_text=effect_text,
+        to_add=to_add,
+        advice=advice,
         style=Markup(STYLE),  # ours, not the user's
         policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
     )

@@ -286,7 +286,7 @@ class OddLengths(Fault):
 
     does = "turns its list round for histories of an odd length, for {share} of the users"
     strengths = (0.25, 1.0)
-    cure: ClassVar[Cure | None] = same("drop_history(1)", "one_item_changes_little", 0.15)
+    cure: ClassVar[Cure | None] = same("drop_history(1)", "one_item_less_changes_little", 0.15)
 
     def answer(self, request: Request, items: Items) -> Items:
         """See `Fault`."""

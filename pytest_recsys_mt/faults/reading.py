@@ -91,7 +91,7 @@ class OneItemRules(Fault):
     """The least popular item of the history counts alone."""
 
     does = "takes the rarest item of the history for the whole taste"
-    cure = same("noisy_profile(1)", "one_item_changes_little", 0.15)
+    cure = same("noisy_profile(1)", "one_item_more_changes_little", 0.15)
 
     def request(self, request: Request) -> Request:
         """See `Fault`."""

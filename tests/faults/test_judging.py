@@ -12,7 +12,14 @@ from pytest_recsys_mt.faults import dose
 
 
 def row(test: str, status: str) -> dict[str, Any]:
-    return {"nodeid": test, "status": status, "model": "shop", "reason": ""}
+    return {
+        "nodeid": test,
+        "status": status,
+        "model": "shop",
+        "reason": "",
+        "oracle": "",
+        "relation": "",
+    }
 
 
 def run(

@@ -50,6 +50,6 @@ def a_stopped_command_goes_on(journey: Journey) -> None:
         text=True,
         check=True,
     )
-    assert "1/3 repeats:0.2: 2 tests fail (kept)" in again.stderr
+    assert "1/3 repeats:0.2: killed (kept)" in again.stderr
     models = [score["model"] for score in journey.record("stopped.json")["scores"]]
     assert models == ["shop.py:Shop", "shop.py:Bestsellers"]

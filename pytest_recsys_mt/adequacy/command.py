@@ -20,6 +20,10 @@ them the tests find. All further arguments go to pytest: recsys-mt mutate tests/
 """
 
 
+STOPPED = 130
+"""Exit status after Ctrl-C, as of a shell."""
+
+
 def add(groups: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its options."""
     mutate = groups.add_parser(
@@ -73,7 +77,7 @@ def mutated(given: argparse.Namespace) -> int:
     """Run the command.
 
     Returns:
-        0, or 1 if the score is below ``--at-least`` or a fault could not be planted.
+        0, or 1 if the score is below ``--at-least`` or a fault could not be planted; `STOPPED` after Ctrl-C.
     """
     from pytest_recsys_mt.adequacy.lines import fault_lines, lines
     from pytest_recsys_mt.adequacy.running import Runs
@@ -90,7 +94,11 @@ def mutated(given: argparse.Namespace) -> int:
     runs = Runs(given.pytest, given.folder, first_kill=given.first_kill)
     if given.plan:
         return _planned(runs, chosen)
-    found = _tried(given, runs, chosen)
+    try:
+        found = _tried(given, runs, chosen)
+    except KeyboardInterrupt:
+        _say(f"stopped; what is done is kept in {given.folder}: the same command goes on from there")
+        return STOPPED
     if given.json is not None:
         _write(given.json, json.dumps(found, indent=1) + "\n")
     if given.html is not None:

@@ -7,7 +7,7 @@ import subprocess
 from tests.journeys.pages import Journey
 
 MUTATE = (
-    "recsys-mt mutate --recsys-users=30 --recsys-model=shop.py:Shop --recsys-model=shop.py:Bestsellers "
+    "recsys-mt mutate --recsys-users=100 --recsys-model=shop.py:Shop --recsys-model=shop.py:Bestsellers "
     "--faults repeats --json stopped.json"
 )
 

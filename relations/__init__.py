@@ -34,6 +34,7 @@ from pytest_recsys_mt.relations.forget_item import forget_item as forget_item
 from pytest_recsys_mt.relations.invalid_ratings import invalid_ratings as invalid_ratings
 from pytest_recsys_mt.relations.invert_ratings import invert_ratings as invert_ratings
 from pytest_recsys_mt.relations.jitter_ratings import jitter_ratings as jitter_ratings
+from pytest_recsys_mt.relations.level_ratings import level_ratings as level_ratings
 from pytest_recsys_mt.relations.noisy_profile import noisy_profile as noisy_profile
 from pytest_recsys_mt.relations.order_by_title import order_by_title as order_by_title
 from pytest_recsys_mt.relations.other_form import other_form as other_form

@@ -97,7 +97,9 @@ def mutated(given: argparse.Namespace) -> int:
     try:
         found = _tried(given, runs, chosen)
     except KeyboardInterrupt:
-        _say(f"stopped; what is done is kept in {given.folder}: the same command goes on from there")
+        _say(
+            f"stopped; what is done is kept in {given.folder}: the same command goes on from there"
+        )
         return STOPPED
     if given.json is not None:
         _write(given.json, json.dumps(found, indent=1) + "\n")

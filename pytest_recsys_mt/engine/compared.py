@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
+from typing import cast
 
 import numpy as np
 
@@ -118,7 +119,7 @@ def merged(found: Iterable[Planted]) -> list[Planted]:
         groups.setdefault((each["fault"], each["model"]), []).append(each)
     together: list[Planted] = []
     for (fault, model), group in sorted(groups.items()):
-        both: Planted = {"fault": fault, "model": model, **_sum(group)}
+        both = cast("Planted", {"fault": fault, "model": model, **_sum(group)})
         if elsewhere := [each["elsewhere"] for each in group if "elsewhere" in each]:
             both["elsewhere"] = _sum(elsewhere)
         together.append(both)

@@ -67,27 +67,34 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
         return None
     if aspect in runner.subject.ignores:
         return Unread(aspect, {"declared": True})
-    control = controls().get(aspect)
-    key: tuple[Aspect, int] = (aspect, runner.replicates)
-    if control is None or not runner.subject.live or runner.design.refits:
+    if not runner.subject.live or runner.design.refits:
         return None
-    if key not in runner.controls:
-        runner.controls[key] = _Control(runner, control, aspect)
-    known: _Control = runner.controls[key]
+    found: list[Unread | None] = []
     with contextlib.suppress(_UnknownError), _asking(runner):
-        return known.unread
+        for control in controls()[aspect][: None if _may_ask(runner) else 1]:
+            key: tuple[str, int] = (control.name, runner.replicates)
+            if key not in runner.controls:
+                runner.controls[key] = _Control(runner, control, aspect)
+            known: _Control = runner.controls[key]
+            found.append(known.unread)
+            if found[-1] is None:
+                return None
+        return found[0]
     return None
 
 
 @cache
-def controls() -> Mapping[Aspect, Transformation]:
-    """The relation that changes an aspect as far as possible, for each aspect."""
-    found: dict[Aspect, Transformation] = {}
+def controls() -> Mapping[Aspect, tuple[Transformation, ...]]:
+    """The relations that change an aspect as far as possible, for each aspect.
+
+    The second, if there is one, changes what is symmetric under the first.
+    """
+    found: dict[Aspect, tuple[Transformation, ...]] = {}
     for name, module in relations.FOUND.items():
         known = getattr(module, name)
         for each in () if isinstance(known, type) else usual_of(known):
             if each.promises_change and each.aspect is not None:
-                found[each.aspect] = each
+                found[each.aspect] = (*found.get(each.aspect, ()), each)
     return MappingProxyType(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
 from pytest_recsys_mt.calls.call import AGAIN, SCHEMA, Call, key_of
@@ -167,7 +168,8 @@ class Faulty:
 
     def compared(self) -> Planted:
         """How far its answers differ from those of the sound recommender, as plain data."""
-        found = {"fault": self.dose.spec, "model": self.name, **self._compared.plain()}
+        own = {"fault": self.dose.spec, "model": self.name, **self._compared.plain()}
+        found = cast("Planted", own)
         if self._elsewhere:
             found["elsewhere"] = self._elsewhere.plain()
         return found

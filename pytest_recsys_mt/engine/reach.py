@@ -23,7 +23,8 @@ def probe(runner: Runner) -> None:
     faulty = runner.subject
     if not isinstance(faulty, Faulty) or faulty.met or not faulty.live:
         return
-    change = faulty.dose.kind.cure and faulty.dose.kind.cure.transformation()
+    cure = faulty.dose.kind.cure
+    change = None if cure is None else cure.transformation()
     if change is None or ("text" in getattr(change, "needs", ()) and not faulty.reads_text):
         return
     context = replace(runner.context(lambda verdict: verdict), family=1, ask_everybody=False)

@@ -33,7 +33,7 @@ from pytest_recsys_mt.metamorphic import (
 )
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Aspect, Recommendation, Request, World
+from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.verdict import Verdict
 
@@ -98,7 +98,7 @@ class Runner:
         self.design = design
         self.settings = settings
         self.asked_apart = False
-        self.controls: dict[tuple[Aspect, int], Any] = {}
+        self.controls: dict[tuple[str, int], Any] = {}
         self._source_outcomes: dict[int, dict[int, Outcome]] = {}
         self._elsewhere = elsewhere
         self.purpose: Purpose | None = purpose

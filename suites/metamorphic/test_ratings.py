@@ -14,7 +14,7 @@ HIT = thresholds(__file__, "hit")
 @metamorphic(scale_ratings(2), shift_ratings(1))
 def test_rating_scale_is_irrelevant(source, followup):
     whole = same_ranking(source, followup, similarity="rbo", margin=MARGIN["ratings"])
-    if source.context.deterministic and whole.status != "violated":
+    if source.context.deterministic and whole.status in ("holds", "inconclusive"):
         # No noise hides then that ratings are read a little, and wrongly.
         assert low_churn(source, followup, "rbo", beyond=HIT["any_change"], margin=HIT["unit"])
     assert whole

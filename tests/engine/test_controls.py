@@ -33,9 +33,9 @@ from pytest_recsys_mt.relations import (
 from pytest_recsys_mt.requests import Aspect
 
 
-def test_each_part_of_a_request_has_one_control() -> None:
+def test_each_part_of_a_request_has_a_control() -> None:
     assert set(controls()) == set(get_args(Aspect))
-    assert all(control.promises_change for control in controls().values())
+    assert [each.name for each in controls()["ratings"]] == ["invert_ratings", "level_ratings"]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,31 @@ def test_a_verdict_says_what_is_not_read(tmp_path: Path) -> None:
     assert same_ranking(source, recsys.run(scale_ratings(2), shuffle_candidates)).vacuous == ""
     assert different_ranking(source, recsys.run(swap_history)).vacuous == ""
     assert same_ranking(source, recsys.run(invert_ratings)).vacuous == ""
+
+
+@dataclass
+class Extremes:
+    """Reads only how far each rating is from the middle, so that the opposite ratings change nothing."""
+
+    deterministic: bool = True
+
+    def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
+        return [Recommendation(self.answer(request)) for request in requests]
+
+    def answer(self, request: Request) -> tuple[str, ...]:
+        read = sorted(
+            (r.item.id, round(abs(request.scale.unit(r.value) - 0.5), 6)) for r in request.history
+        )
+        items = sorted(item.id for item in request.candidates or ())
+        return tuple(Random(repr(read)).sample(items, request.k))
+
+
+def test_who_reads_opposite_ratings_alike_reads_ratings(tmp_path: Path) -> None:
+    recsys = asking(Extremes(), tmp_path)
+    source = recsys.run()
+    assert not different_ranking(source, recsys.run(invert_ratings), margin=0.05)
+    verdict = same_ranking(source, recsys.run(scale_ratings(2)), margin=0.05)
+    assert (verdict.status, verdict.vacuous) == ("holds", "")
 
 
 def fewer_stars(request: Request, rng: object) -> Request:

@@ -134,12 +134,12 @@ def test_every_report_says_what_is_not_read(
             r".* 3 hold \(2 vacuously\)",
             r"2 hold vacuously: readers:Chosen does not read ratings \(scale_ratings\(2\),",
             r"calls: .*",
-            r".*79 more to see what is read",
+            r".*138 more to see what is read",
             r"gate: passed; 3 held \(2 vacuously\)",
         ]
     )
-    # 59 users under invert_ratings, and 20 under swap_candidates, which is clear at the first step.
-    assert record["calls"]["controls"] == 59 + 20
+    # 59 users under invert_ratings and level_ratings each, and 20 under swap_candidates, which is clear at the first step.
+    assert record["calls"]["controls"] == 59 + 59 + 20
     said = (
         "it does not read ratings (invert_ratings: the share of users whose answer changes is below"
     )

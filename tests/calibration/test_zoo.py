@@ -43,6 +43,7 @@ def test_the_promises_are_those_of_the_suite(pytester: pytest.Pytester) -> None:
     assert {change for change in changes if change not in text} == {"truncate_history(5)"}
 
 
+@pytest.mark.slow
 def test_the_table_is_the_same_for_two_processes() -> None:
     few = [MEMBERS[2], FAULTY[0]]
     assert list(zoo(few, 1, 1)) == list(zoo(few, 1, 2))

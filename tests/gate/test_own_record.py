@@ -56,6 +56,7 @@ def passes_against_itself(folder: Path, model: str, ended: int, base: dict[str, 
     assert sentence in " ".join(printed.split())
 
 
+@pytest.mark.slow
 def test_a_recommender_passes_against_its_own_record_and_a_worse_one_does_not(
     tmp_path: Path,
 ) -> None:

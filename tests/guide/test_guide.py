@@ -7,8 +7,12 @@ from tests.journeys.pages import DOCS, Command, Journey, steps_of
 
 PAGES = ["quickstart", *sorted(f"how-to/{page.stem}" for page in (DOCS / "how-to").glob("*.md"))]
 
+LONG = ("how-to/two-dollars", "how-to/choose-tests")
 
-@pytest.mark.parametrize("page", PAGES)
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.slow if page in LONG else ()) for page in PAGES]
+)
 def test_a_page_goes_as_it_says(page: str, journey: Journey) -> None:
     folder, _, name = page.rpartition("/")
     with WORLDS.get(name, nothing)(journey):

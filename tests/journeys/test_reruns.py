@@ -1,9 +1,12 @@
 """Tests that are tried again: one row each, of the last attempt."""
 
+import pytest
+
 from tests.extras import need
 from tests.journeys.pages import Journey, rows_of
 
 
+@pytest.mark.slow
 def test_reruns(journey: Journey) -> None:
     need("pytest_rerunfailures")
     journey.follow("reruns")

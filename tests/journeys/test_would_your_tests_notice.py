@@ -4,6 +4,8 @@ import shlex
 import signal
 import subprocess
 
+import pytest
+
 from tests.journeys.pages import Journey
 
 MUTATE = (
@@ -12,6 +14,7 @@ MUTATE = (
 )
 
 
+@pytest.mark.slow
 def test_would_your_tests_notice(journey: Journey) -> None:
     journey.follow("would-your-tests-notice")
     found = journey.record("adequacy.json")

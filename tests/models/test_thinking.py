@@ -398,6 +398,7 @@ def test_the_suite_runs_with_gpt_5_and_its_bill_is_known(
     assert again["calls"]["made"] == again["calls"]["failed"] == 0
 
 
+@pytest.mark.slow
 def test_the_suite_runs_with_vllm_and_says_what_to_do_without_room(
     at: Open, tmp_path: Path
 ) -> None:

@@ -81,6 +81,7 @@ def test_neighbours_find_more_and_are_less_biased_than_what_is_popular(
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
+@pytest.mark.slow
 def test_language_models(
     pytester: pytest.Pytester, reader: type[readers.Reader], violated: set[str]
 ) -> None:

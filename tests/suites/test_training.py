@@ -36,7 +36,15 @@ BROKEN: dict[type[learners.Sound], tuple[str, ...]] = {
     learners.HidesBestSellers: ("test_one_item.py", "chosen_together('m297', 'm275', 40)"),
     learners.BeginsAnewAtStrangers: ("test_unseen.py", "unseen_in_history"),
 }
-EVERY = pytest.mark.parametrize("fault", BROKEN, ids=lambda fault: fault.__name__)
+ALWAYS = (learners.LearnsByItemNumber, learners.SpoiltBySums)
+"""What every run tries; the others are of the slow set."""
+EVERY = pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, id=fault.__name__, marks=() if fault in ALWAYS else pytest.mark.slow)
+        for fault in BROKEN
+    ],
+)
 
 
 def rows_of(

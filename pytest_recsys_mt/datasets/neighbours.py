@@ -36,13 +36,16 @@ class Neighbours(Mapping[str, tuple[str, ...]]):
         interactions: One row per interaction, with the columns ``user`` and ``item``.
     """
 
-    __eq__ = object.__eq__  # to compare two would find the neighbours of every item
-    __hash__ = object.__hash__
-
     def __init__(self, items: Collection[str], interactions: pd.DataFrame) -> None:
         self._items = items
         self._interactions = interactions
         self._found: dict[str, tuple[str, ...]] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return self is other  # to compare two would find the neighbours of every item
+
+    def __hash__(self) -> int:
+        return id(self)
 
     def __getitem__(self, item: str) -> tuple[str, ...]:
         if item not in self._found:

@@ -227,7 +227,11 @@ class Roster:
     @property
     def planted(self) -> list[Planted]:
         """How far planted faults changed the answers of this process."""
-        return [known.compared() for known in self._subjects.values() if hasattr(known, "compared")]
+        if self.settings.fault is None:
+            return []
+        from pytest_recsys_mt.engine.faulty import Faulty
+
+        return [each.compared() for each in self._subjects.values() if isinstance(each, Faulty)]
 
     def fit(self, known: Subject, training: Dataset, seed: int) -> None:
         """Fit a recommender.

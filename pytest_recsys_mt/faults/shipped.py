@@ -149,8 +149,8 @@ def _kind(name: str) -> type[Fault]:
             return _fault(in_it(where, attribute, name), name)
         except RecommenderError as error:
             raise FaultError(
-                f"the fault {error}; name it FILE.py:CLASS, or MODULE:CLASS of an installed module or "
-                f"one in {here!r}"
+                f"the fault {name!r} cannot be loaded; name it FILE.py:CLASS, or MODULE:CLASS of an "
+                f"installed module or one in {here!r}: {error}"
             ) from error
     near = difflib.get_close_matches(name, shipped(), 1)
     hint = f"did you mean {near[0]!r}? " if near else ""

@@ -131,7 +131,7 @@ def test_workers_compare_what_one_process_compares(
         (["--recsys-fault=frist_place"], "did you mean 'first_place'"),
         (["--recsys-fault=first_place:-1"], "the strength of a fault is a number above 0"),
         (["--recsys-fault=json:dumps"], "is not a fault"),
-        (["--recsys-fault=no.such:Fault"], "cannot be loaded"),
+        (["--recsys-fault=no.such:Fault"], "name it FILE.py:CLASS, or MODULE:CLASS"),
         (["--recsys-fault=stale", "--recsys-plan"], "recsys-mt mutate --plan"),
     ],
 )

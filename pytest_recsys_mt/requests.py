@@ -39,11 +39,12 @@ Aspect = Literal["ratings", "history", "candidates", "user", "instruction"]
 * ``instruction``: the additional sentence of the prompt
 """
 
-Promised = Literal["ratings", "recency"]
-"""What a recommender may promise of the history, in the attribute ``promises``.
+Promised = Literal["ratings", "recency", "scale"]
+"""What a recommender may promise beside what all do, in the attribute ``promises``.
 
 * ``ratings``: every rating counts, and an item the more, the higher it is rated.
 * ``recency``: an item counts the more, the later it was chosen.
+* ``scale``: what is learnt does not depend on the unit of the ratings that it is fitted to.
 """
 
 UNKNOWN_PREFIX = "unknown:"

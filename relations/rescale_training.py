@@ -56,5 +56,6 @@ def rescale_training(factor: float) -> Transformation:
         promise="The ranking stays the same when all ratings, also those of the training data, are on a larger scale.",
         changes=requests.changes,
         needs=requests.needs,
+        promised="scale",  # a fixed regularisation is another one on another scale, and no fault
         origin=TRAINING,
     )

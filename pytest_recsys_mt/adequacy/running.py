@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
 import json
@@ -10,6 +11,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -26,6 +28,8 @@ BASELINE = "without-a-fault"
 SETS = {
     "--recsys-json": "its own --json writes one file for all runs",
     "--recsys-html": "its own --html writes one page for all runs",
+    "-x": "its own --first-kill ends each run at the first test that finds its fault",
+    "--exitfirst": "its own --first-kill ends each run at the first test that finds its fault",
     "--recsys-fault": "--faults names the faults to plant",
     "--recsys-plan": "its own --plan tells what all runs would ask",
     "--recsys-list": "run pytest --recsys-list by itself",
@@ -35,6 +39,11 @@ SETS = {
     "--junit-xml": "each run would write over the file of the one before",
 }
 """Options of pytest that make no sense for many runs, and what to do instead."""
+
+CLAIM = ("nodeid", "status", "oracle", "relation", "margin", "allowed")
+"""What of a verdict depends on the test alone."""
+
+NOT_SOURCES = {"node_modules", "site-packages", "__pycache__"}
 
 USAGE = 4
 """pytest's exit status for arguments that it cannot use."""
@@ -80,8 +89,7 @@ class Runs:
         Raises:
             FaultError: If it gives no record.
         """
-        self._refuse_what_it_sets()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._begin()
         run = self._run(BASELINE, [])
         if run.record is None or not run.record["results"]:
             raise FaultError(
@@ -89,17 +97,23 @@ class Runs:
                 f"compare with; pytest said: {run.said} (all of it: {self._path(BASELINE, 'log')})"
             )
         if "passed" not in run.outcomes.values():
+            ends = Counter(row["status"] for row in run.record["results"])
+            told = ", ".join(f"{number} {status}" for status, number in sorted(ends.items()))
             raise FaultError(
-                f"no test passes without a fault, so none can find one; mend the tests or the recommender "
-                f"first, or raise the limits of the run ({self._path(BASELINE, 'log')} says why they end as "
-                f"they do)"
+                f"no test passes without a fault, so none can find one (verdicts: {told}); if they are "
+                f"inconclusive, ask more users or raise the limits of the run, else mend the tests or the "
+                f"recommender first ({self._path(BASELINE, 'log')} says why they end as they do)"
             )
         digests = {
             key: run.record.get(key) for key in ("data_digest", "digests", "settings", "models")
         }
+        claims = [[row[key] for key in CLAIM] for row in run.record["results"]]
         self._basis = _digest(
-            [self._arguments, self._first_kill, version("pytest-recsys-mt"), run.outcomes, digests]
-        )
+            [
+                self._arguments, self._first_kill, version("pytest-recsys-mt"), run.outcomes, digests, claims,
+                _sources(Path.cwd()),
+            ]
+        )  # fmt: skip
         return run
 
     def faulty(self, doses: Sequence[Dose], jobs: int) -> Iterator[tuple[Dose, Run]]:
@@ -123,8 +137,7 @@ class Runs:
         Raises:
             FaultError: If pytest makes no plan.
         """
-        self._refuse_what_it_sets()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._begin()
         path = self._path("plan", "json")
         path.unlink(missing_ok=True)
         done = subprocess.run(
@@ -137,7 +150,8 @@ class Runs:
         planned: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return planned
 
-    def _refuse_what_it_sets(self) -> None:
+    def _begin(self) -> None:
+        """Refuse what cannot be done before anything is."""
         for argument in self._arguments:
             option = argument.partition("=")[0]
             if option in SETS:
@@ -145,6 +159,14 @@ class Runs:
                     f"{argument!r} cannot be given to recsys-mt mutate, which runs pytest many times: "
                     f"{SETS[option]}"
                 )
+
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        except OSError as error:
+            raise FaultError(
+                f"--folder={str(self._folder)!r} cannot be made or written: {error.strerror}; name another"
+            ) from error
 
     def _one(self, dose: Dose) -> Run:
         name = re.sub(r"[^\w.-]", "-", dose.spec)
@@ -220,6 +242,21 @@ class Runs:
 
 def _digest(parts: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _sources(folder: Path) -> str:
+    """SHA-256 of the Python files below a folder, of tests, helpers and recommenders alike."""
+    total = hashlib.sha256()
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in NOT_SOURCES
+        )
+        for name in sorted(files):
+            if name.endswith((".py", ".toml", ".ini", ".cfg")):
+                path = Path(parent, name)
+                with contextlib.suppress(OSError):
+                    total.update(str(path).encode() + b"\0" + path.read_bytes())
+    return total.hexdigest()
 
 
 def _source(kind: type) -> str:

@@ -116,9 +116,11 @@ class AnswerCache:
             else:
                 readable = self._database.exists()
             if not readable:
+                held = "locked" in str(error)
+                first = "end the process that holds it" if held else "free some space"
                 raise CacheError(
-                    f"the answer database in {str(self.directory)!r} cannot be opened: {error}; free "
-                    f"some space, or move the folder away, or name another one with --recsys-cache"
+                    f"the answer database in {str(self.directory)!r} cannot be opened: {error}; {first}, "
+                    f"or move the folder away, or name another one with --recsys-cache"
                 ) from error
 
     def get(self, key: str) -> Answer | None:

@@ -191,7 +191,7 @@ class RecommenderSubject:
         self.deterministic = declares(recommender, "deterministic")
         self.reads_text = declares(recommender, "reads_text")
         self.ignores: frozenset[Aspect] = frozenset()
-        self.promises: frozenset[Promised] = frozenset()
+        self.promises = promises_of(recommender)
         self.durable = False
         self.live = declares(recommender, "live")
         self.waits = method_of(recommender, "recommend_each") is not None
@@ -206,9 +206,8 @@ class RecommenderSubject:
         """Train it, if it has a `fit`; it may know its fingerprint only then."""
         fit = method_of(self._recommender, "fit")
         if fit is not None:
-            fit(training, seed)
+            fit(training.apart(), seed)
         self.ignores = ignored_by(self._recommender)
-        self.promises = promises_of(self._recommender)
         fingerprint = fingerprint_of(self._recommender)
         self.durable = fingerprint is not None
         self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
@@ -329,7 +328,7 @@ class TextSubject:
         self.deterministic = recommender.deterministic
         self.reads_text = True
         self.ignores: frozenset[Aspect] = frozenset()
-        self.promises: frozenset[Promised] = frozenset()
+        self.promises = promises_of(recommender.model)
         self.live = True
         self.waits = True
         self.wavers: Wavers = ""
@@ -349,7 +348,6 @@ class TextSubject:
         self._seed = seed
         self._recommender.fit(training, seed)
         self.ignores = ignored_by(self._recommender.model)
-        self.promises = promises_of(self._recommender.model)
 
     def same_question(self, one: Request, other: Request) -> bool:
         """Whether the two requests give one prompt: a template need not show all of a request."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import json
@@ -19,6 +20,9 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Rating, Scale
 
 COLUMNS = ("user", "item", "rating", "timestamp")
+
+COPIES_ON_WRITE = 3
+"""The version of pandas from which on a shallow copy of a table is one of its own."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +171,16 @@ class Dataset:
             DataError: If the result is invalid, unless it is taken `as_is`.
         """
         return dataclasses.replace(self, **changes)
+
+    def apart(self) -> Dataset:
+        """This dataset with a table of its own: who changes that changes nothing for anybody else.
+
+        From pandas 3 on, no data are copied until somebody does.
+        """
+        other = copy.copy(self)
+        deep = int(pd.__version__.partition(".")[0]) < COPIES_ON_WRITE
+        object.__setattr__(other, "interactions", self.interactions.copy(deep=deep))
+        return other
 
     def adding(self, rows: Iterable[tuple[str, str, float, int]], **changes: Any) -> Dataset:
         """This dataset with further interactions.

@@ -16,7 +16,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from types import MappingProxyType
 
 from pytest_recsys_mt import relations
@@ -33,7 +33,7 @@ from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
 from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, step_by_step
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
-from pytest_recsys_mt.relations.transformation import Transformation, aspect_of, usual_of
+from pytest_recsys_mt.relations.transformation import Transformation, aspect_of
 from pytest_recsys_mt.requests import Aspect, Request
 
 SHARE = 0.05
@@ -71,7 +71,7 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
         return None
     found: list[Unread | None] = []
     with contextlib.suppress(_UnknownError), _asking(runner):
-        for control in controls()[aspect][: None if _may_ask(runner) else 1]:
+        for control in CONTROLS[aspect][: None if _may_ask(runner) else 1]:
             key: tuple[str, int] = (control.name, runner.replicates)
             if key not in runner.controls:
                 runner.controls[key] = _Control(runner, control, aspect)
@@ -83,19 +83,16 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
     return None
 
 
-@cache
-def controls() -> Mapping[Aspect, tuple[Transformation, ...]]:
-    """The relations that change an aspect as far as possible, for each aspect.
-
-    The second, if there is one, changes what is symmetric under the first.
-    """
-    found: dict[Aspect, tuple[Transformation, ...]] = {}
-    for name, module in relations.FOUND.items():
-        known = getattr(module, name)
-        for each in () if isinstance(known, type) else usual_of(known):
-            if each.promises_change and each.aspect is not None:
-                found[each.aspect] = (*found.get(each.aspect, ()), each)
-    return MappingProxyType(found)
+CONTROLS: Mapping[Aspect, tuple[Transformation, ...]] = MappingProxyType(
+    {
+        "ratings": (relations.invert_ratings, relations.level_ratings),
+        "history": (relations.swap_history,),
+        "candidates": (relations.swap_candidates,),
+        "user": (relations.swap_user,),
+        "instruction": (relations.order_by_title,),
+    }
+)
+"""The relations that change an aspect as far as possible; the second changes what is symmetric under the first."""
 
 
 def users_for(alpha: float) -> int:

@@ -174,8 +174,8 @@ class ScoringRecommender(ABC):
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """What it promises beside what all do: to mind ratings, if it weighs them."""
-        return ("ratings",) if getattr(self, "weights", "") == "ratings" else ()
+        """What it promises beside what all do: to mind ratings, if it weighs them, and not their unit."""
+        return ("ratings", "scale") if getattr(self, "weights", "") == "ratings" else ("scale",)
 
     @property
     def name(self) -> str:

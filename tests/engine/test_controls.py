@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.promises import recsys_of
 from pytest_recsys_mt import Recommendation, Request
-from pytest_recsys_mt.engine.controls import SHARE, controls, unread, users_for
+from pytest_recsys_mt.engine.controls import CONTROLS, SHARE, unread, users_for
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.oracles import different_ranking, monotone, never_differs, same_ranking
@@ -34,8 +34,9 @@ from pytest_recsys_mt.requests import Aspect
 
 
 def test_each_part_of_a_request_has_a_control() -> None:
-    assert set(controls()) == set(get_args(Aspect))
-    assert [each.name for each in controls()["ratings"]] == ["invert_ratings", "level_ratings"]
+    assert set(CONTROLS) == set(get_args(Aspect))
+    for aspect, controls in CONTROLS.items():
+        assert all(each.promises_change and each.aspect == aspect for each in controls)
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,9 @@ def test_it_says_what_the_tests_find(project: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err.count("(kept)") == 4
     assert {**found_in(project), "seconds": 0} == {**found, "seconds": 0}
 
-    # Other tests: nothing is kept.
-    (project / "test_shop.py").write_text(TESTS)
+    # Other tests, by a margin: nothing is kept.
+    wider = (project / "test_shop.py").read_text().replace("margin=0.1", "margin=0.9")
+    (project / "test_shop.py").write_text(wider)
     mutate(project, "--faults", "repeats:1")
     assert "(kept)" not in capsys.readouterr().err
 
@@ -200,7 +201,9 @@ def test_an_own_fault_that_breaks_is_named_and_not_the_tests(
         (["--faults", "first_place:abc"], "'abc' is no strength; first_place has 1, 3, 5"),
         (["--recsys-plan"], "its own --plan tells"),
         (["--recsys-json=mine.json"], "its own --json writes one file"),
-        (["--recsys-max-calls=1"], "no test passes without a fault, so none can find one"),
+        (["--recsys-max-calls=1"], "so none can find one (verdicts: 2 inconclusive)"),
+        (["--folder=own.py"], "--folder='own.py' cannot be made or written"),
+        (["-x"], "its own --first-kill"),
     ],
 )
 def test_what_cannot_be_planted_is_refused_before_the_first_run(

@@ -115,5 +115,5 @@ def test_an_open_question_excludes_what_the_user_had_most_of() -> None:
 
 
 def test_a_promise_that_there_is_not_is_refused() -> None:
-    with pytest.raises(RelationError, match="promised must be 'ratings' or 'recency'"):
+    with pytest.raises(RelationError, match="promised must be 'ratings' or 'recency' or 'scale'"):
         Transformation("mine", apply=lambda request, rng, world: request, promised="recent")  # type: ignore[arg-type]

@@ -19,6 +19,8 @@ from tests.suites import faults
 class Sound(faults.Sound):
     """ItemKNN; the faults change what it is fitted to, or what it answers."""
 
+    promises = ("scale",)
+
     def fit(self, dataset: Dataset, seed: int) -> None:
         self._inner = ItemKNN()
         self._inner.fit(self.learned(dataset, seed), seed)

@@ -59,6 +59,37 @@ def rows_of(
     return rows
 
 
+VANDAL = """
+from pytest_recsys_mt.recommenders import resolve
+
+
+class Vandal:
+    deterministic = True
+
+    def fit(self, dataset, seed):
+        self.sound = resolve("mostpop")
+        self.sound.fit(dataset, seed)
+        dataset.interactions["rating"] = 1.0
+        dataset.interactions.loc[::2, "item"] = dataset.interactions["item"].iloc[0]
+
+    def recommend(self, requests):
+        return self.sound.recommend(requests)
+"""
+
+
+def test_what_a_fit_does_to_its_data_is_its_own_affair(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(vandal=VANDAL)
+    path = pytester.path / "record.json"
+    pytester.runpytest_inprocess(
+        SUITES / "training/test_same_data.py", "-k", "permute_rows or fit_again", "-q",
+        "--recsys-model=vandal.py:Vandal", "--recsys-model=mostpop", f"--recsys-json={path}",
+        "-p", "no:cacheprovider", "--recsys-users=100",
+    )  # fmt: skip
+    rows = record_of(path)["results"]
+    assert {row["status"] for row in rows} == {"holds"}
+    assert len({(row["relation"], row["users"], row["estimate"]) for row in rows}) == 2
+
+
 @EVERY
 def test_the_suite_finds_the_fault(pytester: pytest.Pytester, fault: type[learners.Sound]) -> None:
     file, *promises = BROKEN[fault]

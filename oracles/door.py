@@ -99,8 +99,9 @@ def _check(function: str, name: str, value: Any, hint: Any) -> None:
     if not _fits(value, hint):
         shown = repr(value)
         shown = shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}..."
+        one = f"; write {name}=[{shown}]" if isinstance(value, str) and _fits([value], hint) else ""
         raise OracleError(
-            f"{function}: {name} must be {_words(hint)}, got {shown}; see "
+            f"{function}: {name} must be {_words(hint)}, got {shown}{one}; see "
             f"help(pytest_recsys_mt.oracles.{function})"
         )
 

@@ -171,8 +171,9 @@ def test_two_assertions_on_one_pair_walk_their_own_looks(project: Project) -> No
 @pytest.mark.parametrize("model", ["Asked", "Turning"])
 def test_the_record_is_the_same_on_two_workers(project: Project, model: str) -> None:
     project.pytester.makepyfile(test_it=TWO)
-    alone = project.run(model, f"--recsys-cache={project.pytester.path / 'one'}")
-    workers = project.run(model, "-n", "2", f"--recsys-cache={project.pytester.path / 'two'}")
+    said = [model, "--recsys-shrink=200"]  # else the search ends after some seconds, wherever it is
+    alone = project.run(*said, f"--recsys-cache={project.pytester.path / 'one'}")
+    workers = project.run(*said, "-n", "2", f"--recsys-cache={project.pytester.path / 'two'}")
     assert alone["calls"] == workers["calls"]
     for row in (*alone["results"], *workers["results"]):
         del row["reproduce"]  # from the cache of each

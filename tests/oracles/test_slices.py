@@ -230,7 +230,7 @@ def _gives_a_number(request: Request) -> Any:
         ([_gives_a_number], "the slicing _gives_a_number returned 7 for user 'u0'; it must return a text"),
         ([lambda request: "x"], "define it with def"),
         ([3], "3 is no slicing: give a name"),
-        ("genre", "slices must be a sequence, such as a list or None, got 'genre'"),
+        ("genre", "slices must be a sequence, such as a list or None, got 'genre'; write slices=['genre']; see"),
     ],
 )  # fmt: skip
 def test_a_wrong_slicing_is_named(slices: Any, words: str) -> None:

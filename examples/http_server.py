@@ -77,7 +77,12 @@ app = FastAPI(title="A shop", version=VERSION, dependencies=[Depends(authorized)
 @app.get("/about")
 def about() -> dict[str, Any]:
     """What answers."""
-    return {"version": VERSION, "deterministic": True, "max_batch": LARGEST_BATCH}
+    return {
+        "version": VERSION,
+        "deterministic": True,
+        "max_batch": LARGEST_BATCH,
+        "promises": ["ratings"],
+    }
 
 
 @app.post("/recommend")

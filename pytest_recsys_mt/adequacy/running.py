@@ -57,7 +57,7 @@ class Run:
         record: As ``--recsys-json`` wrote it; None if there is none.
         outcomes: How each test ended, by its id.
         seconds: How long it took.
-        said: The last lines that it printed.
+        said: The first error of Python that it printed, else its last line.
         kept: Whether it is an earlier run.
     """
 
@@ -208,12 +208,14 @@ class Runs:
                 check=False,
             )
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        said = one_line(lines[-1]) if lines else "nothing"
+        said = next(
+            (line[1:] for line in lines if line.startswith("E  ")), (lines or ["nothing"])[-1]
+        )
         found = None
         if record.is_file() and done.returncode != USAGE:
             found = json.loads(record.read_text(encoding="utf-8"))
         ended = json.loads(outcomes.read_text(encoding="utf-8")) if outcomes.is_file() else {}
-        return Run(found, ended, time.monotonic() - begun, said)
+        return Run(found, ended, time.monotonic() - begun, one_line(said))
 
     def _command(self) -> list[str]:
         return [

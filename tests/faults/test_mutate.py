@@ -1,6 +1,7 @@
 """`recsys-mt mutate`: which faults a suite finds, what it would cost, and that a stopped command goes on."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -130,12 +131,19 @@ def test_faults_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def test_it():\n    assert True\n", "pytest said: ===* 1 passed"),
+        ("from counting import Shpo\n", "pytest said: ImportError: cannot import name 'Shpo'"),
+    ],
+)
 def test_without_a_verdict_there_is_nothing_to_try(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
 ) -> None:
-    (project / "test_shop.py").write_text("def test_it():\n    assert True\n")
+    (project / "test_shop.py").write_text(text)
     assert mutate(project, "--faults", "stale") == 2
-    assert "the tests gave no verdict" in capsys.readouterr().err
+    assert re.search(f"the tests gave no verdict .*{said}", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(

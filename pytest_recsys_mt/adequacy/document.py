@@ -111,7 +111,8 @@ class Adequacy(TypedDict):
 
     Attributes:
         arguments: pytest's arguments.
-        tests: The tests that pass without a fault, in their order.
+        tests: The tests that hold without a fault, or in part, in their order.
+        partly: Those of them that hold in part, and are inconclusive in another.
         left_out: The others, which can kill nothing, and how they ended without a fault.
         failing: Those of them that fail.
         seconds: How long all runs took.
@@ -124,6 +125,7 @@ class Adequacy(TypedDict):
     seed: int
     users: int
     tests: list[str]
+    partly: list[str]
     left_out: dict[str, str]
     failing: list[str]
     scores: list[Score]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -16,7 +17,8 @@ from pytest_recsys_mt.adequacy.document import (
     Score,
     Trial,
 )
-from pytest_recsys_mt.adequacy.running import Run
+from pytest_recsys_mt.adequacy.listening import PARTLY
+from pytest_recsys_mt.adequacy.running import CLAIM, Run
 from pytest_recsys_mt.faults import Dose
 
 DRIFT = "(at the end of the run) answers do not change while we ask"
@@ -50,7 +52,7 @@ def adequacy(
             run,
             model,
             [test for test in tests if _model(record, test) in (model, "")],
-            record,
+            baseline,
         )
         for model in models
         for dose, run in runs
@@ -63,6 +65,7 @@ def adequacy(
         "seed": record["seed"],
         "users": record["settings"]["users"],
         "tests": tests,
+        "partly": [test for test in tests if baseline.outcomes.get(test) == PARTLY],
         "left_out": left_out,
         "failing": [test for test in left_out if baseline.outcomes[test] == "failed"],
         "scores": [score(model, trials) for model in models],
@@ -71,22 +74,20 @@ def adequacy(
     }
 
 
-def trial(
-    dose: Dose, run: Run, model: str, tests: Sequence[str], baseline: Mapping[str, Any]
-) -> Trial:
+def trial(dose: Dose, run: Run, model: str, tests: Sequence[str], baseline: Run) -> Trial:
     """What became of one fault in one recommender.
 
     Args:
         dose: The fault.
         run: The run with it.
         model: The recommender.
-        tests: Those that pass without it.
-        baseline: The record without it.
+        tests: Those that hold without it, or in part.
+        baseline: The run without it.
     """
-    record = run.record or {}
+    record, sound = run.record or {}, baseline.record or {}
     cells: dict[str, Cell] = {}
     for test in tests:
-        cell = _drift(record, model) if test == DRIFT else _cell(run, test)
+        cell = _drift(record, model) if test == DRIFT else _cell(run, test, baseline)
         if cell is not None:
             cells[test] = cell
     found = next((each for each in record.get("planted", ()) if each["model"] == model), None)
@@ -106,7 +107,7 @@ def trial(
         "reason": reason,
         "cells": cells,
         "difference": difference,
-        "remedy": _remedy(dose, tests, baseline),
+        "remedy": _remedy(dose, tests, sound),
         "made": record.get("calls", {}).get("made", 0),
         "seconds": round(run.seconds, 1),
     }
@@ -157,16 +158,16 @@ def clopper_pearson(hits: int, of: int, confidence: float = CONFIDENCE) -> list[
 
 
 def _tests(baseline: Run) -> tuple[list[str], dict[str, str]]:
-    """The tests that pass without a fault, and how the others ended."""
+    """The tests that hold without a fault, or in part, and how the others ended."""
     record = baseline.record or {}
-    passed = [test for test, outcome in baseline.outcomes.items() if outcome == "passed"]
+    passed = [test for test, outcome in baseline.outcomes.items() if outcome in ("passed", PARTLY)]
     if not any(each["drifted"] for each in record.get("drift", ())):
         passed.append(DRIFT)
     reasons = {row["nodeid"]: row["reason"] for row in record["results"] if row["reason"]}
     return passed, {
         test: reasons.get(test) or outcome or "did not run"
         for test, outcome in baseline.outcomes.items()
-        if outcome != "passed"
+        if outcome not in ("passed", PARTLY)
     }
 
 
@@ -176,20 +177,36 @@ def _model(record: Mapping[str, Any], test: str) -> str:
     return models.pop() if len(models) == 1 else ""
 
 
-def _cell(run: Run, test: str) -> Cell | None:
+def _cell(run: Run, test: str, baseline: Run) -> Cell | None:
     """What became of the fault in one test; None if the test did not run."""
     outcome = run.outcomes.get(test)
     if outcome is None:
         return None
+    found = _claims(run, test)
+    if baseline.outcomes[test] == PARTLY:
+        held = {claim for claim, status in _claims(baseline, test).items() if status == "holds"}
+        broken = any(found.get(claim) == "violated" for claim in held)
+        kept = all(found.get(claim) == "holds" for claim in held)
+        return "killed" if broken else "survived" if kept else "unclear"
     if outcome == "passed":
         return "survived"
-    record = run.record or {"results": ()}
-    statuses = [row["status"] for row in record["results"] if row["nodeid"] == test]
     # Answers in which nothing is recommended allow no verdict; failed calls would say nothing of the fault.
-    unusable = "error" in statuses and not record["calls"]["failed"]
-    if outcome == "failed" and ("violated" in statuses or not statuses or unusable):
+    unusable = "error" in found.values() and not (run.record or {})["calls"]["failed"]
+    if outcome == "failed" and ("violated" in found.values() or not found or unusable):
         return "killed"
     return "unclear"
+
+
+def _claims(run: Run, test: str) -> dict[tuple[object, ...], str]:
+    """The status of each claim of a test; the number tells claims apart that are the same in words."""
+    found: dict[tuple[object, ...], str] = {}
+    counts: Counter[tuple[object, ...]] = Counter()
+    for row in (run.record or {"results": ()})["results"]:
+        if row["nodeid"] == test:
+            claim = tuple(row[key] for key in CLAIM)
+            found[*claim, counts[claim]] = row["status"]
+            counts[claim] += 1
+    return found
 
 
 def _drift(record: Mapping[str, Any], model: str) -> Cell | None:

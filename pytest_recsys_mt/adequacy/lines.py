@@ -106,12 +106,17 @@ def _killed(trials: Sequence[Trial]) -> Iterator[str]:
 
 def _left_out(found: Adequacy) -> Iterator[str]:
     """The tests that can find nothing; those that fail by name, as they want mending."""
-    if not found["left_out"]:
+    partly = found["partly"]
+    if not found["left_out"] and not partly:
         return
     failing, others = found["failing"], len(found["left_out"]) - len(found["failing"])
     told = [f"{others} are skipped or did not run"] if others else []
     told += [f"{len(failing)} fail without a fault and count for nothing"] if failing else []
-    yield from _wrapped(f"of your tests, {' and '.join(told)}{':' if failing else '.'}")
+    if partly:
+        told.insert(
+            0, f"{len(partly)} are inconclusive in part without a fault, and count by what holds"
+        )
+    yield from _wrapped(f"of your tests, {'; '.join(told)}{':' if failing else '.'}")
     for test in failing:
         yield from _wrapped(
             f"{one_line(test)}: {one_line(found['left_out'][test])}", "      ", "  "

@@ -11,7 +11,10 @@ import pytest
 FILE = "RECSYS_MT_OUTCOMES"
 """Environment variable with the file for the outcome of every test."""
 PASSED = "RECSYS_MT_PASSED"
-"""Environment variable with such a file of an earlier run: only the tests that passed then are run."""
+"""Environment variable with such a file of an earlier run: only the tests that held then, or in part, are run."""
+
+PARTLY = "partly"
+"""The outcome of a test that is inconclusive without a fault, though some of its promises held."""
 
 _OUTCOMES = pytest.StashKey[dict[str, str]]()
 
@@ -24,12 +27,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what did not pass without a fault: it finds none, and ``-x`` would stop there."""
+    """Leave out what held in no part without a fault: it finds none, and ``-x`` would stop there."""
     path = os.environ.get(PASSED)
     if path:
         outcomes = json.loads(Path(path).read_text(encoding="utf-8"))
-        left_out = [item for item in items if outcomes.get(item.nodeid) != "passed"]
-        items[:] = [item for item in items if outcomes.get(item.nodeid) == "passed"]
+        passed = [item for item in items if outcomes.get(item.nodeid) == "passed"]
+        # These come last, because one of them may fail, and end the run, though it finds nothing.
+        partly = [item for item in items if outcomes.get(item.nodeid) == PARTLY]
+        left_out = [item for item in items if item not in passed and item not in partly]
+        items[:] = passed + partly
         config.hook.pytest_deselected(items=left_out)
 
 

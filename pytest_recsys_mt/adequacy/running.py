@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.adequacy.listening import FILE, PASSED
+from pytest_recsys_mt.adequacy.listening import FILE, PARTLY, PASSED
 from pytest_recsys_mt.errors import FaultError
 from pytest_recsys_mt.faults import Dose, Fault
 from pytest_recsys_mt.sanitize import one_line
@@ -40,7 +40,7 @@ SETS = {
 }
 """Options of pytest that make no sense for many runs, and what to do instead."""
 
-CLAIM = ("nodeid", "status", "oracle", "relation", "margin", "allowed")
+CLAIM = ("nodeid", "oracle", "relation", "margin", "allowed")
 """What of a verdict depends on the test alone."""
 
 NOT_SOURCES = {"node_modules", "site-packages", "__pycache__"}
@@ -55,7 +55,7 @@ class Run:
 
     Attributes:
         record: As ``--recsys-json`` wrote it; None if there is none.
-        outcomes: How each test ended, by its id.
+        outcomes: How each test ended, by its id: as pytest says, or `listening.PARTLY`.
         seconds: How long it took.
         said: The first error of Python that it printed, else its last line.
         kept: Whether it is an earlier run.
@@ -104,10 +104,17 @@ class Runs:
                 f"inconclusive, ask more users or raise the limits of the run, else mend the tests or the "
                 f"recommender first ({self._path(BASELINE, 'log')} says why they end as they do)"
             )
+        statuses: dict[str, set[str]] = {}
+        for row in run.record["results"]:
+            statuses.setdefault(row["nodeid"], set()).add(row["status"])
+        for test, found in statuses.items():
+            if run.outcomes.get(test) != "passed" and found == {"holds", "inconclusive"}:
+                run.outcomes[test] = PARTLY
+        self._path(BASELINE, "outcomes").write_text(json.dumps(run.outcomes), encoding="utf-8")
         digests = {
             key: run.record.get(key) for key in ("data_digest", "digests", "settings", "models")
         }
-        claims = [[row[key] for key in CLAIM] for row in run.record["results"]]
+        claims = [[row[key] for key in (*CLAIM, "status")] for row in run.record["results"]]
         self._basis = _digest(
             [
                 self._arguments, self._first_kill, version("pytest-recsys-mt"), run.outcomes, digests, claims,

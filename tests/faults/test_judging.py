@@ -6,6 +6,7 @@ import pytest
 
 from pytest_recsys_mt.adequacy.judging import DRIFT, adequacy, clopper_pearson
 from pytest_recsys_mt.adequacy.lines import lines
+from pytest_recsys_mt.adequacy.listening import PARTLY
 from pytest_recsys_mt.adequacy.page import render
 from pytest_recsys_mt.adequacy.running import Run
 from pytest_recsys_mt.faults import dose
@@ -19,6 +20,8 @@ def row(test: str, status: str) -> dict[str, Any]:
         "reason": "",
         "oracle": "",
         "relation": "",
+        "margin": 0.1,
+        "allowed": "at most",
     }
 
 
@@ -93,6 +96,24 @@ def test_a_test_that_fails_without_a_fault_kills_nothing() -> None:
     fate, cells = fate_of(faulty)
     assert fate == "survived"
     assert "c" not in cells
+
+
+@pytest.mark.parametrize(
+    ("ends", "fate"),
+    [
+        (["violated"], "killed"),
+        (["holds", "inconclusive"], "survived"),
+        (["holds", "violated"], "survived"),
+        (["inconclusive", "holds"], "unclear"),
+    ],
+)
+def test_a_test_that_is_inconclusive_in_part_finds_what_breaks_the_other_part(
+    ends: list[str], fate: str
+) -> None:
+    rows = ("a", "holds", "passed"), ("b", "holds", "passed")
+    sound = run(*rows, ("c", "holds", PARTLY), ("c", "inconclusive", PARTLY))
+    faulty = run(*rows, *(("c", status, "failed") for status in ends))
+    assert fate_of(faulty, sound)[0] == fate
 
 
 def test_the_check_at_the_end_of_the_run_counts_as_a_test() -> None:

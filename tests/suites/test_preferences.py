@@ -125,7 +125,7 @@ def test_older_relations_miss_the_fault(pytester: pytest.Pytester, fault: str) -
         pytester,
         f"--recsys-fault={fault}",
         "-k",
-        "not self_agreement_by and not elsewhere",
+        "not self_agreement_by and not elsewhere and not opposite_ratings",
         files=older,
     )
     assert {row["status"] for row in rows} == {"holds", "not-applicable"}

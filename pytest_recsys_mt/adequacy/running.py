@@ -21,7 +21,7 @@ from typing import Any
 
 from pytest_recsys_mt.adequacy.listening import FILE, PARTLY, PASSED
 from pytest_recsys_mt.errors import FaultError
-from pytest_recsys_mt.faults import Dose, Fault
+from pytest_recsys_mt.faults import Dose
 from pytest_recsys_mt.sanitize import one_line
 
 BASELINE = "without-a-fault"
@@ -269,8 +269,11 @@ def _sources(folder: Path) -> str:
 
 
 def _source(kind: type) -> str:
-    """The code of a fault, so that a changed fault is planted anew."""
+    """The file of a fault, so that a changed fault is planted anew.
+
+    Not `inspect.getsource`, which parses the file: threads that parse at the same time break one another (Python 3.11).
+    """
     try:
-        return inspect.getsource(kind) if issubclass(kind, Fault) else ""
+        return Path(inspect.getfile(kind)).read_text(encoding="utf-8")
     except (OSError, TypeError):
         return repr(kind)

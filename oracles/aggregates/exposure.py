@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,8 @@ __all__ = ["Answered"]
 Answered = tuple[Asked, Recommendation]
 """One user's request, and one of its answers."""
 
-Matrix = csr_array[np.int64]
+# A text, because only types of SciPy from 1.16 on can be indexed when a program runs.
+Matrix: TypeAlias = "csr_array[np.int64]"
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         passed = [item for item in items if outcomes.get(item.nodeid) == "passed"]
         # These come last, because one of them may fail, and end the run, though it finds nothing.
         partly = [item for item in items if outcomes.get(item.nodeid) == PARTLY]
-        left_out = [item for item in items if item not in passed and item not in partly]
+        left_out = [item for item in items if outcomes.get(item.nodeid) not in ("passed", PARTLY)]
         items[:] = passed + partly
         config.hook.pytest_deselected(items=left_out)
 

@@ -1,0 +1,58 @@
+"""Models of irspack: pip install irspack."""
+
+from dataclasses import dataclass
+
+from irspack import (
+    CosineKNNRecommender,
+    DenseSLIMRecommender,
+    IALSRecommender,
+    P3alphaRecommender,
+    RP3betaRecommender,
+)
+from scipy.sparse import csr_matrix
+
+from pytest_recsys_mt.adapters import Adapter
+
+
+@dataclass(eq=False)
+class Ials(Adapter):
+    """Implicit ALS; a new user is solved for from the request's history."""
+
+    deterministic = True
+    factors: int = 32
+
+    def learn(self, dataset, seed):
+        ratings = csr_matrix(self.catalogue.interactions(dataset, "ratings"))
+        self.model = IALSRecommender(
+            ratings, n_components=self.factors, random_seed=seed % 2**31, n_threads=1
+        ).learn()
+
+    def score(self, requests):
+        return cold(self, requests)
+
+
+@dataclass(eq=False)
+class Linear(Adapter):
+    """A model that multiplies a history by a table of items: walks, neighbours, SLIM."""
+
+    deterministic = True
+    kind: str = "rp3beta"
+
+    def learn(self, dataset, seed):
+        kinds = {
+            "p3alpha": P3alphaRecommender,
+            "rp3beta": RP3betaRecommender,
+            "slim": DenseSLIMRecommender,
+            "cosine": CosineKNNRecommender,
+        }
+        ratings = csr_matrix(self.catalogue.interactions(dataset, "ratings"))
+        self.model = kinds[self.kind](ratings).learn()
+
+    def score(self, requests):
+        return cold(self, requests)
+
+
+def cold(adapter, requests):
+    """Scores for users that training did not see."""
+    profiles = csr_matrix(adapter.catalogue.profiles(requests, "ratings"))
+    return adapter.model.get_score_cold_user(profiles)

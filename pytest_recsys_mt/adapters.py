@@ -1,0 +1,109 @@
+"""Bases of adapters to libraries of recommenders: what every adapter must get right, said once.
+
+An adapter is a dataclass with two methods: `learn` hands the training data to the library, and `score` returns the
+library's scores of all items for the histories of requests. The base does the rest, by the rules of
+`pytest_recsys_mt.recommenders.scoring`: it ranks the candidates, or what the user is not known to have; equal scores are
+ordered by popularity and item id, never by the order of the candidates; a rating is read on the scale of its
+request; a repeated item counts once.
+
+`Adapter` is for models that answer for any history. `StoredUsers` is for models that know only the users that they
+were fitted to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.recommenders.scoring import Catalogue, ScoringRecommender, weigh
+from pytest_recsys_mt.requests import Recommendation, Request
+
+__all__ = ["Adapter", "Catalogue", "StoredUsers", "weigh"]
+
+
+@dataclass(eq=False)
+class Adapter(ScoringRecommender):
+    """Base of adapters to models that answer for the history in a request.
+
+    Nothing is promised and nothing is taken to be unread, because only the library knows; set ``promises``,
+    ``ignores`` and ``deterministic`` where its documentation says so. Training data are handed on as they are, invalid
+    ratings included.
+    """
+
+    key: ClassVar[str] = ""
+    ignores = ()
+    promises = ()
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        """Learn from the training interactions, in the order of their rows."""
+        self._catalogue, self._scale = Catalogue.of(dataset), dataset.scale
+        self.learn(dataset, seed)
+
+    def history(self, request: Request) -> dict[str, float]:
+        """The ratings of a request by item, on the scale of the training data; items outside the catalogue are left out."""
+        low, high = self._scale.low, self._scale.high
+        return {
+            rating.item.id: low + (high - low) * round(request.scale.unit(rating.value), 9)
+            for rating in request.history
+            if rating.item.id in self.catalogue.column
+        }
+
+    @property
+    def name(self) -> str:
+        """The name of the class, or its ``key``, and the fields that are not as by default."""
+        own = super().name
+        return own if self.key else "?".join(filter(None, [type(self).__name__, own]))
+
+
+@dataclass(eq=False)
+class StoredUsers(Adapter):
+    """Base of adapters to models that answer for a user that they were fitted to, whatever the request's history says.
+
+    A request is served if its history is all that the user's training data hold, or the end of them in the usual length of
+    a request. For any other history, such as that of a relation that changes it, `NotApplicable` says that the model
+    cannot be asked.
+    """
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        """Learn, and remember the histories."""
+        self._histories: dict[str, dict[str, tuple[float, float]]] = {}
+        frame = dataset.interactions
+        columns = (frame[name].tolist() for name in ("user", "item", "rating", "timestamp"))
+        for user, item, rating, moment in zip(*columns, strict=True):
+            stored = self._histories.setdefault(user, {})
+            stored[item] = round(dataset.scale.unit(rating), 9), moment
+        super().fit(dataset, seed)
+
+    def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
+        """The answers, in the order of the requests.
+
+        Raises:
+            NotApplicable: If a user is not stored, or the request's history is another than the stored one.
+        """
+        for request in requests:
+            self._require_stored(request)
+        return super().recommend(requests)
+
+    def _require_stored(self, request: Request) -> None:
+        stored = self._histories.get(request.user)
+        if stored is None:
+            raise NotApplicable(f"{self.name} knows only the users that it was fitted to")
+        asked = {
+            rating.item.id: round(request.scale.unit(rating.value), 9) for rating in request.history
+        }
+        # Of ratings of one moment, a request may show any.
+        shown = [moment for item, (_, moment) in stored.items() if item in asked]
+        hidden = [moment for item, (_, moment) in stored.items() if item not in asked]
+        if (
+            any(item not in stored or stored[item][0] != unit for item, unit in asked.items())
+            or len(asked) not in (min(len(stored), Design().history), len(stored))
+            or max(hidden, default=-math.inf) > min(shown, default=math.inf)
+        ):
+            raise NotApplicable(
+                f"{self.name} answers for the history that it was fitted to, and this request has another"
+            )

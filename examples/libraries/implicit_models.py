@@ -22,7 +22,11 @@ class Als(Adapter):
 
     def learn(self, dataset, seed):
         self.model = AlternatingLeastSquares(
-            self.factors, alpha=self.alpha, iterations=self.iterations, random_state=seed, num_threads=1
+            self.factors,
+            alpha=self.alpha,
+            iterations=self.iterations,
+            random_state=seed,
+            num_threads=1,
         )
         ratings = self.catalogue.interactions(dataset, "ratings")
         self.model.fit(csr_matrix(ratings), show_progress=False)
@@ -58,7 +62,9 @@ class Bpr(StoredUsers):
     factors: int = 64
 
     def learn(self, dataset, seed):
-        self.users = {user: row for row, user in enumerate(sorted(set(dataset.interactions["user"])))}
+        self.users = {
+            user: row for row, user in enumerate(sorted(set(dataset.interactions["user"])))
+        }
         self.model = BayesianPersonalizedRanking(self.factors, random_state=seed, num_threads=1)
         chosen = self.catalogue.interactions(dataset, "binary")
         self.model.fit(csr_matrix(chosen), show_progress=False)

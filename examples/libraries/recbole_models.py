@@ -13,7 +13,12 @@ from recbole.utils import get_model, get_trainer, init_seed
 
 from pytest_recsys_mt.adapters import StoredUsers
 
-COLUMNS = {"user": "user_id:token", "item": "item_id:token", "rating": "rating:float", "timestamp": "timestamp:float"}
+COLUMNS = {
+    "user": "user_id:token",
+    "item": "item_id:token",
+    "rating": "rating:float",
+    "timestamp": "timestamp:float",
+}
 
 
 @dataclass(eq=False)

@@ -11,7 +11,12 @@ from rectools.models import EASEModel, ImplicitItemKNNWrapperModel, PureSVDModel
 
 from pytest_recsys_mt.adapters import Adapter, StoredUsers
 
-NAMES = {"user": Columns.User, "item": Columns.Item, "rating": Columns.Weight, "timestamp": Columns.Datetime}
+NAMES = {
+    "user": Columns.User,
+    "item": Columns.Item,
+    "rating": Columns.Weight,
+    "timestamp": Columns.Datetime,
+}
 
 
 @dataclass(eq=False)

@@ -33,7 +33,10 @@ class Surprise(StoredUsers):
     def score(self, requests):
         return np.array(
             [
-                [self.model.predict(request.user, item, clip=False).est for item in self.catalogue.ids]
+                [
+                    self.model.predict(request.user, item, clip=False).est
+                    for item in self.catalogue.ids
+                ]
                 for request in requests
             ]
         )

@@ -4,7 +4,7 @@ An adapter is a dataclass with two methods: `learn` hands the training data to t
 library's scores of all items for the histories of requests. The base does the rest, by the rules of
 `pytest_recsys_mt.recommenders.scoring`: it ranks the candidates, or what the user is not known to have; equal scores are
 ordered by popularity and item id, never by the order of the candidates; a rating is read on the scale of its
-request; a repeated item counts once.
+request; an item that a history repeats counts once, with its last rating, unless the library counts.
 
 `Adapter` is for models that answer for any history. `StoredUsers` is for models that know only the users that they
 were fitted to.
@@ -17,13 +17,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from scipy.sparse import csr_array
+
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.recommenders.scoring import Catalogue, ScoringRecommender, weigh
-from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.requests import Aspect, Promised, Recommendation, Request
 
-__all__ = ["Adapter", "Catalogue", "StoredUsers", "weigh"]
+__all__ = ["Adapter", "StoredUsers"]
 
 
 @dataclass(eq=False)
@@ -33,11 +36,17 @@ class Adapter(ScoringRecommender):
     Nothing is promised and nothing is taken to be unread, because only the library knows; set ``promises``,
     ``ignores`` and ``deterministic`` where its documentation says so. Training data are handed on as they are, invalid
     ratings included.
+
+    Attributes:
+        counts: Whether the library reads a history as counts: then an item that it repeats is the sum of its ratings, as
+            in a table that is built from all interactions.
     """
 
     key: ClassVar[str] = ""
-    ignores = ()
-    promises = ()
+    counts: ClassVar[bool] = False
+    # A plain attribute here, which the base derives from `weights`.
+    ignores: ClassVar[tuple[Aspect, ...]] = ()  # pyright: ignore
+    promises: ClassVar[tuple[Promised, ...]] = ()  # pyright: ignore
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn from the training interactions, in the order of their rows."""
@@ -47,11 +56,31 @@ class Adapter(ScoringRecommender):
     def history(self, request: Request) -> dict[str, float]:
         """The ratings of a request by item, on the scale of the training data; items outside the catalogue are left out."""
         low, high = self._scale.low, self._scale.high
-        return {
-            rating.item.id: low + (high - low) * round(request.scale.unit(rating.value), 9)
+        found: dict[str, float] = {}
+        for rating in request.history:
+            if rating.item.id in self.catalogue.column:
+                value = low + (high - low) * round(request.scale.unit(rating.value), 9)
+                found[rating.item.id] = value + (found.get(rating.item.id, 0) if self.counts else 0)
+        return found
+
+    def profiles(self, requests: Sequence[Request]) -> csr_array[np.float64]:
+        """Weights of the requests' histories: requests in rows, items in the columns of the catalogue.
+
+        They are the weights of `Catalogue.interactions`, from `LEAST_WEIGHT` for the lowest rating to 1.
+        """
+        if not self.counts:
+            return self.catalogue.profiles(requests, "ratings")
+        entries = [
+            (row, self.catalogue.column[rating.item.id], request.scale.unit(rating.value))
+            for row, request in enumerate(requests)
             for rating in request.history
             if rating.item.id in self.catalogue.column
-        }
+        ]
+        rows, columns, units = np.array(entries, dtype=np.float64).reshape(-1, 3).T
+        return csr_array(  # adds up what is in one place
+            (weigh(units, "ratings"), (rows.astype(np.int64), columns.astype(np.int64))),
+            (len(requests), len(self.catalogue)),
+        )
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@
 
 `scripts/docs` does this before it builds the site. The pages are every relation with what it promises and an
 example request before and after, every oracle with its docstring, every option, every built-in
-recommender, every format of data, and SECURITY.md.
+recommender, the adapters to libraries, every format of data, and SECURITY.md.
 """
 
 import difflib
@@ -54,6 +54,7 @@ def pages() -> dict[str, str]:
         "oracles.md": "\n".join(oracles_page()),
         "options.md": "\n".join(options_page()),
         "built-in.md": "\n".join(built_in_page()),
+        "adapters.md": "\n".join(adapters_page()),
         "formats.md": "\n".join(formats_page()),
         "security.md": (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
     }
@@ -116,6 +117,14 @@ def built_in_page() -> Iterator[str]:
             f"`{one.name}={one.default}`" for one in inspect.signature(kind).parameters.values()
         ]
         yield f"| `{name}` | {told} | {', '.join(given)} |"
+
+
+def adapters_page() -> Iterator[str]:
+    """The code of every adapter to a library."""
+    yield "# Adapters\n"
+    yield "The files of `examples/libraries`. [Models of the libraries](../libraries.md) says what they need.\n"
+    for file in sorted((ROOT / "examples" / "libraries").glob("*.py")):
+        yield f"## {file.name}\n\n```python\n{file.read_text(encoding='utf-8')}```\n"
 
 
 def formats_page() -> Iterator[str]:

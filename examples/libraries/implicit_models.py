@@ -32,7 +32,7 @@ class Als(Adapter):
         self.model.fit(csr_matrix(ratings), show_progress=False)
 
     def score(self, requests):
-        return scores(self.model, self.catalogue.profiles(requests, "ratings"))
+        return scores(self.model, self.profiles(requests))
 
 
 @dataclass(eq=False)
@@ -50,7 +50,7 @@ class Knn(Adapter):
         self.model.fit(csr_matrix(ratings), show_progress=False)
 
     def score(self, requests):
-        return scores(self.model, self.catalogue.profiles(requests, "ratings"))
+        return scores(self.model, self.profiles(requests))
 
 
 @dataclass(eq=False)

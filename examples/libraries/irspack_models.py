@@ -20,11 +20,16 @@ class Ials(Adapter):
 
     deterministic = True
     factors: int = 32
+    alpha0: float = 0.1  # weight of what was not chosen; with the library's 0 it ranks badly
 
     def learn(self, dataset, seed):
         ratings = csr_matrix(self.catalogue.interactions(dataset, "ratings"))
         self.model = IALSRecommender(
-            ratings, n_components=self.factors, random_seed=seed % 2**31, n_threads=1
+            ratings,
+            n_components=self.factors,
+            alpha0=self.alpha0,
+            random_seed=seed % 2**31,
+            n_threads=1,
         ).learn()
 
     def score(self, requests):
@@ -54,5 +59,5 @@ class Linear(Adapter):
 
 def cold(adapter, requests):
     """Scores for users that training did not see."""
-    profiles = csr_matrix(adapter.catalogue.profiles(requests, "ratings"))
+    profiles = csr_matrix(adapter.profiles(requests))
     return adapter.model.get_score_cold_user(profiles)

@@ -28,6 +28,10 @@ class LensKit(Adapter):
     deterministic = True
     kind: str = "itemknn"
 
+    @property
+    def ignores(self):
+        return ("ratings",) if self.kind in ("als", "ease") else ()
+
     def learn(self, dataset, seed):
         names = {"user": "user_id", "item": "item_id"}
         rows = dataset.interactions.rename(columns=names)[["user_id", "item_id", "rating"]]

@@ -26,6 +26,7 @@ class RecBole(StoredUsers):
     """A general model of RecBole, for the users that it was fitted to."""
 
     deterministic = True
+    ignores = ("ratings",)  # BPR's; a model that reads them needs () here
     kind: str = "BPR"
     epochs: int = 20
 
@@ -63,12 +64,9 @@ class RecBole(StoredUsers):
         with torch.no_grad():
             found = self.model.full_sort_predict(Interaction({"user_id": torch.as_tensor(users)}))
         found = found.reshape(len(requests), -1).numpy()
-        known = [
-            (column, self.data.field2token_id["item_id"][item])
-            for item, column in self.catalogue.column.items()
-            if item in self.data.field2token_id["item_id"]
-        ]
+        ids = self.data.field2token_id["item_id"]
         table = np.full((len(requests), len(self.catalogue)), -np.inf)
-        columns, ids = zip(*known, strict=True)
-        table[:, columns] = found[:, ids]
+        for item, column in self.catalogue.column.items():
+            if item in ids:  # an item that nobody has is not in the data of RecBole
+                table[:, column] = found[:, ids[item]]
         return table

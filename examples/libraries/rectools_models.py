@@ -78,16 +78,17 @@ def table(dataset):
 
 def ranked(adapter, users, dataset):
     """The library's own ranking of all items, as a table of scores; who has no history gets none."""
-    known = set(dataset.user_id_map.external_ids)
+    known = dataset.user_id_map.external_ids
     answer = adapter.model.recommend(
-        [user for user in dict.fromkeys(users) if user in known],
+        list(set(users).intersection(known)),
         dataset,
         k=len(adapter.trained.item_id_map.external_ids),
         filter_viewed=False,
     )
-    table = np.full((len(users), len(adapter.catalogue)), -np.inf)
-    for user, rows in answer.groupby(Columns.User):
-        columns = rows[Columns.Item].map(adapter.catalogue.column)
-        for number in (n for n, each in enumerate(users) if each == user):
-            table[number, columns] = rows[Columns.Score]
-    return table
+    scores = np.full((len(users), len(adapter.catalogue)), -np.inf)
+    found = dict(iter(answer.groupby(Columns.User)))
+    for number, user in enumerate(users):
+        if user in found:
+            columns = found[user][Columns.Item].map(adapter.catalogue.column)
+            scores[number, columns] = found[user][Columns.Score]
+    return scores

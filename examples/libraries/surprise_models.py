@@ -1,4 +1,4 @@
-"""Models of Surprise: pip install scikit-surprise 'numpy<2'."""
+"""Models of Surprise: pip install scikit-surprise."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,8 @@
 """Bases of adapters to libraries of recommenders: what every adapter must get right, said once.
 
 An adapter is a dataclass with two methods: `learn` hands the training data to the library, and `score` returns the
-library's scores of all items for the histories of requests. The base does the rest, by the rules of
+library's scores of all items for the histories of requests, shape (requests, items), items in the columns of
+`self.catalogue.ids`; an item without a score has ``-inf``. The base does the rest, by the rules of
 `pytest_recsys_mt.recommenders.scoring`: it ranks the candidates, or what the user is not known to have; equal scores are
 ordered by popularity and item id, never by the order of the candidates; a rating is read on the scale of its
 request; an item that a history repeats counts once, with its last rating, unless the library counts.
@@ -14,15 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
-from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.errors import NotApplicable, RecommenderError
+from pytest_recsys_mt.recommenders.ranking import Floats
 from pytest_recsys_mt.recommenders.scoring import Catalogue, ScoringRecommender, weigh
 from pytest_recsys_mt.requests import Aspect, Promised, Recommendation, Request
 
@@ -33,8 +35,8 @@ __all__ = ["Adapter", "StoredUsers"]
 class Adapter(ScoringRecommender):
     """Base of adapters to models that answer for the history in a request.
 
-    Nothing is promised and nothing is taken to be unread, because only the library knows; set ``promises``,
-    ``ignores`` and ``deterministic`` where its documentation says so. Training data are handed on as they are, invalid
+    Nothing is promised, nothing is taken to be unread, and answers may differ from call to call, because only the
+    library knows; set ``promises``, ``ignores`` and ``deterministic`` where its documentation says so. Training data are handed on as they are, invalid
     ratings included.
 
     Attributes:
@@ -44,6 +46,7 @@ class Adapter(ScoringRecommender):
 
     key: ClassVar[str] = ""
     counts: ClassVar[bool] = False
+    deterministic: ClassVar[bool] = False
     # A plain attribute here, which the base derives from `weights`.
     ignores: ClassVar[tuple[Aspect, ...]] = ()  # pyright: ignore
     promises: ClassVar[tuple[Promised, ...]] = ()  # pyright: ignore
@@ -54,13 +57,17 @@ class Adapter(ScoringRecommender):
         self.learn(dataset, seed)
 
     def history(self, request: Request) -> dict[str, float]:
-        """The ratings of a request by item, on the scale of the training data; items outside the catalogue are left out."""
+        """The ratings of a request by item, on the scale of the training data, oldest first.
+
+        An item that is repeated stands where it was last. Items outside the catalogue are left out.
+        """
         low, high = self._scale.low, self._scale.high
         found: dict[str, float] = {}
         for rating in request.history:
             if rating.item.id in self.catalogue.column:
                 value = low + (high - low) * round(request.scale.unit(rating.value), 9)
-                found[rating.item.id] = value + (found.get(rating.item.id, 0) if self.counts else 0)
+                before = found.pop(rating.item.id, 0.0)
+                found[rating.item.id] = value + before * self.counts
         return found
 
     def profiles(self, requests: Sequence[Request]) -> csr_array[np.float64]:
@@ -82,6 +89,26 @@ class Adapter(ScoringRecommender):
             (len(requests), len(self.catalogue)),
         )
 
+    def _scores(self, requests: Sequence[Request]) -> Floats:
+        given: Any = self.score(requests)
+        table = np.asarray(given.toarray() if issparse(given) else given)
+        shape = len(requests), len(self.catalogue)
+        if table.dtype.kind not in "biuf" or table.shape != shape:
+            raise RecommenderError(
+                f"{self.name}: score() returned {type(given).__name__} of shape {table.shape} and type "
+                f"{table.dtype} for {shape[0]} requests; return numbers of shape {shape}: a row for each "
+                f"request, a column for each of self.catalogue.ids"
+            )
+        table = table.astype(np.float64, copy=False)
+        rows, columns = np.nonzero(np.isnan(table))
+        if rows.size:
+            raise RecommenderError(
+                f"{self.name}: {rows.size} of the {table.size} scores that score() returned are NaN, the first "
+                f"for user {requests[rows[0]].user!r} and item {self.catalogue.ids[columns[0]]!r}; if an item "
+                f"has no score, return -inf"
+            )
+        return table
+
     @property
     def name(self) -> str:
         """The name of the class, or its ``key``, and the fields that are not as by default."""
@@ -93,10 +120,16 @@ class Adapter(ScoringRecommender):
 class StoredUsers(Adapter):
     """Base of adapters to models that answer for a user that they were fitted to, whatever the request's history says.
 
-    A request is served if its history is all that the user's training data hold, or the end of them in the usual length of
-    a request. For any other history, such as that of a relation that changes it, `NotApplicable` says that the model
+    A request is served if its history is all that the user's training data hold, or the latest ``shown`` of them, in any
+    order. For any other history, such as that of a relation that changes it, `NotApplicable` says that the model
     cannot be asked.
+
+    Attributes:
+        shown: Length of the histories in requests; it must be that of ``--recsys-history``.
     """
+
+    ignores: ClassVar[tuple[Aspect, ...]] = ("history", "ratings")
+    shown: int = field(default=Design().history, kw_only=True)
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn, and remember the histories."""
@@ -130,9 +163,10 @@ class StoredUsers(Adapter):
         hidden = [moment for item, (_, moment) in stored.items() if item not in asked]
         if (
             any(item not in stored or stored[item][0] != unit for item, unit in asked.items())
-            or len(asked) not in (min(len(stored), Design().history), len(stored))
+            or len(asked) not in (min(len(stored), self.shown), len(stored))
             or max(hidden, default=-math.inf) > min(shown, default=math.inf)
         ):
             raise NotApplicable(
-                f"{self.name} answers for the history that it was fitted to, and this request has another"
+                f"{self.name} answers for the history that it was fitted to, all or the latest {self.shown}, "
+                f"and this request has another; with --recsys-history=N, say ?shown=N"
             )

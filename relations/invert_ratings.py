@@ -16,7 +16,8 @@ Example:
     ([1.0, 4.5], Scale(low=0.5, high=5))
 
 Raises:
-    NotApplicable: If the history is empty, or all ratings are in the middle of the scale.
+    NotApplicable: If the history is empty, or all its ratings are the same: turned round, they say as little of
+        what is preferred.
 """
 
 import dataclasses
@@ -35,12 +36,13 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
     def opposite(value: float) -> float:
         return min(high, max(low, low + high - value))  # rounding must not leave the scale
 
-    history = tuple(
-        dataclasses.replace(rating, value=opposite(rating.value)) for rating in request.history
+    if len({rating.value for rating in request.history}) == 1:
+        raise NotApplicable("all ratings are the same")
+    return request.replace(
+        history=tuple(
+            dataclasses.replace(rating, value=opposite(rating.value)) for rating in request.history
+        )
     )
-    if history == request.history:
-        raise NotApplicable("all ratings are in the middle of the scale")
-    return request.replace(history=history)
 
 
 invert_ratings = Transformation(

@@ -1,7 +1,8 @@
 """The same history in another order.
 
 The items move but the timestamps stay, so the follow-up is again oldest first. This relation is for
-recommenders that read the history as a set. A sequential recommender may rightly break it.
+recommenders that read the history as a set. A sequential recommender may rightly break it, and is not asked if it
+says so: ``promises = ("recency",)``.
 
 Source:
     This project; language models are reported to hardly notice the order of a history,
@@ -49,5 +50,6 @@ reorder_history = Transformation(
     promise="The ranking stays the same when the same history is given in another order.",
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
+    unless="recency",
     origin=HOUSE,
 )

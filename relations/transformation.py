@@ -64,6 +64,7 @@ class Transformation:
         changes: The fields of a request that it changes, if any.
         needs: See `Need`.
         promised: What a recommender must promise, if not all do: see `requests.Promised`.
+        unless: What a recommender must not promise: who minds it may rightly answer otherwise.
         origin: The paper or page it comes from.
         same_seed: Whether the follow-up is asked anew with the seeds of the source. This makes the
             same request, asked twice, a relation.
@@ -95,6 +96,7 @@ class Transformation:
     changes: frozenset[str] = frozenset()
     needs: frozenset[Need] = frozenset()
     promised: Promised | Literal[""] = field(default="", kw_only=True)
+    unless: Promised | Literal[""] = field(default="", kw_only=True)
     origin: str = ""
     same_seed: bool = False
     may_keep: bool = False
@@ -129,7 +131,8 @@ class Transformation:
             choice(self.name, "aspect", self.aspect, get_args(Aspect))
         elif self.training is None:
             object.__setattr__(self, "aspect", aspect_of(self.changes))
-        choice(self.name, "promised", self.promised, (*get_args(Promised), ""))
+        for name in ("promised", "unless"):
+            choice(self.name, name, getattr(self, name), (*get_args(Promised), ""))
 
     def __call__(
         self,

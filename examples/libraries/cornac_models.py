@@ -16,10 +16,6 @@ class Cornac(StoredUsers):
     deterministic = True
     kind: str = "bpr"
 
-    @property
-    def ignores(self):
-        return ("ratings",) if self.kind == "bpr" else ()
-
     def learn(self, dataset, seed):
         seed %= 2**31
         self.model = {

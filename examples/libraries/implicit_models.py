@@ -58,7 +58,6 @@ class Bpr(StoredUsers):
     """Bayesian personalised ranking, for the users that it was fitted to."""
 
     deterministic = True
-    ignores = ("ratings",)
     factors: int = 64
 
     def learn(self, dataset, seed):

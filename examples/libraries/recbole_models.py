@@ -26,7 +26,6 @@ class RecBole(StoredUsers):
     """A general model of RecBole, for the users that it was fitted to."""
 
     deterministic = True
-    ignores = ("ratings",)  # BPR's; a model that reads them needs () here
     kind: str = "BPR"
     epochs: int = 20
 

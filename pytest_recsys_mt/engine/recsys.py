@@ -142,6 +142,9 @@ class Recsys:
         promised = getattr(transformation, "promised", "")
         if promised and promised not in self.promises:
             return f"{self.model} does not promise to mind {promised} (promises = ({promised!r},) says so)"
+        unless = getattr(transformation, "unless", "")
+        if unless and unless in self.promises:
+            return f"{self.model} promises to mind {unless}, so its answer may change"
         return ""
 
     def rewind(self) -> None:

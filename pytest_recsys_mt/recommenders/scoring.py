@@ -196,7 +196,7 @@ class ScoringRecommender(ABC):
         return answers
 
     def _answer(self, requests: Sequence[Request]) -> list[Recommendation]:
-        scores = self.score(requests)
+        scores = self._scores(requests)
         unseen = self._rank_unseen(
             [row for row, request in enumerate(requests) if request.candidates is None],
             requests,
@@ -209,6 +209,9 @@ class ScoringRecommender(ABC):
             )
             for row, request in enumerate(requests)
         ]
+
+    def _scores(self, requests: Sequence[Request]) -> Floats:
+        return self.score(requests)
 
     def _rank(self, request: Request, scores: Floats) -> list[str]:
         """The k best of the request's candidates."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from pytest_recsys_mt import Item, NotApplicable, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.adapters import Adapter, StoredUsers
@@ -13,6 +14,7 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.relations import scale_ratings
 
 MINI = load("mini")
@@ -48,6 +50,25 @@ class Stored(StoredUsers):
     def score(self, requests: Sequence[Request]) -> Any:
         self.asked += [request.user for request in requests]
         return np.zeros((len(requests), len(self.catalogue)))
+
+
+@dataclass(eq=False)
+class Given(Adapter):
+    """What a function makes of the table of scores: 1 for the first item, 2 for the second, and so on."""
+
+    make: Any = None
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        pass
+
+    def score(self, requests: Sequence[Request]) -> Any:
+        size = len(requests), len(self.catalogue)
+        return self.make(np.broadcast_to(1.0 + np.arange(size[1]), size).copy())
+
+
+def _last_is_nan(table: Any) -> Any:
+    table[-1, -1] = np.nan
+    return table
 
 
 def fitted(adapter: Any) -> Any:
@@ -111,6 +132,49 @@ def test_items_outside_the_catalogue_are_no_part_of_a_history() -> None:
     assert own.profiles([request(("never seen", 5.0))]).nnz == 0
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda table: table.astype(np.uint16),
+        lambda table: table.tolist(),
+        lambda table: table.astype(np.float32),
+        csr_array,
+    ],
+    ids=["unsigned", "list", "float32", "sparse"],
+)
+def test_scores_may_be_any_table_of_numbers(make: Any) -> None:
+    given = fitted(Given(make))
+    last = given.catalogue.ids[::-1]
+    offered = tuple(Item(item) for item in given.catalogue.ids[:5])
+    asked = [request(), request().replace(candidates=offered)]
+    items = [answer.items for answer in given.recommend(asked)]
+    assert items == [last[:3], given.catalogue.ids[4:1:-1]]
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda table: None, r"NoneType of shape \(\)"),
+        (lambda table: table.T, r"of shape \(351, 2\) .*of shape \(2, 351\)"),
+        (lambda table: table[:, 1:], r"of shape \(2, 350\)"),
+        (lambda table: np.vstack([table, table]), r"of shape \(4, 351\)"),
+        (lambda table: table[0], r"of shape \(351,\)"),
+        (lambda table: table.astype(str), "type <U"),
+        (_last_is_nan, "1 of the 702 scores .* are NaN, the first for user 'somebody' and item "),
+    ],
+    ids=["none", "transposed", "narrow", "long", "row", "text", "NaN"],
+)
+def test_what_is_no_table_of_scores_is_named(make: Any, said: str) -> None:
+    with pytest.raises(RecommenderError, match=said):
+        fitted(Given(make)).recommend([request(), request()])
+
+
+def test_a_repeated_item_stands_where_it_was_last() -> None:
+    own = fitted(Own())
+    first, second = own.catalogue.ids[3], own.catalogue.ids[7]
+    assert list(own.history(request((first, 1.0), (second, 2.0), (first, 3.0)))) == [second, first]
+
+
 def test_training_data_are_handed_on_as_they_are() -> None:
     rows = TRAINING.interactions.copy()
     rows.loc[rows.index[0], "rating"] = np.nan
@@ -142,6 +206,15 @@ def test_a_stored_user_is_served_with_the_latest_of_the_history_or_all(shown: in
     cases = SPLIT.cases(Design(users=1000, history=shown, candidates=0))
     asked = next(case.request for case in cases if case.request.user == longest)
     assert fitted(Stored()).recommend([asked]) == [Recommendation(tuple(_best(asked)))]
+
+
+def test_histories_of_another_length_are_served_if_they_are_said() -> None:
+    longest = TRAINING.interactions["user"].value_counts().index[0]
+    cases = SPLIT.cases(Design(users=1000, history=5, candidates=0))
+    asked = next(case.request for case in cases if case.request.user == longest)
+    assert fitted(Stored(shown=5)).recommend([asked]) == [Recommendation(tuple(_best(asked)))]
+    with pytest.raises(NotApplicable, match=r"the latest 20.* say \?shown=N"):
+        fitted(Stored()).recommend([asked])
 
 
 def _best(asked: Request) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.llm.prompts import render
-from pytest_recsys_mt.relations import scale_ratings, shift_ratings
+from pytest_recsys_mt.relations import invert_ratings, scale_ratings, shift_ratings
 from pytest_recsys_mt.requests import Request, Scale
 from tests.relations.examples import PAPER_USER, request, requests
 
@@ -112,3 +114,10 @@ def test_names_do_not_depend_on_the_kind_of_number() -> None:
     assert scale_ratings(np.float64(0.5)).name == "scale_ratings(0.5)"
     assert shift_ratings(-1).name == "shift_ratings(-1)"
     assert scale_ratings(2, paper=True).name == "scale_ratings(2, paper=True)"
+
+
+def test_ratings_that_are_all_the_same_say_as_little_turned_round() -> None:
+    """A model of counts answers a history of ones and one of fives alike, and rightly so."""
+    history = tuple(dataclasses.replace(each, value=5) for each in PAPER_USER.history)
+    with pytest.raises(NotApplicable, match="all ratings are the same"):
+        invert_ratings(PAPER_USER.replace(history=history), RNG)

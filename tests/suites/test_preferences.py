@@ -148,6 +148,16 @@ def test_recency_is_judged_where_it_is_promised(
     assert status_of(rows) == {"choose_again neighbours_raised": status}
 
 
+def test_who_promises_recency_may_mind_the_order(pytester: pytest.Pytester) -> None:
+    """Both cannot be kept: an item counts the more, the later it is, and the order has no effect."""
+    result = rows_of(
+        pytester, model(LatestFirst), "-k", "reorder_history", files=["test_history.py"]
+    )
+    (row,) = (row for row in result if row["relation"] == "reorder_history")
+    assert row["status"] == "not-applicable"
+    assert row["reason"].endswith("promises to mind recency, so its answer may change")
+
+
 @pytest.mark.parametrize(("fault", "status"), [("", "holds"), ("ignores_exclusions", "violated")])
 def test_a_text_model_keeps_an_exclusion_or_not(
     pytester: pytest.Pytester, fault: str, status: str

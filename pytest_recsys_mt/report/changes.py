@@ -24,7 +24,7 @@ Hunk = tuple[Line, ...]
 Entry = tuple[Hashable, str]
 """An entry of a list: what it is, and how it is written."""
 
-SAME = "the same request, asked again"
+SAME = "the same request on both sides"
 """What to say if nothing differs."""
 
 MANY_WORDS = 1000

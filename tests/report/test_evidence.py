@@ -96,7 +96,7 @@ def test_a_user_is_shown_with_the_change_before_the_lists() -> None:
 
 def test_a_request_that_does_not_change_is_said_to_be_the_same() -> None:
     lines = evidence(row(examples=[pair(asked(), asked())]))
-    assert lines[2] == "  the same request, asked again"
+    assert lines[2] == "  the same request on both sides"
 
 
 def test_a_text_model_is_shown_with_what_it_read_and_wrote() -> None:

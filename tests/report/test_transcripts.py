@@ -36,7 +36,7 @@ def test_a_call_without_a_prompt_shows_its_request_and_answer() -> None:
 
 
 def test_the_same_request_asked_again_is_said_to_be_one() -> None:
-    assert "The same request, asked again" in page(
+    assert "The same request on both sides" in page(
         {"source": SHRUNK["source"], "followup": SHRUNK["source"]}
     )
 

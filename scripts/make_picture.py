@@ -1,10 +1,14 @@
 r"""Draw what a command printed: `python scripts/make_picture.py OUT.svg pytest ...`.
 
-Needs rich. The README's picture is made in a folder with the README's shop.py:
+Needs rich. The README's picture is of a model in an environment of its own (`scripts/libraries`), which has no rich.
+So its output is saved there, in a folder with surprise_models.py of examples/libraries, and drawn here:
 
-    python scripts/make_picture.py --start "recsys-mt: scale_ratings(2)" --end "user " \
-        --title "pytest --pyargs pytest_recsys_mt.suites --recsys-model=shop:Shop" summary.svg \
-        pytest --color=yes --pyargs pytest_recsys_mt.suites --recsys-model=shop:Shop
+    COLUMNS=80 ENVIRONMENT/bin/python -m pytest --color=yes --pyargs pytest_recsys_mt.suites.training \
+        --recsys-effort=thorough -k jitter_ratings \
+        '--recsys-model=surprise_models.py:Surprise?kind=slope-one' > slope.ansi
+    python scripts/make_picture.py --start "recsys-mt: jitter_ratings" --end "user u135" \
+        --title "pytest --pyargs pytest_recsys_mt.suites.training --recsys-model=…slope-one" \
+        --output slope.ansi docs/finding.svg
 
 `--output FILE` draws what a command printed earlier, colours included, and runs nothing. `--most` cuts a long
 excerpt, and says so.

@@ -23,7 +23,7 @@ from openapi_spec_validator import validate
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.recommenders import http, http_contract, resolve
 from pytest_recsys_mt.recommenders.http import HTTPRecommender, authorization
-from pytest_recsys_mt.recommenders.http_contract import ORIGIN
+from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN
 from pytest_recsys_mt.redaction import AUTHORIZATION
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from tests.models.faults import FaultServer, Reply
@@ -327,6 +327,28 @@ def test_the_key_goes_to_the_server_it_is_for_and_into_no_report(
     secret.headers.clear()
     ask(secret)
     assert not any("authorization" in headers for headers in secret.headers)
+
+
+def test_the_key_may_go_in_a_header_of_another_name(
+    secret: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(AUTHORIZATION, TOKEN)
+    monkeypatch.setenv(HEADER, "X-API-Key")
+    ask(secret)
+    assert {headers["x-api-key"] for headers in secret.headers} == {TOKEN}
+    assert not any("authorization" in headers for headers in secret.headers)
+    secret.answer = lambda payload: Reply({"you sent": TOKEN}, 401)
+    assert TOKEN not in reason(secret)
+
+
+@pytest.mark.parametrize("name", ["X API Key", "X-Key:", "Host", "content-type", "X-K\u00e9y"])
+def test_a_header_that_can_hold_no_key_is_refused(
+    secret: FaultServer, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(HEADER, name)
+    with pytest.raises(RecommenderError, match=f"{HEADER}.* .*is not the name of a header for a key"):
+        HTTPRecommender(secret.url).recommend([request()])
+    assert secret.headers == []
 
 
 @pytest.mark.parametrize(

@@ -346,7 +346,9 @@ def test_a_header_that_can_hold_no_key_is_refused(
     secret: FaultServer, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(HEADER, name)
-    with pytest.raises(RecommenderError, match=f"{HEADER}.* .*is not the name of a header for a key"):
+    with pytest.raises(
+        RecommenderError, match=f"{HEADER}.* .*is not the name of a header for a key"
+    ):
         HTTPRecommender(secret.url).recommend([request()])
     assert secret.headers == []
 
@@ -484,14 +486,17 @@ def test_the_reference_server_is_tested_recorded_and_replayed(
     replayed.assert_outcomes(passed=1, failed=1)
 
 
+@pytest.mark.parametrize("header", ["Authorization", "X-API-Key"])
 def test_the_reference_server_wants_its_token(
-    run: Pytest, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    run: Pytest, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, header: str
 ) -> None:
     with reference_server(SHOP_TOKEN=TOKEN) as url:
         refused = run(f"--recsys-model={url}")
         refused.assert_outcomes(errors=2)
         refused.stdout.fnmatch_lines(["*/about: HTTP 401 (set RECSYS_HTTP_AUTHORIZATION*"])
-        monkeypatch.setenv(AUTHORIZATION, f"Bearer {TOKEN}")
+        scheme = "Bearer " if header == "Authorization" else ""
+        monkeypatch.setenv(AUTHORIZATION, f"{scheme}{TOKEN}")
+        monkeypatch.setenv(HEADER, header)
         monkeypatch.setenv(ORIGIN, url)
         result = run(f"--recsys-model={url}")
         result.assert_outcomes(passed=1, failed=1)

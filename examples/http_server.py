@@ -4,7 +4,7 @@
     python examples/http_server.py --port 8000
 
 It likes what shares genres and directors with the history. Set SHOP_TOKEN, and it wants the header
-``Authorization: Bearer`` with that token.
+``Authorization: Bearer`` with that token, or ``X-API-Key`` with it.
 """
 
 import argparse
@@ -64,10 +64,14 @@ class Batch(BaseModel):
     requests: list[Request] = Field(min_length=1, max_length=LARGEST_BATCH)
 
 
-def authorized(authorization: Annotated[str | None, Header()] = None) -> None:
+def authorized(
+    authorization: Annotated[str | None, Header()] = None,
+    x_api_key: Annotated[str | None, Header()] = None,
+) -> None:
     """Refuse who does not have the token, where there is one."""
     token = os.environ.get("SHOP_TOKEN")
-    if token and not secrets.compare_digest(authorization or "", f"Bearer {token}"):
+    given = f"Bearer {x_api_key}" if x_api_key else authorization or ""
+    if token and not secrets.compare_digest(given, f"Bearer {token}"):
         raise HTTPException(401, "a token is needed")
 
 

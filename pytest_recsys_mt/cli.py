@@ -1,4 +1,4 @@
-"""The command `recsys-mt`: first files of a project, answers, batches, reports, nights, planted faults.
+"""The command `recsys-mt`: first files of a project, answers, batches, reports, comments, nights, planted faults.
 
 A command imports heavy modules only when it runs.
 """
@@ -252,8 +252,34 @@ def _parser() -> argparse.ArgumentParser:
     )
     monitor.set_defaults(command=_monitor)
 
+    comment = groups.add_parser(
+        "comment",
+        help="say in one comment on a pull request what a run in GitHub Actions came to",
+        description="Write a comment on the pull request of this job of GitHub Actions, or change that of an earlier "
+        "run. GITHUB_TOKEN needs the permission pull-requests: write. Where no comment can be written, a line says "
+        "why, and the status is 0: whether the gate passed is said by pytest's.",
+    )
+    comment.add_argument("record", type=Path, metavar="RECORD", help="as --recsys-json wrote it")
+    comment.add_argument(
+        "--name",
+        type=_comment_name,
+        default="run",
+        metavar="NAME",
+        help="which comment it is: runs of different names have a comment each (default: run)",
+    )
+    comment.set_defaults(command=_comment)
+
     add_mutate(groups)
     return parser
+
+
+def _comment_name(text: str) -> str:
+    # It stands inside a comment of HTML, which it must not end.
+    if not text.replace("_", "").isalnum():
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a word of letters, digits and _, such as nightly"
+        )
+    return text
 
 
 def _alpha(text: str) -> float:
@@ -386,6 +412,13 @@ def _report(given: argparse.Namespace) -> int:
     except OSError as error:
         raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
     print(f"report written to {output}")
+    return 0
+
+
+def _comment(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.report.comment import comment
+
+    comment(given.record, given.name)
     return 0
 
 

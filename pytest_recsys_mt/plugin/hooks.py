@@ -326,6 +326,7 @@ def pytest_runtest_makereport(
     if RUNNING_TEST in item.stash or asks(item):
         from pytest_recsys_mt.plugin.reproduce import command
         from pytest_recsys_mt.plugin.shrinking import explain
+        from pytest_recsys_mt.report.other_reporters import tell
         from pytest_recsys_mt.report.sections import attach
 
         settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
@@ -335,8 +336,19 @@ def pytest_runtest_makereport(
         attach(
             report, item, running, settings, run, again, partial(explain, running, settings, run)
         )
+        tell(report, item.config, running.verdicts)
         report.recsys_mt["does_not_apply"] = isinstance(raised, DoesNotApply)
     return report
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_json_runtest_metadata(item: pytest.Item, call: pytest.CallInfo[None]) -> dict[str, Any]:
+    """Give pytest-json-report the verdicts of a test."""
+    if call.when != "call" or RUNNING_TEST not in item.stash:
+        return {}
+    from pytest_recsys_mt.report.other_reporters import metadata_of
+
+    return metadata_of(item.stash[RUNNING_TEST].verdicts)
 
 
 @pytest.hookimpl(wrapper=True)

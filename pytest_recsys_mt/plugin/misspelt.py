@@ -16,7 +16,12 @@ from pytest_recsys_mt.engine.settings import OPTIONS
 NEAR = 0.85
 """A name this similar to one of ours is taken for it, even if it does not begin as ours do."""
 
-VARIABLES = ("RECSYS_HTTP_AUTHORIZATION", "RECSYS_HTTP_ORIGIN", "RECSYS_MT_DATA")
+VARIABLES = (
+    "RECSYS_HTTP_AUTHORIZATION",
+    "RECSYS_HTTP_HEADER",
+    "RECSYS_HTTP_ORIGIN",
+    "RECSYS_MT_DATA",
+)
 """The environment variables that the package reads, beside those of other projects."""
 
 SWITCHES = [option.switch for option in OPTIONS if option.on_command_line]

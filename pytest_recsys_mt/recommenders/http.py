@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.recommenders import http_contract
-from pytest_recsys_mt.recommenders.http_contract import ORIGIN, About, Answered
+from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN, About, Answered
 from pytest_recsys_mt.redaction import AUTHORIZATION, Secret, redact_bytes, secret, shortened
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.sanitize import one_line
@@ -31,6 +32,12 @@ _REASON_LENGTH = 300
 _SPLIT = (400, 413, 422, 500)
 """Statuses that a server may return for a whole batch because of one request in it."""
 
+_OUR_HEADERS = {
+    "accept", "accept-encoding", "connection", "content-length", "content-type", "host", "te", "transfer-encoding",
+    "user-agent",
+}  # fmt: skip
+"""What a client says of its requests itself."""
+
 Arrived = list[tuple[int, Answered]]
 
 
@@ -41,8 +48,8 @@ class HTTPRecommender:
     Without a version, answers are stored for one run only. Prompt edits and instructions are not
     sent: test a recommender that reads text as a text model.
 
-    The header ``Authorization`` comes only from the environment (`AUTHORIZATION`). It is sent only
-    to the server that the environment names (`ORIGIN`), over https or on this machine, never along
+    The key comes only from the environment (`AUTHORIZATION`), in the header ``Authorization`` or the
+    one that `HEADER` names. It is sent only to the server that the environment names (`ORIGIN`), over https or on this machine, never along
     a redirect: an address in a pull request must not get the key of a build server.
 
     Args:
@@ -220,7 +227,7 @@ class HTTPRecommender:
 
         client = http_client(self.endpoint, self._pace.ceiling)
         if key is not None:
-            client.headers["Authorization"] = key
+            client.headers[header()] = key
         return client
 
     async def _ask_about(self, url: str, client: httpx2.AsyncClient, pace: Pace) -> About:
@@ -323,8 +330,23 @@ class HTTPRecommender:
         return shortened(one_line(http_contract.describe(error, url)), _REASON_LENGTH)
 
 
+def header() -> str:
+    """The name of the header that holds the key.
+
+    Raises:
+        RecommenderError: If the environment names one that can hold none.
+    """
+    name = os.environ.get(HEADER, "").strip() or "Authorization"
+    if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name.lower() in _OUR_HEADERS:
+        raise RecommenderError(
+            f"{HEADER}={name!r} is not the name of a header for a key: set one such as X-API-Key, or unset "
+            f"it for Authorization"
+        )
+    return name
+
+
 def authorization(endpoint: Endpoint) -> Secret | None:
-    """The value of the header ``Authorization`` for a server, or None if it gets none.
+    """The value of the header that holds the key of a server, or None if it gets none.
 
     Raises:
         RecommenderError: If the environment does not say which server gets the value, if it is not

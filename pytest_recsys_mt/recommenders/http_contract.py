@@ -21,6 +21,9 @@ CONTRACT = "docs/http-recommender.openapi.yaml"
 ORIGIN = "RECSYS_HTTP_ORIGIN"
 """Environment variable for the only server that gets the header: ``https://shop.example``."""
 
+HEADER = "RECSYS_HTTP_HEADER"
+"""Environment variable for the name of the header; ``Authorization`` if it is not set."""
+
 LONGEST_ID = 500
 """Characters of an item's id that are kept; a server may write anything there."""
 

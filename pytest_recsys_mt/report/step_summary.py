@@ -85,6 +85,8 @@ def markdown(document: Document) -> str:
 def cell(text: str) -> str:
     """`text` literally in a Markdown table: no markup, no link, no mention, no line break."""
     plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    # GitHub links a name behind @ and a number behind # even then, unless something stands between.
+    plain = re.sub(r"(?<!\w)@|#", "\\g<0>\u200b", plain)
     return re.sub(r"([\\`*_\[\]|~#@!])", lambda found: f"&#{ord(found[1])};", plain)
 
 

@@ -181,7 +181,7 @@ def test_markup_in_texts_stays_text() -> None:
     from pytest_recsys_mt.report.step_summary import cell
 
     assert cell("a|b\n<script> [x](http://y) @team #1 `c`") == (
-        "a&#124;b &lt;script> &#91;x&#93;(http://y) &#64;team &#35;1 &#96;c&#96;"
+        "a&#124;b &lt;script> &#91;x&#93;(http://y) &#64;\u200bteam &#35;\u200b1 &#96;c&#96;"
     )
 
 

@@ -63,20 +63,32 @@ def llamacpp_server(slots: int = 2) -> Iterator[str]:
 
 
 @contextmanager
-def transformers_server() -> Iterator[tuple[str, str]]:
-    """A `transformers serve` with the model; gives the base URL and the model's name there."""
-    folder = smollm_folder()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def transformers_server(folder: Path | None = None) -> Iterator[tuple[str, str]]:
+    """A `transformers serve` with a model, by default the small one; gives the base URL and the model's name there."""
+    folder = folder or smollm_folder()
+    port = free_port()
     command = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(folder)]
     command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
+    with started(command, f"http://127.0.0.1:{port}/health"):
+        yield f"http://127.0.0.1:{port}/v1", str(folder)
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def started(command: list[str], ready: str, patience: float = STARTUP) -> Iterator[None]:
+    """A server that answers at the address `ready`; skips if it does not begin to."""
     with _process(command) as (process, log):
         try:
-            _wait(f"http://127.0.0.1:{port}/health", process, log)
+            _wait(ready, process, log, patience)
         except RuntimeError as error:
-            pytest.skip(f"transformers serve does not start here: {error}")
-        yield f"http://127.0.0.1:{port}/v1", str(folder)
+            pytest.skip(f"{Path(command[0]).name} does not start here: {error}")
+        yield
 
 
 @contextmanager
@@ -105,10 +117,10 @@ def _process(command: list[str]) -> Iterator[tuple["subprocess.Popen[str]", Path
                     process.kill()
 
 
-def _wait(url: str, process: "subprocess.Popen[str]", log: Path) -> None:
+def _wait(url: str, process: "subprocess.Popen[str]", log: Path, patience: float = STARTUP) -> None:
     """Return when `url` answers."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + STARTUP
+    deadline = time.monotonic() + patience
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with opener.open(url, timeout=5):

@@ -23,7 +23,7 @@ from openapi_spec_validator import validate
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.recommenders import http, http_contract, resolve
 from pytest_recsys_mt.recommenders.http import HTTPRecommender, authorization
-from pytest_recsys_mt.recommenders.http_contract import ORIGIN
+from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN
 from pytest_recsys_mt.redaction import AUTHORIZATION
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from tests.models.faults import FaultServer, Reply
@@ -329,6 +329,30 @@ def test_the_key_goes_to_the_server_it_is_for_and_into_no_report(
     assert not any("authorization" in headers for headers in secret.headers)
 
 
+def test_the_key_may_go_in_a_header_of_another_name(
+    secret: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(AUTHORIZATION, TOKEN)
+    monkeypatch.setenv(HEADER, "X-API-Key")
+    ask(secret)
+    assert {headers["x-api-key"] for headers in secret.headers} == {TOKEN}
+    assert not any("authorization" in headers for headers in secret.headers)
+    secret.answer = lambda payload: Reply({"you sent": TOKEN}, 401)
+    assert TOKEN not in reason(secret)
+
+
+@pytest.mark.parametrize("name", ["X API Key", "X-Key:", "Host", "content-type", "X-K\u00e9y"])
+def test_a_header_that_can_hold_no_key_is_refused(
+    secret: FaultServer, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(HEADER, name)
+    with pytest.raises(
+        RecommenderError, match=f"{HEADER}.* .*is not the name of a header for a key"
+    ):
+        HTTPRecommender(secret.url).recommend([request()])
+    assert secret.headers == []
+
+
 @pytest.mark.parametrize(
     ("url", "origin", "told"),
     [
@@ -462,14 +486,17 @@ def test_the_reference_server_is_tested_recorded_and_replayed(
     replayed.assert_outcomes(passed=1, failed=1)
 
 
+@pytest.mark.parametrize("header", ["Authorization", "X-API-Key"])
 def test_the_reference_server_wants_its_token(
-    run: Pytest, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    run: Pytest, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, header: str
 ) -> None:
     with reference_server(SHOP_TOKEN=TOKEN) as url:
         refused = run(f"--recsys-model={url}")
         refused.assert_outcomes(errors=2)
         refused.stdout.fnmatch_lines(["*/about: HTTP 401 (set RECSYS_HTTP_AUTHORIZATION*"])
-        monkeypatch.setenv(AUTHORIZATION, f"Bearer {TOKEN}")
+        scheme = "Bearer " if header == "Authorization" else ""
+        monkeypatch.setenv(AUTHORIZATION, f"{scheme}{TOKEN}")
+        monkeypatch.setenv(HEADER, header)
         monkeypatch.setenv(ORIGIN, url)
         result = run(f"--recsys-model={url}")
         result.assert_outcomes(passed=1, failed=1)

@@ -1,0 +1,50 @@
+"""What the reporters of others show of each verdict: pytest-html, Allure, pytest-json-report."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.verdict import Verdict
+
+FACTS = (
+    "relation", "oracle", "metric", "status", "value", "threshold", "estimate", "interval", "margin", "p_value", "users",
+)  # fmt: skip
+"""What each verdict has; the record has all. Holm's correction is known at the end of the run only."""
+KEY = "recsys_mt"
+"""Under which pytest-json-report keeps the verdicts of a test, in its metadata."""
+ALLURE = "allure_listener"
+"""The name under which allure-pytest registers itself if a run writes its results."""
+
+
+def facts_of(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain data: its sentence, and what is known of its `FACTS`."""
+    known = {name: getattr(verdict, name) for name in FACTS}
+    told = {name: fact for name, fact in known.items() if fact not in (None, "")}
+    return {"sentence": sanitize(verdict.summary), **told}
+
+
+def metadata_of(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """The verdicts of a test, as its metadata for pytest-json-report."""
+    return {KEY: [facts_of(verdict) for verdict in verdicts]} if verdicts else {}
+
+
+def tell(report: pytest.TestReport, config: pytest.Config, verdicts: Sequence[Verdict]) -> None:
+    """Give a report what a reporter shows of it, and Allure an attachment.
+
+    A report that failed has the verdicts in its text. One that passed gets sections, which pytest
+    itself shows with ``-rP`` alone.
+    """
+    if report.passed:
+        for verdict in verdicts:
+            title = f"recsys-mt: {verdict.relation or verdict.oracle}"
+            report.sections.append((title, sanitize(f"{verdict.summary}\n{verdict.numbers}")))
+    if verdicts and config.pluginmanager.hasplugin(ALLURE):
+        allure: Any = importlib.import_module("allure")
+        text = json.dumps([facts_of(verdict) for verdict in verdicts], indent=1, ensure_ascii=False)
+        allure.attach(text, name="recsys-mt", attachment_type=allure.attachment_type.JSON)

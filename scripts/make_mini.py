@@ -3,7 +3,7 @@
     python scripts/make_mini.py --check     # 0 if the files of the package are what this makes
     python scripts/make_mini.py --write     # writes them
 
-The facts come from a package: pip install bokeh_sampledata==2026.1
+`film_source` says where the facts come from, and how to install them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from mini.films import INSTALL, read_films
+from film_source import INSTALL
+from mini.films import read_films
 from mini.users import Row, simulate
 
 TARGET = Path(__file__).parents[1] / "pytest_recsys_mt" / "datasets" / "data"

@@ -1,44 +1,40 @@
-"""Facts about films, joined by IMDb number: directors, cast and genres.
+"""Facts about films, joined by IMDb number or by name and year: directors, cast and genres.
 
-They come from ``movies.db`` in ``bokeh_sampledata`` (CC0, from Wikidata; 17,472 films from 1940 to
-2014), the optional extra ``metadata``: ``pip install 'pytest-recsys-mt[metadata]'``.  If that
-package is installed, a MovieLens folder with ``links.csv`` is joined with the facts; otherwise it
-is read without them. The facts become attributes of the items, so `Dataset.digest` differs between
-the two.
+They are facts of Wikidata (CC0) about 17,472 films from 1940 to 2014, in the file ``data/films.csv.xz``.
+``scripts/make_film_facts.py`` makes it and says which names a cast has. The facts become attributes of
+the items, so they are part of `Dataset.digest`.
 """
 
 from __future__ import annotations
 
+import csv
+import lzma
 import re
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
-
-_DISAMBIGUATED = re.compile(r"\s\((?:\d{4} )?film\)$")
-"""Wikidata's addition to a title that distinguishes it from a book: ``Faust (2011 film)``."""
 
 _ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")
 """A title in lower case in MovieLens's notation."""
+
+_FACTS = ("directors", "cast", "genres")
+
+
+class _Film(NamedTuple):
+    imdb: str
+    title: str
+    year: int
+    facts: dict[str, tuple[str, ...]]
+    """What is known of `_FACTS`."""
 
 
 def imdb_id(number: int) -> str:
     """An IMDb identifier from its number in ``links.csv``: ``tt0114709``."""
     return f"tt{number:07d}"
-
-
-def database() -> Path | None:
-    """The file of film facts, or None if the extra is not installed."""
-    try:
-        from bokeh_sampledata.movies_data import movie_path
-    except ImportError:
-        return None
-    return Path(movie_path)
 
 
 def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[str, Item]:
@@ -49,17 +45,10 @@ def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[s
         links: IMDb identifiers (``tt0114709``) by item id.
 
     Returns:
-        The same items in the same order. Those in the database gain the attributes ``directors``
-        and ``cast`` (tuples of names, in the order of the database), and ``genres`` where missing;
-        without the extra nothing is added.
-
-    Raises:
-        DataError: If the database cannot be read.
+        The same items in the same order. Films that are known gain the attributes ``directors``
+        and ``cast`` (tuples of names), and ``genres`` where missing.
     """
-    path = database()
-    if path is None:
-        return dict(items)
-    facts = _facts(path)
+    facts = {film.imdb: film.facts for film in _table()}
     return {key: _joined(item, facts.get(links.get(key, ""))) for key, item in items.items()}
 
 
@@ -70,21 +59,13 @@ def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
         items: By item id. Those without a year gain nothing.
 
     Returns:
-        As `with_metadata`; a name and year of several films in the database do not match.
+        As `with_metadata`; a name and year that several films have do not match.
     """
-    path = database()
-    if path is None:
-        return dict(items)
-    query = "SELECT imdbID, Title, Year FROM omdb WHERE Title <> '' ORDER BY ID"
-    links: dict[tuple[str, int | None], str] = {}
-    for imdb, title, year in _rows(path, query):
-        key = (title_key(_DISAMBIGUATED.sub("", title)), year)
-        links[key] = "" if key in links else imdb or ""
-    facts = _facts(path)
-    return {
-        key: _joined(item, None if item.year is None else facts.get(links.get(item_key(item), "")))
-        for key, item in items.items()
-    }
+    facts: dict[tuple[str, int | None], dict[str, tuple[str, ...]] | None] = {}
+    for film in _table():
+        key = (title_key(film.title), film.year)
+        facts[key] = None if key in facts else film.facts
+    return {key: _joined(item, facts.get(item_key(item))) for key, item in items.items()}
 
 
 def title_key(title: str) -> str:
@@ -102,19 +83,10 @@ def item_key(item: Item) -> tuple[str, int | None]:
 
 
 def films() -> tuple[Item, ...]:
-    """All films of the database, by IMDb identifier, with their directors; empty without the extra."""
-    path = database()
-    if path is None:
-        return ()
-    query = "SELECT imdbID, Title, Year, Director FROM omdb WHERE Title <> '' ORDER BY ID"
+    """All films that are known, by IMDb identifier, with their directors."""
     return tuple(
-        Item(
-            imdb or "",
-            _DISAMBIGUATED.sub("", title),
-            year,
-            {"directors": names_in(directors or "")},
-        )
-        for imdb, title, year, directors in _rows(path, query)
+        Item(film.imdb, film.title, film.year, {"directors": film.facts.get("directors", ())})
+        for film in _table()
     )
 
 
@@ -125,24 +97,19 @@ def _joined(item: Item, facts: Mapping[str, tuple[str, ...]] | None) -> Item:
     return replace(item, attributes={**item.attributes, **facts, **kept})
 
 
-def _facts(path: Path) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Known directors, cast and genres, by IMDb identifier."""
-    query = "SELECT imdbID, Director, \"Cast\", Genre FROM omdb WHERE imdbID <> '' ORDER BY ID"
-    names = ("directors", "cast", "genres")
-    return {
-        imdb: {name: names_in(text) for name, text in zip(names, texts, strict=True) if text}
-        for imdb, *texts in _rows(path, query)
-    }
-
-
-def _rows(path: Path, query: str) -> list[tuple[Any, ...]]:
-    try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-            return connection.execute(query).fetchall()
-    except sqlite3.Error as problem:
-        raise DataError(
-            f"the film facts {str(path)!r} cannot be read ({problem}); reinstall bokeh_sampledata"
-        ) from problem
+@cache
+def _table() -> tuple[_Film, ...]:
+    resource = files("pytest_recsys_mt.datasets") / "data" / "films.csv.xz"
+    with resource.open("rb") as file, lzma.open(file, "rt", encoding="utf-8", newline="") as text:
+        return tuple(
+            _Film(
+                row["imdb"],
+                row["title"],
+                int(row["year"]),
+                {name: tuple(row[name].split("|")) for name in _FACTS if row[name]},
+            )
+            for row in csv.DictReader(text)
+        )
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -1,20 +1,18 @@
 """The films of mini: facts of a CC0 table, and what is written for them in films.csv.
 
 Titles, years, directors and cast are facts of the table ``omdb`` in the package
-``bokeh_sampledata`` (CC0, from Wikidata).  ``films.csv`` says which films, and holds what the table
+``bokeh_sampledata`` (`film_source`).  ``films.csv`` says which films, and holds what the table
 lacks: a logline, MovieLens genres, which of the cast lead (checked against the table), and
 ``fame``, how widely the film is known on a scale of 1 to 5.
 """
 
 import csv
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
+from film_source import names_in, rows
+
 SOURCE = Path(__file__).with_name("films.csv")
-INSTALL = "pip install bokeh_sampledata==2026.1"
 
 
 @dataclass(frozen=True)
@@ -41,16 +39,16 @@ def read_films() -> list[Film]:
     """
     facts = _facts()
     with SOURCE.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    missing = [row["imdb"] for row in rows if row["imdb"] not in facts]
+        listed = list(csv.DictReader(file))
+    missing = [row["imdb"] for row in listed if row["imdb"] not in facts]
     if missing:
         raise ValueError(f"{SOURCE.name}: the table has no films {missing!r}")
     films = []
-    rows.sort(key=lambda row: (*facts[row["imdb"]][:2], row["imdb"]))
-    for number, row in enumerate(rows, 1):
+    listed.sort(key=lambda row: (*facts[row["imdb"]][:2], row["imdb"]))
+    for number, row in enumerate(listed, 1):
         title, year, directors, cast = facts[row["imdb"]]
-        leads = _split(row["cast"], "|")
-        strangers = sorted(set(leads) - set(_split(cast, ", ")))
+        leads = _split(row["cast"])
+        strangers = sorted(set(leads) - set(cast))
         if strangers:
             raise ValueError(f"{SOURCE.name}: {strangers!r} are not in the cast of {title!r}")
         films.append(
@@ -59,8 +57,8 @@ def read_films() -> list[Film]:
                 imdb=row["imdb"],
                 title=title,
                 year=year,
-                genres=_split(row["genres"], "|"),
-                directors=_split(directors, ", "),
+                genres=_split(row["genres"]),
+                directors=directors,
                 cast=leads,
                 logline=row["logline"],
                 fame=int(row["fame"]),
@@ -69,16 +67,13 @@ def read_films() -> list[Film]:
     return films
 
 
-def _facts() -> dict[str, tuple[str, int, str, str]]:
-    package = find_spec("bokeh_sampledata")
-    if package is None or package.origin is None:
-        raise ModuleNotFoundError("no package bokeh_sampledata", name="bokeh_sampledata")
-    path = Path(package.origin).with_name("_data") / "movies.db"
-    # An immutable file is read without a lock, so a read-only installation serves too.
-    with closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as table:
-        rows = table.execute('SELECT imdbID, Title, Year, Director, "Cast" FROM omdb')
-        return {imdb: (title, year, by or "", cast or "") for imdb, title, year, by, cast in rows}
+def _facts() -> dict[str, tuple[str, int, tuple[str, ...], tuple[str, ...]]]:
+    table = rows('SELECT imdbID, Title, Year, Director, "Cast" FROM omdb')
+    return {
+        imdb: (title, year, names_in(directors), names_in(cast))
+        for imdb, title, year, directors, cast in table
+    }
 
 
-def _split(names: str, separator: str) -> tuple[str, ...]:
-    return tuple(names.split(separator)) if names else ()
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(names.split("|")) if names else ()

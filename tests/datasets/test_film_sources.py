@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,7 +22,7 @@ LISTED = (
 
 @pytest.fixture(autouse=True)
 def no_film_facts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "database", lambda: None)
+    monkeypatch.setattr(metadata, "_table", tuple)
 
 
 @pytest.mark.parametrize(
@@ -66,28 +64,21 @@ def test_pictures_and_descriptions_stand_beside_the_files(tmp_path: Path) -> Non
 
 
 def test_film_facts_join_by_name_and_year_where_both_are_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    path = tmp_path / "movies.db"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE omdb (ID, imdbID, Title, Year, Director, 'Cast', Genre)")
-        connection.executemany(
-            "INSERT INTO omdb VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (1, "tt1", "Faust (2011 film)", 2011, "Alexander Sokurov", "", "Drama"),
-                (2, "tt2", "Heat", 1995, "Michael Mann", "Al Pacino", ""),
-                (3, "tt3", "Emma", 1996, "One", "", ""),
-                (4, "tt4", "Emma", 1996, "Another", "", ""),
-            ],
-        )
-    monkeypatch.setattr(metadata, "database", lambda: path)
+    known = [("Faust", 2011, "Sokurov"), ("Heat", 1995, "Mann"), ("Emma", 1996, "McGrath")]
+    table = [
+        metadata._Film(f"tt{number}", title, year, {"directors": (by,)})
+        for number, (title, year, by) in enumerate([*known, ("Emma", 1996, "Lawrence")])
+    ]
+    monkeypatch.setattr(metadata, "_table", lambda: tuple(table))
     films = [("a", "Faust", 2011), ("b", "Heat", 1995), ("c", "Emma", 1996), ("d", "Heat", None)]
     joined = metadata.with_metadata_by_title(
         {key: Item(key, title, year) for key, title, year in films}
     )
     assert [joined[key].attributes.get("directors") for key in "abcd"] == [
-        ("Alexander Sokurov",),
-        ("Michael Mann",),
+        ("Sokurov",),
+        ("Mann",),
         None,
         None,
     ]

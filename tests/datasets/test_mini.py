@@ -31,7 +31,7 @@ DAY = 86400
 
 needs_facts = pytest.mark.skipif(
     importlib.util.find_spec("bokeh_sampledata") is None,
-    reason="pip install 'pytest-recsys-mt[metadata]'",
+    reason="needs bokeh_sampledata: scripts/setup --dev",
 )
 
 
@@ -50,8 +50,8 @@ def standard_errors_above_zero(differences: npt.NDArray[np.float64]) -> float:
     return float(differences.mean() / error)
 
 
-def make(root: Path, action: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "scripts/make_mini.py", action]
+def make(root: Path, action: str, script: str = "mini") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, f"scripts/make_{script}.py", action]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
 
@@ -124,15 +124,17 @@ def test_users_have_an_age_and_an_occupation(mini: Dataset) -> None:
 
 
 @needs_facts
-def test_the_script_makes_the_files_byte_for_byte() -> None:
-    done = make(ROOT, "--check")
+@pytest.mark.parametrize("script", ["mini", "film_facts"])
+def test_the_script_makes_the_files(script: str) -> None:
+    done = make(ROOT, "--check", script)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @needs_facts
 def test_the_script_tells_where_a_file_differs(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "scripts" / "mini", tmp_path / "scripts" / "mini")
-    shutil.copy(ROOT / "scripts" / "make_mini.py", tmp_path / "scripts")
+    for name in ("make_mini.py", "film_source.py"):
+        shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
     shutil.copytree(ROOT / DATA, tmp_path / DATA)
     ratings = tmp_path / DATA / "mini-ratings.csv"
     lines = ratings.read_bytes().split(b"\n")

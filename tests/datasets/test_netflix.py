@@ -28,7 +28,7 @@ LISTED = (
 
 @pytest.fixture(autouse=True)
 def no_film_facts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "database", lambda: None)
+    monkeypatch.setattr(metadata, "_table", tuple)
 
 
 def rows(dataset: Dataset) -> list[tuple[str, str, float, int]]:

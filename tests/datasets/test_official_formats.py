@@ -14,7 +14,7 @@ from tests.datasets import files
 
 @pytest.fixture(autouse=True)
 def no_film_facts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "database", lambda: None)
+    monkeypatch.setattr(metadata, "_table", tuple)
 
 
 def rows(dataset: Dataset) -> list[tuple[str, str, float, int]]:

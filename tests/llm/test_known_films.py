@@ -61,12 +61,6 @@ def test_other_catalogues_know_no_films(films: None, catalogue: list[Item]) -> N
     assert not KnownFilms(catalogue).hold("King Kong", 1976)
 
 
-def test_nothing_is_known_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "database", lambda: None)
-    assert metadata.films() == ()
-    assert not KnownFilms(SHOP).hold("King Kong", 1976)
-
-
 def test_films_are_read_at_the_first_unknown_title(monkeypatch: pytest.MonkeyPatch) -> None:
     reads = []
 
@@ -112,7 +106,6 @@ def test_the_year_of_json_counts(films: None) -> None:
     assert [entry.kind for entry in entries] == ["outside", "candidate"]
 
 
-@pytest.mark.skipif(metadata.database() is None, reason="pip install 'pytest-recsys-mt[metadata]'")
 def test_the_catalogue_of_the_collected_answers_is_one_of_films() -> None:
     known = KnownFilms(CATALOGUE.values())
     assert known.hold("Nashville", 1975)
@@ -121,6 +114,7 @@ def test_the_catalogue_of_the_collected_answers_is_one_of_films() -> None:
     assert not known.hold("Nashvile", 1975)
 
 
-def test_the_recommender_imports_no_database_at_first() -> None:
-    code = "import sys, pytest_recsys_mt.llm.recommender; sys.exit('sqlite3' in sys.modules)"
+def test_the_recommender_imports_no_films_at_first() -> None:
+    module = "pytest_recsys_mt.datasets.metadata"
+    code = f"import sys, pytest_recsys_mt.llm.recommender; sys.exit({module!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -18,8 +18,7 @@ class KnownFilms:
     """The films of `pytest_recsys_mt.datasets.metadata`, if the catalogue is one of films.
 
     Loaders do not say what their items are. A catalogue is one of films if at least `LEAST_SHARE`
-    of its items with a year are known films. The films are read at first use; without the extra
-    ``metadata`` no film is known.
+    of its items with a year are known films. The films are read at first use.
     """
 
     def __init__(self, catalogue: Iterable[Item]) -> None:

@@ -10,20 +10,15 @@ from recbole.model.general_recommender import Pop
 
 sys.argv = sys.argv[:1]  # Config reads the command line
 rows = [f"u{u}\ti{i}" for u in range(1, 21) for i in range(10) if u % (i + 1) == 0]
-settings = {
-    "load_col": {"inter": ["user_id", "item_id"]},
-    "eval_args": {"split": {"RS": [1, 0, 0]}},
-}
-with tempfile.TemporaryDirectory() as folder:
-    Path(folder, "shop").mkdir()
-    Path(folder, "shop", "shop.inter").write_text(
-        "\n".join(["user_id:token\titem_id:token", *rows])
-    )
-    config = Config("Pop", "shop", config_dict={**settings, "data_path": folder, "use_gpu": False})
-    batches, _, _ = data_preparation(config, data := create_dataset(config))
-model = Pop(config, data)
-for batch in batches:
-    model.calculate_loss(batch)
+args = {"use_gpu": False, "eval_args": {"split": {"RS": [1, 0, 0]}}}
+with tempfile.TemporaryDirectory() as place:
+    Path(place, "shop").mkdir()
+    Path(place, "shop", "shop.inter").write_text("user_id:token\titem_id:token\n" + "\n".join(rows))
+    args |= {"data_path": place, "load_col": {"inter": ["user_id", "item_id"]}}
+    data = create_dataset(config := Config("Pop", "shop", config_dict=args))
+    model = Pop(config, data)
+    for batch in data_preparation(config, data)[0]:
+        model.calculate_loss(batch)
 seen = model.item_cnt[data.token2id("item_id", ["i0", "i9"])].flatten().tolist()
 print(f"expected: 20 users of i0, 2 of i9\nseen:     {seen}")
 sys.exit(int(seen != [20, 2]))

@@ -30,6 +30,9 @@ from pytest_recsys_mt.requests import Aspect, Promised, Recommendation, Request
 
 __all__ = ["Adapter", "StoredUsers"]
 
+SAME = 1e-6
+"""Two ratings are the same if they differ by less than this share of their scale: rounding is no other history."""
+
 
 @dataclass(eq=False)
 class Adapter(ScoringRecommender):
@@ -138,7 +141,7 @@ class StoredUsers(Adapter):
         columns = (frame[name].tolist() for name in ("user", "item", "rating", "timestamp"))
         for user, item, rating, moment in zip(*columns, strict=True):
             stored = self._histories.setdefault(user, {})
-            stored[item] = round(dataset.scale.unit(rating), 9), moment
+            stored[item] = dataset.scale.unit(rating), moment
         super().fit(dataset, seed)
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
@@ -155,14 +158,15 @@ class StoredUsers(Adapter):
         stored = self._histories.get(request.user)
         if stored is None:
             raise NotApplicable(f"{self.name} knows only the users that it was fitted to")
-        asked = {
-            rating.item.id: round(request.scale.unit(rating.value), 9) for rating in request.history
-        }
+        asked = {rating.item.id: request.scale.unit(rating.value) for rating in request.history}
         # Of ratings of one moment, a request may show any.
         shown = [moment for item, (_, moment) in stored.items() if item in asked]
         hidden = [moment for item, (_, moment) in stored.items() if item not in asked]
         if (
-            any(item not in stored or stored[item][0] != unit for item, unit in asked.items())
+            any(
+                item not in stored or not abs(stored[item][0] - unit) < SAME
+                for item, unit in asked.items()
+            )
             or len(asked) not in (min(len(stored), self.shown), len(stored))
             or max(hidden, default=-math.inf) > min(shown, default=math.inf)
         ):

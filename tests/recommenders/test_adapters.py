@@ -200,6 +200,15 @@ def test_a_stored_user_is_served_with_the_stored_history_on_any_scale() -> None:
     assert all(answer.items and not answer.error for answer in answers)
 
 
+def test_a_rating_that_differs_by_rounding_is_the_stored_one() -> None:
+    rows = TRAINING.interactions.copy()
+    rows["rating"] -= 1e-9
+    stored = Stored()
+    stored.fit(replace(TRAINING, interactions=rows, as_is=True), 0)
+    stored.recommend([own_request(user) for user in USERS])
+    assert stored.asked == USERS
+
+
 @pytest.mark.parametrize("shown", [20, 10_000])
 def test_a_stored_user_is_served_with_the_latest_of_the_history_or_all(shown: int) -> None:
     longest = TRAINING.interactions["user"].value_counts().index[0]

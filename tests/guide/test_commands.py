@@ -22,6 +22,7 @@ NOT_RUN = {
     r"pip install (\.|'pytest-recsys-mt\[\w+\]')$": "scripts/check-wheel installs the wheel",
     r"pip install 'litellm\[proxy\]'$|litellm ": "another project's server",
     r"ray start ": "a cluster; tests/remote starts one on this machine",
+    r"pip install implicit |scripts/(libraries|findings)\b": "tests/libraries runs them in environments of their own",
     r"export \w+=": "sets the variables of the next command",
     r"git add ": "git's own",
     r"scripts/test$|scripts/coverage$|\.ci/run$|scripts/setup --light$|pipx run pre-commit install$": "CI itself, or its parts",

@@ -105,7 +105,7 @@ def served() -> Iterator[GitHub]:
 
         do_POST = do_PATCH = do_GET  # noqa: N815
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, format: str, *_: Any) -> None:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -20,7 +20,8 @@ RUN_ELSEWHERE = {
 }
 NOT_RUN = {
     r"pip install (\.|'pytest-recsys-mt\[\w+\]')$": "scripts/check-wheel installs the wheel",
-    r"pip install 'litellm\[proxy\]'$|litellm ": "another project's server",
+    r"pip install '(litellm\[proxy|transformers\[serving)\]'$|litellm ": "another project's server",
+    r"SHOP_TOKEN=\S+ python examples/http_server\.py": "it ends when it is stopped; tests/recommenders starts it",
     r"ray start ": "a cluster; tests/remote starts one on this machine",
     r"pip install implicit |scripts/(libraries|findings)\b": "tests/libraries runs them in environments of their own",
     r"export \w+=": "sets the variables of the next command",
@@ -46,6 +47,13 @@ WORLD = {
         "from pytest_recsys_mt.oracles import same_ranking\n"
         "from pytest_recsys_mt.relations import scale_ratings\n\n\n"
         "@metamorphic(scale_ratings(2))\n"
+        "def test_ranking(source, followup):\n    assert same_ranking(source, followup)\n"
+    ),
+    "test_wire.py": (
+        "from pytest_recsys_mt import metamorphic\n"
+        "from pytest_recsys_mt.oracles import same_ranking\n"
+        "from pytest_recsys_mt.relations import reorder_history\n\n\n"
+        "@metamorphic(reorder_history)\n"
         "def test_ranking(source, followup):\n    assert same_ranking(source, followup)\n"
     ),
     "answers.jsonl": json.dumps(

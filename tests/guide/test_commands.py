@@ -19,7 +19,7 @@ RUN_ELSEWHERE = {
     "docs/journeys/recorded-in-ci.md": "they are in a file of the story, which runs it",
 }
 NOT_RUN = {
-    r"pip install (\.|'pytest-recsys-mt\[\w+\]')$": "scripts/check-wheel installs the wheel",
+    r"pip install (\.|'(pytest-recsys-mt|\.)\[\w+\]'|-e \.)$": "scripts/check-wheel installs the wheel",
     r"pip install 'litellm\[proxy\]'$|litellm ": "another project's server",
     r"ray start ": "a cluster; tests/remote starts one on this machine",
     r"export \w+=": "sets the variables of the next command",

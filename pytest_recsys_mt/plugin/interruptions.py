@@ -68,8 +68,10 @@ def end_workers(nodes: Sequence[Any]) -> None:
     """
     local = [node for node in nodes if node.gateway.spec.popen]
     for node in (node for node in local if not node._down):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(node.gateway._rinfo().pid, signal.SIGINT)
+        # Windows sends Ctrl-C to the workers too, and there os.kill would end them without a report.
+        if os.name == "posix":
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(node.gateway._rinfo().pid, signal.SIGINT)
     latest = time.monotonic() + PATIENCE
     while time.monotonic() < latest and not all(node._down for node in local):
         time.sleep(0.02)

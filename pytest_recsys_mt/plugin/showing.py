@@ -54,7 +54,9 @@ class Posted:
         text = json.dumps(None if standing is None else asdict(standing))
         part = self._path.with_suffix(".part")
         part.write_text(text, encoding="utf-8")
-        os.replace(part, self._path)
+        # Windows refuses while the controller reads the file; then the next tick writes it.
+        with contextlib.suppress(PermissionError):
+            os.replace(part, self._path)
 
     def hide(self) -> None:
         """What is posted stays: nothing is in its way."""

@@ -11,10 +11,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import diskcache
 import pytest
 
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import key_of
+from pytest_recsys_mt.calls.database import JSONTextDisk
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.limits import Budget, Limits
 from pytest_recsys_mt.calls.subject import TextSubject, subject
@@ -138,6 +140,34 @@ def test_a_tampered_row_is_missing_and_never_executed(
     cache.close()
     assert not mark.exists()
     assert (tmp_path / "bomb.val").exists(), "a file that a row names is not ours to remove"
+
+
+def test_every_part_of_diskcache_that_unpickles_is_replaced() -> None:
+    """A new release of diskcache that unpickles elsewhere fails here."""
+
+    def pickling(place: type) -> set[str]:
+        codes = {name: getattr(value, "__code__", None) for name, value in vars(place).items()}
+        return {name for name, code in codes.items() if code and "pickle" in code.co_names}
+
+    assert pickling(diskcache.Disk) == {"put", "get", "store", "fetch"}
+    assert pickling(diskcache.Disk) <= set(vars(JSONTextDisk))
+    assert not pickling(diskcache.Cache)
+
+
+def test_planted_settings_of_the_database_are_never_executed(folder: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "executed"
+    AnswerCache(folder).close()
+    with rows(folder) as connection:
+        connection.executemany(
+            "REPLACE INTO Settings VALUES (?, ?)",
+            [(name, pickle.dumps(Bomb(mark))) for name in ("disk_pickle_protocol", "extra")],
+        )
+    connection.close()
+    cache = AnswerCache(folder)
+    cache.put(KEY, CALL, ANSWER)
+    assert cache.get(KEY) == ANSWER
+    cache.close()
+    assert not mark.exists()
 
 
 def test_a_pickled_key_is_never_executed(folder: Path, tmp_path: Path) -> None:

@@ -19,17 +19,9 @@ RUN_ELSEWHERE = {
     "docs/journeys/recorded-in-ci.md": "they are in a file of the story, which runs it",
 }
 NOT_RUN = {
-<<<<<<< HEAD
-    r"pip install (\.|'pytest-recsys-mt\[\w+\]')$": "scripts/check-wheel installs the wheel",
+    r"pip install (\.|'(pytest-recsys-mt|\.)\[\w+\]'|-e \.)$": "scripts/check-wheel installs the wheel",
     r"pip install '(litellm\[proxy|transformers\[serving)\]'$|litellm ": "another project's server",
     r"SHOP_TOKEN=\S+ python examples/http_server\.py": "it ends when it is stopped; tests/recommenders starts it",
-||||||| ce1ccda
-    r"pip install (\.|'pytest-recsys-mt\[\w+\]')$": "scripts/check-wheel installs the wheel",
-    r"pip install 'litellm\[proxy\]'$|litellm ": "another project's server",
-=======
-    r"pip install (\.|'(pytest-recsys-mt|\.)\[\w+\]'|-e \.)$": "scripts/check-wheel installs the wheel",
-    r"pip install 'litellm\[proxy\]'$|litellm ": "another project's server",
->>>>>>> i21
     r"ray start ": "a cluster; tests/remote starts one on this machine",
     r"pip install implicit |scripts/(libraries|findings)\b": "tests/libraries runs them in environments of their own",
     r"export \w+=": "sets the variables of the next command",

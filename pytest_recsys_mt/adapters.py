@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
@@ -94,7 +94,7 @@ class Adapter(ScoringRecommender):
 
     def _scores(self, requests: Sequence[Request]) -> Floats:
         given: Any = self.score(requests)
-        table = np.asarray(given.toarray() if issparse(given) else given)
+        table = np.asarray(given.toarray() if hasattr(given, "toarray") else given)
         shape = len(requests), len(self.catalogue)
         if table.dtype.kind not in "biuf" or table.shape != shape:
             raise RecommenderError(

@@ -49,7 +49,7 @@ COUNTS = re.compile(r"(\d+) (passed|failed|skipped|errors?)")
 
 def pythons() -> dict[str, str]:
     """The interpreters from `OLDEST` on, by minor version."""
-    found = {}
+    found: dict[tuple[int, int], str] = {}
     folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep)]
     folders += sorted((Path.home() / ".pyenv" / "versions").glob("*/bin"))
     for folder in folders:

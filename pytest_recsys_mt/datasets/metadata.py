@@ -8,6 +8,7 @@ the items, so they are part of `Dataset.digest`.
 from __future__ import annotations
 
 import csv
+import io
 import lzma
 import re
 from collections.abc import Mapping
@@ -100,7 +101,8 @@ def _joined(item: Item, facts: Mapping[str, tuple[str, ...]] | None) -> Item:
 @cache
 def _table() -> tuple[_Film, ...]:
     resource = files("pytest_recsys_mt.datasets") / "data" / "films.csv.xz"
-    with resource.open("rb") as file, lzma.open(file, "rt", encoding="utf-8", newline="") as text:
+    with resource.open("rb") as file, lzma.open(file) as packed:
+        lines = io.TextIOWrapper(packed, encoding="utf-8", newline="")
         return tuple(
             _Film(
                 row["imdb"],
@@ -108,7 +110,7 @@ def _table() -> tuple[_Film, ...]:
                 int(row["year"]),
                 {name: tuple(row[name].split("|")) for name in _FACTS if row[name]},
             )
-            for row in csv.DictReader(text)
+            for row in csv.DictReader(lines)
         )
 
 

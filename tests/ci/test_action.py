@@ -197,6 +197,7 @@ OWN: dict[str, str] = {"suites": "test_shop.py", "args": "--recsys-users=30"}
 INSTALL = "Install the package"
 
 
+@pytest.mark.slow
 def test_one_comment_for_each_model_says_what_its_last_run_came_to(
     runner: Runner, github: GitHub
 ) -> None:

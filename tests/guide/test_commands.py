@@ -23,7 +23,7 @@ NOT_RUN = {
     r"pip install '(litellm\[proxy|transformers\[serving)\]'$|litellm ": "another project's server",
     r"SHOP_TOKEN=\S+ python examples/http_server\.py": "it ends when it is stopped; tests/recommenders starts it",
     r"ray start ": "a cluster; tests/remote starts one on this machine",
-    r"pip install implicit |scripts/(libraries|findings)\b": "tests/libraries runs them in environments of their own",
+    r"pip install implicit$|scripts/(libraries|findings)\b": "tests/libraries runs them in environments of their own",
     r"export \w+=": "sets the variables of the next command",
     r"git add ": "git's own",
     r"scripts/test$|scripts/coverage$|\.ci/run$|scripts/setup --light$|pipx run pre-commit install$": "CI itself, or its parts",

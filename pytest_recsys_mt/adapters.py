@@ -14,6 +14,7 @@ were fitted to.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -49,6 +50,7 @@ class Adapter(ScoringRecommender):
 
     key: ClassVar[str] = ""
     counts: ClassVar[bool] = False
+    _looked: ClassVar[bool] = False
     deterministic: ClassVar[bool] = False
     # A plain attribute here, which the base derives from `weights`.
     ignores: ClassVar[tuple[Aspect, ...]] = ()  # pyright: ignore
@@ -110,7 +112,20 @@ class Adapter(ScoringRecommender):
                 f"for user {requests[rows[0]].user!r} and item {self.catalogue.ids[columns[0]]!r}; if an item "
                 f"has no score, return -inf"
             )
+        told = [bool(request.history) for request in requests]
+        if sum(told) > 1 and not self._looked:
+            self._looked = True
+            self._warn_if_nobody_is_known(requests[0], table[told])
         return table
+
+    def _warn_if_nobody_is_known(self, request: Request, scores: Floats) -> None:
+        if (scores == scores[:, :1]).all():
+            warnings.warn(
+                f"{self.name}: score() returned one and the same number for all {len(self.catalogue)} items, for each of "
+                f"{len(scores)} requests, so the most popular items are recommended. Does the model know these "
+                f"users and items? Their ids are text in the data: {request.user!r}, {self.catalogue.ids[0]!r}",
+                stacklevel=2,
+            )
 
     @property
     def name(self) -> str:

@@ -189,7 +189,7 @@ def difference(transformation: Transformation) -> str:
     before, after = shown(request), shown(changed)
     lines = [line for line in difflib.ndiff(before, after) if not line.startswith("?")]
     if before == after:
-        return f"  the same request, {'after another training' if transformation.training else 'on both sides'}"
+        return f"  the same request{', after another training' if transformation.training else ' on both sides'}"
     return "\n".join(lines[:MOST_LINES])
 
 

@@ -1,6 +1,7 @@
 """Models of Cornac: pip install cornac."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from cornac.data import Dataset
@@ -14,7 +15,7 @@ class Cornac(StoredUsers):
     """A model of Cornac, for the users that it was fitted to."""
 
     deterministic = True
-    kind: str = "bpr"
+    kind: Literal["bpr", "mf", "ease", "itemknn"] = "bpr"
 
     def learn(self, dataset, seed):
         seed %= 2**31

@@ -1,6 +1,7 @@
 """Models of implicit: pip install implicit."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from implicit.als import AlternatingLeastSquares
@@ -41,7 +42,7 @@ class Knn(Adapter):
 
     deterministic = True
     neighbours: int = 20
-    weighting: str = "cosine"
+    weighting: Literal["cosine", "bm25"] = "cosine"
 
     def learn(self, dataset, seed):
         kind = {"cosine": CosineRecommender, "bm25": BM25Recommender}[self.weighting]

@@ -1,6 +1,7 @@
 """Models of irspack: pip install irspack."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from irspack import (
     CosineKNNRecommender,
@@ -41,7 +42,7 @@ class Linear(Adapter):
     """A model that multiplies a history by a table of items: walks, neighbours, SLIM."""
 
     deterministic = True
-    kind: str = "rp3beta"
+    kind: Literal["p3alpha", "rp3beta", "slim", "cosine"] = "rp3beta"
 
     def learn(self, dataset, seed):
         kinds = {

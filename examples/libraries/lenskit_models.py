@@ -1,6 +1,7 @@
 """Models of LensKit: pip install lenskit."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from lenskit import score
@@ -26,7 +27,7 @@ class LensKit(Adapter):
     """A scorer in a pipeline, asked by the items of a history and not by a user's id."""
 
     deterministic = True
-    kind: str = "itemknn"
+    kind: Literal["itemknn", "userknn", "ease", "als", "biased-mf"] = "itemknn"
 
     @property
     def ignores(self):

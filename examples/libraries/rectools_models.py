@@ -1,6 +1,7 @@
 """Models of RecTools: pip install rectools."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ class RecTools(Adapter):
     """A model that reads the history of a user from the dataset that it is given when it is asked."""
 
     deterministic = True
-    kind: str = "ease"
+    kind: Literal["ease", "itemknn"] = "ease"
 
     def learn(self, dataset, seed):
         self.model = {

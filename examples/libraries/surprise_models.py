@@ -1,6 +1,7 @@
 """Models of Surprise: pip install scikit-surprise."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from surprise import SVD, Dataset, KNNBaseline, KNNBasic, KNNWithMeans, Reader, SlopeOne, SVDpp
@@ -15,7 +16,7 @@ class Surprise(StoredUsers):
     """A predictor of ratings, for the users that it was fitted to."""
 
     deterministic = True
-    kind: str = "svd"
+    kind: Literal["svd", "svdpp", "slope-one", "knn-basic", "knn-means", "knn-baseline"] = "svd"
 
     def learn(self, dataset, seed):
         self.model = {

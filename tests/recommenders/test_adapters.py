@@ -42,14 +42,14 @@ class Counting(Own):
 
 @dataclass(eq=False)
 class Stored(StoredUsers):
-    """All items are equal."""
+    """The popular items, for everybody."""
 
     def learn(self, dataset: Dataset, seed: int) -> None:
         self.asked: list[str] = []
 
     def score(self, requests: Sequence[Request]) -> Any:
         self.asked += [request.user for request in requests]
-        return np.zeros((len(requests), len(self.catalogue)))
+        return np.tile(self.catalogue.popularity, (len(requests), 1))
 
 
 @dataclass(eq=False)
@@ -167,6 +167,16 @@ def test_scores_may_be_any_table_of_numbers(make: Any) -> None:
 def test_what_is_no_table_of_scores_is_named(make: Any, said: str) -> None:
     with pytest.raises(RecommenderError, match=said):
         fitted(Given(make)).recommend([request(), request()])
+
+
+def test_scores_that_are_all_the_same_are_a_warning_once() -> None:
+    given = fitted(Given(np.zeros_like))
+    given.recommend([request(), request()])  # nothing is known of them
+    asked = [request(("a", 5.0)), request(("b", 4.0))]
+    with pytest.warns(UserWarning, match="for all 351 items, for each of 2 requests") as told:
+        given.recommend([*asked])
+    assert "ids are text in the data: 'somebody'" in str(told[0].message)
+    given.recommend(asked)
 
 
 def test_a_repeated_item_stands_where_it_was_last() -> None:

@@ -224,10 +224,15 @@ def test_one_comment_for_each_model_says_what_its_last_run_came_to(
     assert len(list((runner.path / "caches").iterdir())) == 3, "kept though the gate failed"
 
     # A run that cannot begin leaves neither the old verdict nor the old files.
-    assert runner.use(INSTALL, model="shop.py:Broken", suites="test_shop.py", args="--no-such") == 4
+    (runner.folder / "pytest.ini").write_text("[pytest]\naddopts = --no-such\n", encoding="utf-8")
+    assert runner.use(INSTALL, model="shop.py:Broken", policy="rules.toml", **OWN) == 4
     assert "## recsys-mt: no result" in broken["body"]
     assert "gate passed" in sound["body"]
     assert list((runner.folder / "recsys-report").iterdir()) == []
+    # Jobs that test the same in another way have a comment each.
+    (runner.folder / "pytest.ini").unlink()
+    assert runner.use(INSTALL, model="shop.py:Sound", name="old_python", **OWN) == 0
+    assert len(github.comments) == 3
     everything = [runner.log, runner.summary(), sound["body"], broken["body"]]
     assert not any(key in text for key in (TOKEN, "sk-of-the-shop") for text in everything)
 

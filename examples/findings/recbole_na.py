@@ -12,7 +12,7 @@ rows = [f"u{u}\t{item}" for u in range(3) for item in ("NA", "EU", "null")]
 with tempfile.TemporaryDirectory() as data_path:
     Path(data_path, "shop").mkdir()
     Path(data_path, "shop", "shop.inter").write_text(
-        "user_id:token\titem_id:token\n" + "\n".join(rows)
+        "user_id:token\titem_id:token\n" + "\n".join(rows), encoding="utf-8"
     )
     settings = {"load_col": {"inter": ["user_id", "item_id"]}, "use_gpu": False}
     data = create_dataset(Config("Pop", "shop", config_dict={"data_path": data_path, **settings}))

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 
 place = importlib.metadata.distribution("recommenders")
-source = Path(place.locate_file("recommenders/models/sar/sar_singlenode.py")).read_text()
+source = Path(place.locate_file("recommenders/models/sar/sar_singlenode.py")).read_text(
+    encoding="utf-8"
+)
 wanted = [need for need in place.requires if need.startswith("numpy") and "extra" not in need]
 lines = [n for n, line in enumerate(source.splitlines(), 1) if "np.NaN" in line]
 print(

@@ -50,7 +50,7 @@ class Adapter(ScoringRecommender):
 
     key: ClassVar[str] = ""
     counts: ClassVar[bool] = False
-    _looked: ClassVar[bool] = False
+    _looked = False
     deterministic: ClassVar[bool] = False
     # A plain attribute here, which the base derives from `weights`.
     ignores: ClassVar[tuple[Aspect, ...]] = ()  # pyright: ignore

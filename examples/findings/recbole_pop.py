@@ -13,9 +13,8 @@ rows = [f"u{u}\ti{i}" for u in range(1, 21) for i in range(10) if u % (i + 1) ==
 args = {"use_gpu": False, "eval_args": {"split": {"RS": [1, 0, 0]}}}
 with tempfile.TemporaryDirectory() as place:
     Path(place, "shop").mkdir()
-    Path(place, "shop", "shop.inter").write_text(
-        "user_id:token\titem_id:token\n" + "\n".join(rows), encoding="utf-8"
-    )
+    text = "\n".join(["user_id:token\titem_id:token", *rows])
+    Path(place, "shop", "shop.inter").write_text(text, encoding="utf-8")
     args |= {"data_path": place, "load_col": {"inter": ["user_id", "item_id"]}}
     data = create_dataset(config := Config("Pop", "shop", config_dict=args))
     model = Pop(config, data)

@@ -1,5 +1,6 @@
 """Models of RecBole: pip install recbole 'numpy<2'."""
 
+import contextlib
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,8 @@ class RecBole(StoredUsers):
     epochs: int = 20
 
     def learn(self, dataset, seed):
-        with tempfile.TemporaryDirectory() as folder:
+        # It writes logs into the working directory.
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             path = Path(folder, "shop", "shop.inter")
             path.parent.mkdir()
             rows = dataset.interactions.rename(columns=COLUMNS)

@@ -156,8 +156,12 @@ def check(case: Case, file: Path) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.library}-{case.spec}")
-def test_an_adapter_answers_as_its_library(case: Case) -> None:
+def test_an_adapter_answers_as_its_library_and_leaves_no_files(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     check(case, FOLDER / f"{case.library}_models.py")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("case", [Case("implicit", "Als", implicit)], ids=["implicit-page"])

@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import pytest
-
 from pytest_recsys_mt.requests import Request
 
 MARK = "recsys_metamorphic"
@@ -54,6 +52,8 @@ def metamorphic(*transformations: AnyTransformation) -> Callable[[TestFunction],
             )
 
     def decorate(function: TestFunction) -> TestFunction:
+        import pytest  # a new process that only answers needs none of it
+
         marked = getattr(pytest.mark, MARK).with_args(*transformations)(function)
         return pytest.mark.usefixtures("recsys")(marked)  # type: ignore[no-any-return]
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
@@ -193,49 +194,16 @@ class Request:
     seen: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, Integral):
-            raise TypeError(f"Request.k must be a whole number from 1, got {self.k!r}")
-        if self.k < 1:
-            raise ValueError(f"k must be at least 1, got {self.k!r}")
-        for name in ("history", "candidates", "edits", "seen"):
-            value = getattr(self, name)
-            missing = value is None and name == "candidates"  # the whole catalogue
-            if not missing and not isinstance(value, tuple):
-                object.__setattr__(self, name, _items(f"Request.{name}", value))
-        self._require_types()
-        if not isinstance(self.attributes, Attributes):
-            object.__setattr__(self, "attributes", Attributes(self.attributes))
+        self._check(_SOUND)
 
-    def _require_types(self) -> None:
-        """Refuse wrong objects here, where the code that made them is in the traceback."""
-        if not isinstance(self.scale, Scale):
-            raise TypeError(
-                f"Request.scale must be a Scale, such as Scale(1, 5), got {self.scale!r}"
-            )
-        # A request is made for every replicate and every transformation: the usual classes are known at once.
-        for rating in self.history:
-            if rating.__class__ is not Rating and not isinstance(rating, Rating):
-                raise TypeError(
-                    f"Request.history holds {rating!r}; each entry is a Rating: Rating(item, value)"
-                )
-            if rating.item.__class__ is not Item and not isinstance(rating.item, Item):
-                raise TypeError(
-                    f"Request.history holds a rating of {rating.item!r}; what is rated is an Item: Item(id)"
-                )
-            if rating.value.__class__ is not float and not isinstance(rating.value, Real):
-                raise TypeError(
-                    f"Request.history holds the rating {rating.value!r}; it must be a number"
-                )
-        for item in self.candidates or ():
-            if item.__class__ is not Item and not isinstance(item, Item):
-                raise TypeError(
-                    f"Request.candidates holds {item!r}; each entry is an Item, as in request.candidates"
-                )
-        for edit in self.edits:
-            if not callable(edit):
-                raise TypeError(
-                    f"Request.edits holds {edit!r}; each entry is a function from a text to a text"
-                )
+    def _check(self, names: Iterable[str]) -> None:
+        """Refuse wrong values here, where the code that made them is in the traceback."""
+        for name in names:
+            if name in _SOUND:
+                given = getattr(self, name)
+                sound = _SOUND[name](given)
+                if sound is not given:
+                    object.__setattr__(self, name, sound)
 
     @property
     def known(self) -> frozenset[str]:
@@ -244,13 +212,97 @@ class Request:
 
     def replace(self, **changes: Unpack[_Changes]) -> Request:
         """This request with some fields changed."""
-        return dataclasses.replace(self, **changes)
+        if self.__class__ is not Request or not changes.keys() <= _FIELDS:
+            return dataclasses.replace(self, **changes)
+        # A run makes thousands: what is not changed has been checked.
+        changed = object.__new__(Request)
+        for name in _FIELDS:
+            value = changes[name] if name in changes else getattr(self, name)  # type: ignore[literal-required]
+            object.__setattr__(changed, name, value)
+        changed._check(changes)
+        return changed
 
 
-def _items(name: str, value: object) -> tuple[Any, ...]:
+_FIELDS = dict.fromkeys(field.name for field in dataclasses.fields(Request)).keys()
+
+
+def _sound_k(k: object) -> int:
+    if isinstance(k, bool) or not isinstance(k, Integral):
+        raise TypeError(f"Request.k must be a whole number from 1, got {k!r}")
+    if k < 1:
+        raise ValueError(f"k must be at least 1, got {k!r}")
+    return k  # type: ignore[return-value]  # an integer of NumPy is one too
+
+
+def _sound_scale(scale: object) -> Scale:
+    if not isinstance(scale, Scale):
+        raise TypeError(f"Request.scale must be a Scale, such as Scale(1, 5), got {scale!r}")
+    return scale
+
+
+def _sound_history(history: object) -> tuple[Rating, ...]:
+    ratings = _tuple("history", history)
+    # The usual classes are known at once.
+    for rating in ratings:
+        if rating.__class__ is not Rating and not isinstance(rating, Rating):
+            raise TypeError(
+                f"Request.history holds {rating!r}; each entry is a Rating: Rating(item, value)"
+            )
+        if rating.item.__class__ is not Item and not isinstance(rating.item, Item):
+            raise TypeError(
+                f"Request.history holds a rating of {rating.item!r}; what is rated is an Item: Item(id)"
+            )
+        if rating.value.__class__ is not float and not isinstance(rating.value, Real):
+            raise TypeError(
+                f"Request.history holds the rating {rating.value!r}; it must be a number"
+            )
+    return ratings
+
+
+def _sound_candidates(candidates: object) -> tuple[Item, ...] | None:
+    if candidates is None:  # the whole catalogue
+        return None
+    items = _tuple("candidates", candidates)
+    for item in items:
+        if item.__class__ is not Item and not isinstance(item, Item):
+            raise TypeError(
+                f"Request.candidates holds {item!r}; each entry is an Item, as in request.candidates"
+            )
+    return items
+
+
+def _sound_edits(edits: object) -> tuple[Edit, ...]:
+    functions = _tuple("edits", edits)
+    for edit in functions:
+        if not callable(edit):
+            raise TypeError(
+                f"Request.edits holds {edit!r}; each entry is a function from a text to a text"
+            )
+    return functions
+
+
+def _sound_attributes(attributes: Mapping[str, Any]) -> Attributes:
+    return attributes if isinstance(attributes, Attributes) else Attributes(attributes)
+
+
+def _tuple(name: str, value: object) -> tuple[Any, ...]:
+    if isinstance(value, tuple):
+        return value
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise TypeError(f"{name} must be a tuple, got {value!r}")
+        raise TypeError(f"Request.{name} must be a tuple, got {value!r}")
     return tuple(value)
+
+
+_SOUND: Mapping[str, Callable[[Any], Any]] = {
+    "k": _sound_k,
+    "history": _sound_history,
+    "candidates": _sound_candidates,
+    "edits": _sound_edits,
+    "seen": partial(_tuple, "seen"),
+    "scale": _sound_scale,
+    "attributes": _sound_attributes,
+}
+"""What makes a given value of a field sound, or refuses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,3 +505,8 @@ class World:
     histories: Mapping[str, tuple[Rating, ...]] = field(default_factory=dict)
     relevant: Mapping[str, frozenset[str]] = field(default_factory=dict)
     neighbours: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Ids of the items of the catalogue."""
+        return frozenset(item.id for item in self.catalogue)

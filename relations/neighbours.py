@@ -1,6 +1,6 @@
 """Which item of a history to change, so that its neighbours among the offered items show what it does."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Rating, Request, World
@@ -26,8 +26,12 @@ def telling(request: Request, world: World, change: Callable[[Rating], float]) -
     changes = [change(rating) for rating in request.history]
     if not any(changes):
         raise NotApplicable("no rating of the history can be changed so")
+    known = request.known
+    offered = (
+        None if request.candidates is None else {item.id for item in request.candidates} - known
+    )
     says = [
-        change * _offered(rating.item.id, request, world)
+        change * _near(world.neighbours.get(rating.item.id, ()), known, offered) if change else 0.0
         for rating, change in zip(request.history, changes, strict=True)
     ]
     most = max(says)
@@ -36,12 +40,9 @@ def telling(request: Request, world: World, change: Callable[[Rating], float]) -
     return request.history[len(says) - 1 - says[::-1].index(most)]
 
 
-def _offered(item: str, request: Request, world: World) -> int:
-    """How many neighbours of an item a request offers."""
-    near = set(world.neighbours.get(item, ())) - request.known
-    return len(
-        near if request.candidates is None else near & {each.id for each in request.candidates}
-    )
+def _near(neighbours: Iterable[str], known: frozenset[str], offered: set[str] | None) -> int:
+    """How many of an item's neighbours a request offers; all but the `known` ones if `offered` is None."""
+    return len(set(neighbours) - known if offered is None else offered.intersection(neighbours))
 
 
 def alike(item: str, world: World) -> set[str]:

@@ -24,6 +24,8 @@ Raises:
         different enough.
 """
 
+from itertools import islice
+
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
@@ -44,8 +46,8 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
     best: tuple[Rating, ...] = ()
     least = MOST_OVERLAP
     for donor in _donors(request, rng, world):
-        history = tuple(rating for rating in donor if rating.item.id not in offered)
-        history = history[-len(request.history) :]
+        latest = (rating for rating in reversed(donor) if rating.item.id not in offered)
+        history = tuple(islice(latest, len(request.history)))[::-1]
         if 2 * len(history) < len(request.history) or not _on_scale(history, request):
             continue
         overlap = sum(rating.item.id in own for rating in history) / len(history)

@@ -19,6 +19,8 @@ Raises:
     NotApplicable: If the history is empty.
 """
 
+from functools import lru_cache
+
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.invented import new_ids
 from pytest_recsys_mt.relations.sources import CORRECTNESS
@@ -26,12 +28,16 @@ from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Item, Rating, Request, World
 
 
+@lru_cache(maxsize=16)  # almost all requests of a run show items of one catalogue
+def _new_id(known: frozenset[str]) -> str:
+    return new_ids(known, 1)[0]
+
+
 def _apply(request: Request, rng: Generator, world: World) -> Request:
     if not request.history:
         raise NotApplicable("the history is empty")
-    known = {item.id for item in world.catalogue} | request.known
-    known |= {item.id for item in request.candidates or ()}
-    (name,) = new_ids(known, 1)
+    known = request.known.union(item.id for item in request.candidates or ())
+    name = _new_id(world.ids if known <= world.ids else world.ids | known)
     *earlier, latest = request.history
     middle = (request.scale.low + request.scale.high) / 2
     unseen = Rating(Item(name, f"Unseen {name}"), middle, latest.timestamp)

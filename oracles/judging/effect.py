@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -277,11 +278,12 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
         for both in zip(*sides, strict=True)
     ]
     rows = np.flatnonzero(answered)
-    depths = [min(map(_due, both)) for both in zip(*sides, strict=True)]
+    offers = [[_offer(asked, context) for asked in side] for side in sides]
+    depths = [min(ours.due, theirs.due) for ours, theirs in zip(*offers, strict=True)]
     numbers: dict[str, int] = {}
     encoded = [
-        _encode_side(ours, theirs, depths, numbers, context, shared_only)
-        for ours, theirs in (sides, sides[::-1])
+        _encode_side(side, ours, theirs if shared_only else None, depths, numbers)
+        for side, ours, theirs in ((sides[0], *offers), (sides[1], *offers[::-1]))
     ]
     (source, followup), filled = zip(
         *((codes[rows], of[rows]) for codes, of in encoded), strict=True
@@ -313,22 +315,24 @@ def replicates_of(asked: Sequence[Asked]) -> int:
 
 def _encode_side(
     side: Sequence[Asked],
-    others: Sequence[Asked],
+    offers: Sequence[_Offer],
+    others: Sequence[_Offer] | None,
     depths: Sequence[int],
     numbers: dict[str, int],
-    context: Context,
-    shared_only: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The answers of one side, and which of their places have an offered item."""
+    """The answers of one side, and which of their places have an offered item.
+
+    With `others`, what the other side offers, items are left out that only this side offers.
+    """
     width = max([1, *depths])
     shape = (len(side), replicates_of(side), width)
     codes, filled = np.full(shape, PAD, np.int32), np.zeros(shape, np.bool_)
-    for row, (asked, other, depth) in enumerate(zip(side, others, depths, strict=True)):
-        ours, theirs = offered(asked, context), offered(other, context)
+    for row, (asked, offer, depth) in enumerate(zip(side, offers, depths, strict=True)):
+        ours, theirs = offer.has, others[row].has if others else None
         for replicate, answer in enumerate(asked.answers):
-            named = list(dict.fromkeys(answer.items))[: _due(asked)]
-            items = [item for item in named if not shared_only or theirs(item) or not ours(item)]
-            due = min(depth, _due(asked) - len(named) + len(items))
+            named = list(dict.fromkeys(answer.items))[: offer.due]
+            items = [item for item in named if not theirs or theirs(item) or not ours(item)]
+            due = min(depth, offer.due - len(named) + len(items))
             items = items[:due]
             places, holes = codes[row, replicate], range(len(items), due)
             places[:due] = [*(numbers.setdefault(i, width + len(numbers)) for i in items), *holes]
@@ -336,12 +340,19 @@ def _encode_side(
     return codes, filled
 
 
-def _due(asked: Asked) -> int:
-    """How many items a request asks for, but at most its number of candidates."""
+class _Offer(NamedTuple):
+    """What a request offers: whether it has an item, and how many items are due, at most its candidates."""
+
+    has: Callable[[str], bool]
+    due: int
+
+
+def _offer(asked: Asked, context: Context) -> _Offer:
     request = asked.request
     if request.candidates is None:
-        return request.k
-    return min(request.k, len({item.id for item in request.candidates}))
+        return _Offer(offered(asked, context), request.k)
+    items = {item.id for item in request.candidates}
+    return _Offer(items.__contains__, min(request.k, len(items)))
 
 
 def _mean_over(

@@ -93,7 +93,8 @@ def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
         return {item.id for item in request.candidates}.__contains__
     if not context.items:
         return lambda item: not item.startswith(UNKNOWN_PREFIX)
-    return lambda item: item in context.items and item not in request.known
+    known = request.known
+    return lambda item: item in context.items and item not in known
 
 
 def _kind(item: str, asked: Asked, context: Context) -> EntryKind:

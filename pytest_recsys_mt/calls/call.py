@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 from pytest_recsys_mt.calls.causes import Purpose
-from pytest_recsys_mt.errors import RelationError
-from pytest_recsys_mt.requests import Edit, Item, Prompt, Request
-
-SCHEMA = "recsys-mt-call/1"
+from pytest_recsys_mt.calls.content import Content, canonical
+from pytest_recsys_mt.requests import Prompt, Request
 
 AGAIN = 2**20
 """Replicates from this number on check whether answers changed; see `Call.again`."""
@@ -65,59 +60,7 @@ class Call:
         return f"{self.label}: k={self.request.k}, {len(self.request.history)} ratings, {what}"
 
 
-def canonical(value: Any) -> str:
-    """`value` as JSON text, the same for equal values.
-
-    Raises:
-        TypeError: If `value` holds anything that is not plain data.
-        ValueError: If it holds NaN or an infinity.
-    """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
 def key_of(content: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical JSON of `content`, in hexadecimal."""
-    return hashlib.sha256(canonical(content).encode()).hexdigest()
-
-
-def plain_request(request: Request) -> dict[str, Any]:
-    """`request` as plain JSON data.
-
-    Raises:
-        RelationError: If an edit is not a dataclass, so that its fields are unknown.
-    """
-    return {
-        "user": request.user,
-        "history": [
-            [_plain_item(rating.item), rating.value, rating.timestamp] for rating in request.history
-        ],
-        "scale": [request.scale.low, request.scale.high],
-        "candidates": (
-            None
-            if request.candidates is None
-            else [_plain_item(item) for item in request.candidates]
-        ),
-        "k": request.k,
-        "instruction": request.instruction,
-        "edits": [_plain_edit(edit) for edit in request.edits],
-        "attributes": _plain_mapping(request.attributes),
-        **({"seen": list(request.seen)} if request.seen else {}),
-    }
-
-
-@lru_cache(maxsize=2**16)  # the items of a catalogue stand in thousands of requests
-def _plain_item(item: Item) -> list[Any]:
-    return [item.id, item.title, item.year, _plain_mapping(item.attributes)]
-
-
-def _plain_mapping(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    return {str(key): mapping[key] for key in mapping}
-
-
-def _plain_edit(edit: Edit) -> dict[str, Any]:
-    if not dataclasses.is_dataclass(edit) or isinstance(edit, type):
-        raise RelationError(
-            f"the prompt edit {edit!r} is not a dataclass, so its answers cannot be distinguished from those "
-            f"of other edits; make it a frozen dataclass with plain fields"
-        )
-    return {"edit": type(edit).__qualname__, **dataclasses.asdict(edit)}
+    text = content.text if isinstance(content, Content) else canonical(content)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -26,7 +26,8 @@ from pytest_recsys_mt.calls.answer import (
     refusing_titles,
     usage_of,
 )
-from pytest_recsys_mt.calls.call import SCHEMA, Call, key_of, plain_request
+from pytest_recsys_mt.calls.call import Call, key_of
+from pytest_recsys_mt.calls.content import SCHEMA, Content, Part
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND
 from pytest_recsys_mt.calls.patience import Patience
 from pytest_recsys_mt.datasets.dataset import Dataset
@@ -200,7 +201,7 @@ class RecommenderSubject:
         self._recommender = recommender
         self._fixture = fixture
         self.fingerprint: str | None = None
-        self._identity: dict[str, Any] = {}
+        self._model = Part({})
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train it, if it has a `fit`; it may know its fingerprint only then."""
@@ -211,10 +212,11 @@ class RecommenderSubject:
         fingerprint = fingerprint_of(self._recommender)
         self.durable = fingerprint is not None
         self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
-        self._identity = identity_in_key(self._recommender, self.name, self._fixture)
-        self._identity.update(fingerprint=fingerprint, seed=seed)
+        identity = identity_in_key(self._recommender, self.name, self._fixture)
+        identity |= {"fingerprint": fingerprint, "seed": seed}
         if fit is not None:
-            self._identity["training"] = training.digest
+            identity["training"] = training.digest
+        self._model = Part(identity)
 
     @property
     def has_fit(self) -> bool:
@@ -223,10 +225,9 @@ class RecommenderSubject:
 
     def stand_for(self, fit: str) -> None:
         """Be one of several fits in a plan, which makes none: its calls are told apart by `fit`."""
-        self._identity = {
-            **identity_in_key(self._recommender, self.name, self._fixture),
-            "fit": fit,
-        }
+        self._model = Part(
+            {**identity_in_key(self._recommender, self.name, self._fixture), "fit": fit}
+        )
 
     def same_question(self, one: Request, other: Request) -> bool:
         """Whether the two requests look the same to the recommender, if it can say so."""
@@ -239,13 +240,7 @@ class RecommenderSubject:
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`."""
-        content = {
-            "schema": SCHEMA,
-            "model": self._identity,
-            "request": plain_request(request),
-            "replicate": request.replicate,
-            "repeat": repeat,
-        }
+        content = Content(self._model, request, repeat)
         return Call(key_of(content), content, request)
 
     def prompt_tokens(self, call: Call) -> int | None:

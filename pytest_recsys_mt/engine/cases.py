@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
@@ -14,9 +13,8 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Rating, Request, World
 from pytest_recsys_mt.seeds import generator
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+LARGE = 10_000
+"""From this many items on, candidates are drawn without a list of all items that a user has not seen."""
 
 Recall = Callable[[Sequence[Request]], Sequence[Sequence[Sequence[str]]]]
 
@@ -89,13 +87,26 @@ class Split:
 
     def users(self, design: Design) -> list[str]:
         """The sampled users of a design, in their order."""
-        known = set(self._rated(design)["user"])
-        return [user for user in self._order if user in known][: design.users]
+        found: list[str] = []
+        at, size = 0, design.users + design.users // 4
+        while at < len(self._order) and len(found) < design.users:
+            found += [user for user, log in self._logs(at, size) if _rated(log, design)]
+            at, size = at + size, 2 * size
+        return found[: design.users]
 
-    def _rated(self, design: Design) -> pd.DataFrame:
-        """The interactions that count as history."""
-        frame = self.training.interactions
-        return frame if design.rated_above is None else frame[frame["rating"] > design.rated_above]
+    def _logs(self, at: int, size: int) -> list[tuple[str, tuple[Rating, ...]]]:
+        """`size` users in their order from the position `at`, each with what the user has in the training data."""
+        users = self._order[at : at + size]
+        missing = [user for user in users if user not in self._past]
+        if missing:
+            frame = self.training.interactions
+            self._past.update(dict.fromkeys(missing, ()))
+            self._past.update(_histories(self.dataset, frame[frame["user"].isin(set(missing))]))
+        return [(user, self._past[user]) for user in users]
+
+    @cached_property
+    def _past(self) -> dict[str, tuple[Rating, ...]]:
+        return {}
 
     def cases(self, design: Design) -> tuple[Case, ...]:
         """The requests of a design; more users only add requests.
@@ -103,18 +114,14 @@ class Split:
         Raises:
             DataError: If fewer than two users have a history, or the catalogue is too small.
         """
-        frame = self._rated(design)
         users = self.users(design)
         if len(users) < 2:
             raise DataError(
                 f"dataset {self.dataset.name!r} has {len(users)} users with a history and an item "
                 f"to hold out; at least 2 are needed"
             )
-        chosen = set(users)
-        histories = _histories(self.dataset, frame[frame["user"].isin(chosen)])
-        trained = self.training.interactions
-        trained = trained[trained["user"].isin(chosen)]
-        past = {user: tuple(items) for user, items in trained.groupby("user")["item"]}
+        histories = {user: _rated(self._past[user], design) for user in users}
+        past = {user: tuple(each.item.id for each in self._past[user]) for user in users}
         drawn = replace(design, candidates=0, recall=False) if design.recall else design
         cases = tuple(
             Case(
@@ -156,15 +163,16 @@ class Split:
     def world(self, cases: tuple[Case, ...]) -> World:
         """What transformations may know of the catalogue and of the sampled users."""
         return World(
-            catalogue=tuple(self.dataset.items[key] for key in self._catalogue),
+            catalogue=self._items,
             histories={case.request.user: case.request.history for case in cases},
             relevant={case.request.user: case.held_out for case in cases},
             neighbours=self.training.neighbours,
         )
 
     @cached_property
-    def _catalogue(self) -> list[str]:
-        return sorted(self.dataset.items)
+    def _items(self) -> tuple[Item, ...]:
+        """The catalogue, in the order of the ids."""
+        return tuple(self.dataset.items[key] for key in sorted(self.dataset.items))
 
     def _candidates(
         self, user: str, past: Sequence[str], design: Design
@@ -183,15 +191,22 @@ class Split:
             )
         draw = generator(self.seed, "candidates", user)
         seen = self.held_out[user].union(past)
-        unseen = [item for item in self._catalogue if item not in seen]
+        if len(self._items) < LARGE:
+            unseen = [item for item in self._items if item.id not in seen]
+            chosen = [unseen[place] for place in draw.permutation(len(unseen))[:wanted]]
+        else:
+            # No more than these are seen, so enough of a sample are not.
+            size = min(len(self._items), wanted + len(seen))
+            sampled = (self._items[at] for at in draw.choice(len(self._items), size, replace=False))
+            unseen = [item for item in sampled if item.id not in seen]
+            chosen = unseen[:wanted]
         if len(unseen) < wanted:
             raise DataError(
                 f"dataset {self.dataset.name!r} has only {len(unseen)} items that user {user!r} has "
                 f"not seen, {wanted} are needed beside the held-out one; lower --recsys-candidates"
             )
-        chosen = [unseen[place] for place in draw.permutation(len(unseen))[:wanted]]
-        chosen += sorted(self.held_out[user])
-        return tuple(self.dataset.items[chosen[place]] for place in draw.permutation(len(chosen)))
+        chosen += [self.dataset.items[item] for item in sorted(self.held_out[user])]
+        return tuple(chosen[place] for place in draw.permutation(len(chosen)))
 
 
 def in_turn(lists: Sequence[Sequence[str]], most: int) -> tuple[str, ...]:
@@ -239,6 +254,12 @@ class ShareSplit(Split):
             draw = generator(self.seed, "held out", str(user)).permutation(len(items))[:number]
             found[str(user)] = frozenset(items.iloc[draw])
         return found
+
+
+def _rated(log: tuple[Rating, ...], design: Design) -> tuple[Rating, ...]:
+    """The ratings that count as history."""
+    above = design.rated_above
+    return log if above is None else tuple(rating for rating in log if rating.value > above)
 
 
 def _histories(dataset: Dataset, frame: object) -> dict[str, tuple[Rating, ...]]:

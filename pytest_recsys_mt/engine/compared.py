@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import cast
 
 import numpy as np
 
 from pytest_recsys_mt.calls.call import AGAIN
+from pytest_recsys_mt.calls.content import request_digest
 from pytest_recsys_mt.gate.document import Differing, Planted
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
-from pytest_recsys_mt.requests import Item, Request
+from pytest_recsys_mt.requests import Request
 
 Lists = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -41,7 +40,7 @@ class Compared:
             self._differing.append((sound, faulty))
         self._users[request.user] = self._users.get(request.user, False) or differs
         if request.replicate < AGAIN and not self._exact:
-            self._both.setdefault(digest(request), {})[request.replicate] = (sound, faulty)
+            self._both.setdefault(request_digest(request), {})[request.replicate] = (sound, faulty)
 
     @property
     def differs(self) -> bool:
@@ -94,22 +93,6 @@ def agreement(pairs: Sequence[Lists]) -> Floats:
     empty = np.isnan(found)
     found[empty] = [bool(one == two) for one, two in zip(*sides, strict=True) if not (one and two)]
     return found
-
-
-def digest(request: Request) -> str:
-    """SHA-256 of all that a request says, but for the number of its call; faster than `plain_request`."""
-    history = [(_text(each.item), each.value, each.timestamp) for each in request.history]
-    offered = None if request.candidates is None else list(map(_text, request.candidates))
-    said = (
-        request.user, history, request.scale, offered, request.k, request.instruction, request.edits,
-        sorted(map(repr, request.attributes.items())), request.seen,
-    )  # fmt: skip
-    return hashlib.sha256(repr(said).encode()).hexdigest()
-
-
-@lru_cache(maxsize=2**16)
-def _text(item: Item) -> str:
-    return hashlib.sha256(repr(item).encode()).hexdigest()[:16]
 
 
 def merged(found: Iterable[Planted]) -> list[Planted]:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import cast
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
-from pytest_recsys_mt.calls.call import AGAIN, SCHEMA, Call, key_of
+from pytest_recsys_mt.calls.call import AGAIN, Call, key_of
 from pytest_recsys_mt.calls.causes import BESIDE
+from pytest_recsys_mt.calls.content import Content, Part
 from pytest_recsys_mt.calls.subject import FAILURES, Subject, Wavers, read_recommendation
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.compared import Compared, digest
+from pytest_recsys_mt.engine.compared import Compared
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.faults import Dose, Fault, Known
 from pytest_recsys_mt.gate.document import Planted
@@ -78,7 +79,9 @@ class Faulty:
         self.probed = False
         self._send, self._at_hand = send, at_hand
         self._replicates = replicates
-        self._fit = [training.digest, seed, id(sound)]
+        self._model = Part(
+            {"model": self.name, "fault": dose.spec, "fit": [training.digest, seed, id(sound)]}
+        )
         self._compared, self._elsewhere = (
             Compared(sound.deterministic or not self._fault.costs()) for _ in range(2)
         )
@@ -96,15 +99,7 @@ class Faulty:
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`: that of the sound recommender, and the fault."""
-        content = {
-            "schema": SCHEMA,
-            "model": self.name,
-            "fault": self.dose.spec,
-            "fit": self._fit,
-            "request": digest(request),
-            "replicate": request.replicate,
-            "repeat": repeat,
-        }
+        content = Content(self._model, request, repeat)
         return Call(key_of(content), content, request)
 
     def prompt_tokens(self, call: Call) -> int | None:

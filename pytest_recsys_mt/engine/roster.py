@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.abilities import fingerprint_of, method_of, notes_of
-from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.progress import Progress
@@ -42,6 +41,7 @@ from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.specs import resources
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.arena import Bench, Judge
     from pytest_recsys_mt.calls.remote import Needs, RayCalls, Recipe
     from pytest_recsys_mt.engine.given import Given
 
@@ -394,6 +394,8 @@ class Roster:
         Raises:
             RecommenderError: If the spec does not name a judge.
         """
+        from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
+
         if spec not in self._benches:
             settings = self.settings
             made = made_from(spec, *self._options, JUDGES)
@@ -412,6 +414,8 @@ class Roster:
 
     def bench_of(self, judge: Judge | Bench) -> Bench:
         """The bench of a judge from a fixture; the same for the same judge."""
+        from pytest_recsys_mt.arena import Bench
+
         if isinstance(judge, Bench):
             return judge
         known = self._benches.get(id(judge))
@@ -424,6 +428,8 @@ class Roster:
 
     def _seat(self, judge: Judge, name: str) -> Bench:
         """The bench of a judge that sends no calls of ours; a plan does not ask it."""
+        from pytest_recsys_mt.arena import Bench
+
         executor = self._executor()
         planned = executor.planned_questions if isinstance(executor, Plan) else None
         return Bench(judge, name, executor.failures, planned)

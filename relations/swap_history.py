@@ -48,9 +48,13 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
     for donor in _donors(request, rng, world):
         latest = (rating for rating in reversed(donor) if rating.item.id not in offered)
         history = tuple(islice(latest, len(request.history)))[::-1]
-        if 2 * len(history) < len(request.history) or not _on_scale(history, request):
+        if (
+            not history
+            or 2 * len(history) < len(request.history)
+            or not _on_scale(history, request)
+        ):
             continue
-        overlap = sum(rating.item.id in own for rating in history) / len(history)
+        overlap = sum([rating.item.id in own for rating in history]) / len(history)
         if overlap < least:
             best, least = history, overlap
     if not best:
@@ -67,7 +71,8 @@ def _donors(request: Request, rng: Generator, world: World) -> list[tuple[Rating
 
 def _on_scale(history: tuple[Rating, ...], request: Request) -> bool:
     """Whether the ratings fit the request's scale, which a relation may have changed."""
-    return all(request.scale.low <= rating.value <= request.scale.high for rating in history)
+    values = [rating.value for rating in history]
+    return request.scale.low <= min(values) and max(values) <= request.scale.high
 
 
 swap_history = Transformation(

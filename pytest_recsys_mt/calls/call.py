@@ -41,7 +41,8 @@ class Call:
 
     def sent(self, **how: str) -> Call:
         """The same question, sent in a different way that the answer may depend on."""
-        content = {**self.content, **how}
+        known = self.content
+        content = known.sent(**how) if isinstance(known, Content) else {**known, **how}
         return replace(self, key=key_of(content), content=content)
 
     @property

@@ -9,12 +9,13 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from pytest_recsys_mt.errors import RelationError
-from pytest_recsys_mt.requests import Edit, Item, Rating, Request
+from pytest_recsys_mt.requests import Edit, Item, Rating, Request, Scale
 
 SCHEMA = "recsys-mt-call/1"
 
@@ -58,14 +59,18 @@ class Content(Mapping[str, Any]):
         model: The recommender and its parameters.
         request: The request, with its replicate number.
         repeat: Whether it is asked anew even if the same replicate was asked before.
+        how: In what different way it is sent, if the answer may depend on that: ``asked`` and ``before``.
     """
 
     model: Part
     request: Request
     repeat: bool
+    how: tuple[tuple[str, str], ...] = ()
 
     def __getitem__(self, name: str) -> Any:
         match name:
+            case "asked" | "before":
+                return dict(self.how)[name]
             case "schema":
                 return SCHEMA
             case "model":
@@ -79,16 +84,23 @@ class Content(Mapping[str, Any]):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(("schema", "model", "request", "replicate", "repeat"))
+        return chain(
+            ("schema", "model", "request", "replicate", "repeat"), (name for name, _ in self.how)
+        )
 
     def __len__(self) -> int:
-        return 5
+        return 5 + len(self.how)
+
+    def sent(self, **how: str) -> Content:
+        """The same question, sent in a different way: ``asked`` and ``before``."""
+        return replace(self, how=(*self.how, *how.items()))
 
     @property
     def text(self) -> str:
         """As `canonical` writes it."""
+        how = "".join([f'"{name}":{canonical(how)},' for name, how in sorted(self.how)])
         return (
-            f'{{"model":{self.model.text},"repeat":{"true" if self.repeat else "false"},'
+            f'{{{how}"model":{self.model.text},"repeat":{"true" if self.repeat else "false"},'
             f'"replicate":{self.request.replicate},"request":{_request_text(self.request)},'
             f'"schema":"{SCHEMA}"}}'
         )
@@ -181,6 +193,11 @@ def _candidates_text(candidates: tuple[Item, ...] | None) -> str:
     return "null" if candidates is None else f"[{','.join(map(_item_text, candidates))}]"
 
 
+@_once(2**6)
+def _scale_text(scale: Scale) -> str:
+    return canonical([scale.low, scale.high])
+
+
 @_once(2**10)
 def _seen_text(seen: tuple[str, ...]) -> str:
     return f',"seen":{canonical(seen)}' if seen else ""
@@ -204,8 +221,8 @@ def _request_text(request: Request) -> str:
         f'"edits":{canonical([_plain_edit(edit) for edit in request.edits]) if request.edits else "[]"},'
         f'"history":{_history_text(request.history)},'
         f'"instruction":{canonical(request.instruction)},'
-        f'"k":{canonical(request.k)},'
-        f'"scale":{canonical([request.scale.low, request.scale.high])}'
+        f'"k":{request.k if request.k.__class__ is int else canonical(request.k)},'
+        f'"scale":{_scale_text(request.scale)}'
         f"{_seen_text(request.seen)},"
         f'"user":{canonical(request.user)}}}'
     )

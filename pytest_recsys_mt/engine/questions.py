@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -67,7 +67,7 @@ class Questions:
 
     def _call(self, request: Request, replicate: int) -> Call:
         call = self.runner.subject.call(request.replace(replicate=replicate), self.repeat)
-        call = replace(call, purpose=self.purpose)
+        call = Call(call.key, call.content, call.request, call.prompt, self.purpose)
         return call if self.asked == "together" else call.sent(asked=self.asked)
 
 

@@ -70,6 +70,9 @@ def test_the_text_is_that_of_plain_data(
     assert dict(content) == plain
     assert key_of(content) == key_of(plain) == hashlib.sha256(_plain(plain).encode()).hexdigest()
     assert pickle.loads(pickle.dumps(content)).text == content.text
+    sent = {"asked": "alone", "before": "0" * 64}
+    assert key_of(content.sent(**sent)) == key_of(plain | sent)
+    assert dict(content.sent(**sent)) == plain | sent
     assert request_digest(request) == request_digest(request.replace(replicate=7))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer, usage_of
@@ -13,8 +13,10 @@ from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.causes import Caused, Causes
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Price, Prices
-from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.requests import Usage, is_cut_off
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.subject import Subject
 
 State = Literal["made", "cached", "failed"]
 """Whether a call was answered in this run, by an earlier one, or not at all."""

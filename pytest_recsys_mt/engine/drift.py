@@ -101,16 +101,6 @@ def asked_again(runner: Runner) -> Drift | None:
     return found
 
 
-def merged(found: Iterable[Drift]) -> list[Drift]:
-    """The results of all workers, one entry per recommender: the largest change, by model."""
-    largest: dict[str, Drift] = {}
-    for drift in found:
-        known = largest.setdefault(drift["model"], drift)
-        if (drift["drifted"], drift["effect"]) > (known["drifted"], known["effect"]):
-            largest[drift["model"]] = drift
-    return [largest[model] for model in sorted(largest)]
-
-
 def _reason(drift: Drift) -> str:
     seconds = drift["seconds"]
     when = "later" if seconds is None else f"{lasting(seconds)} later"

@@ -1,8 +1,28 @@
 """Recommenders: the built-in ones, and the registry that finds them and others by a spec."""
 
-from pytest_recsys_mt.recommenders.baselines import MostPop, Random
-from pytest_recsys_mt.recommenders.bm25 import BM25
-from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from pytest_recsys_mt.recommenders.registry import NAMES, describe, resolve
 
+if TYPE_CHECKING:
+    from pytest_recsys_mt.recommenders.baselines import MostPop, Random
+    from pytest_recsys_mt.recommenders.bm25 import BM25
+    from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN
+
 __all__ = ["BM25", "NAMES", "ItemKNN", "MostPop", "Random", "UserKNN", "describe", "resolve"]
+
+# They need pandas and SciPy, which a process that only finds out what exists need not import.
+_MODULES = {
+    "BM25": "bm25",
+    "ItemKNN": "knn",
+    "MostPop": "baselines",
+    "Random": "baselines",
+    "UserKNN": "knn",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

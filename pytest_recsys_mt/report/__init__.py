@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
 import pytest
 
-from pytest_recsys_mt.engine.drift import Again, merged
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.gate.document import Document, Drift
 from pytest_recsys_mt.report.attempts import Result, results_of
 from pytest_recsys_mt.report.completeness import lost, missing
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.step_summary import append
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.drift import Again
 
 
 def finish(
@@ -48,7 +50,7 @@ def finish(
         again: What each process found when it asked some users again at its end.
         left_out: How many selected tests did not run because of their effort.
     """
-    drifts = merged(drift for found in again for drift in found["drifts"])
+    drifts = _merged(drift for found in again for drift in found["drifts"])
     own = version("pytest-recsys-mt")
     record = Record(settings, own, started, baseline, incomplete, drifts, left_out)
     for nodeid in dict.fromkeys(report.nodeid for report in reports):
@@ -109,3 +111,13 @@ def _draw(record: Record, path: Path) -> None:
 
 
 __all__ = ["Record", "finish", "lost", "missing", "results_of"]
+
+
+def _merged(found: Iterable[Drift]) -> list[Drift]:
+    """The results of all workers, one entry per recommender: the largest change, by model."""
+    largest: dict[str, Drift] = {}
+    for drift in found:
+        known = largest.setdefault(drift["model"], drift)
+        if (drift["drifted"], drift["effect"]) > (known["drifted"], known["effect"]):
+            largest[drift["model"]] = drift
+    return [largest[model] for model in sorted(largest)]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 
+import numpy as np
+
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.errors import DataError
@@ -174,6 +176,10 @@ class Split:
         """The catalogue, in the order of the ids."""
         return tuple(self.dataset.items[key] for key in sorted(self.dataset.items))
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {item.id: place for place, item in enumerate(self._items)}
+
     def _candidates(
         self, user: str, past: Sequence[str], design: Design
     ) -> tuple[Item, ...] | None:
@@ -189,20 +195,32 @@ class Split:
                 f"has {design.candidates} candidates; raise --recsys-candidates (0 is the whole "
                 f"catalogue)"
             )
+        if (user, wanted) not in self._drawn:
+            self._drawn[user, wanted] = self._draw(user, past, wanted)
+        return self._drawn[user, wanted]
+
+    @cached_property
+    def _drawn(self) -> dict[tuple[str, int], tuple[Item, ...]]:
+        """Candidates by user and number of unseen ones: designs share them."""
+        return {}
+
+    def _draw(self, user: str, past: Sequence[str], wanted: int) -> tuple[Item, ...]:
+        """`wanted` unseen items and the held-out ones, in a random order."""
         draw = generator(self.seed, "candidates", user)
         seen = self.held_out[user].union(past)
         if len(self._items) < LARGE:
-            unseen = [item for item in self._items if item.id not in seen]
-            chosen = [unseen[place] for place in draw.permutation(len(unseen))[:wanted]]
+            mask = np.ones(len(self._items), bool)
+            mask[[self._places[item] for item in seen]] = False
+            unseen = np.flatnonzero(mask)
+            chosen = [self._items[at] for at in draw.permutation(unseen)[:wanted]]
         else:
             # No more than these are seen, so enough of a sample are not.
             size = min(len(self._items), wanted + len(seen))
             sampled = (self._items[at] for at in draw.choice(len(self._items), size, replace=False))
-            unseen = [item for item in sampled if item.id not in seen]
-            chosen = unseen[:wanted]
-        if len(unseen) < wanted:
+            chosen = [item for item in sampled if item.id not in seen][:wanted]
+        if len(chosen) < wanted:
             raise DataError(
-                f"dataset {self.dataset.name!r} has only {len(unseen)} items that user {user!r} has "
+                f"dataset {self.dataset.name!r} has only {len(chosen)} items that user {user!r} has "
                 f"not seen, {wanted} are needed beside the held-out one; lower --recsys-candidates"
             )
         chosen += [self.dataset.items[item] for item in sorted(self.held_out[user])]

@@ -1,11 +1,15 @@
 """Who is asked and what is held out: leave-one-out, and a share of the users of a fold."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
-from pytest_recsys_mt.engine.cases import ShareSplit, Split
+from pytest_recsys_mt.engine.cases import LARGE, ShareSplit, Split
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Item, Scale
 
 MINI = load("mini")
 
@@ -56,3 +60,60 @@ def test_requests_hold_nothing_that_is_held_out_but_among_their_candidates() -> 
 def test_more_held_out_items_than_candidates_are_refused() -> None:
     with pytest.raises(DataError, match="are held out, and a request has 2 candidates"):
         ShareSplit(MINI, 3, share=0.9).cases(Design(candidates=2, k=1))
+
+
+def _large(ratings: int, users: int) -> Dataset:
+    rng = np.random.default_rng(1)
+    items = {f"i{number:05d}": Item(f"i{number:05d}") for number in range(LARGE)}
+    names = sorted(items)
+    rows = [
+        (f"u{user}", names[at], 1 + at % 5, place)
+        for user in range(users)
+        for place, at in enumerate(rng.choice(LARGE, ratings, replace=False))
+    ]
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
+    return Dataset("large", items, frame, Scale(1, 5))
+
+
+def test_candidates_of_a_large_catalogue_are_drawn_from_all_unseen_items() -> None:
+    data = _large(200, 300)
+    cases = Split(data, 5).cases(Design(users=300, candidates=50))
+    places = []
+    for case in cases:
+        assert case.request.candidates is not None
+        offered = [item.id for item in case.request.candidates]
+        assert len(set(offered)) == len(offered) == 50
+        assert case.held_out <= set(offered)
+        assert not set(case.past) & set(offered)
+        places += [int(item[1:]) for item in offered if item not in case.held_out]
+    tenths = np.bincount(np.array(places) * 10 // LARGE)
+    assert abs(tenths - len(places) / 10).max() < 5 * np.sqrt(len(places) / 10)
+    assert [case.request for case in cases] == [
+        case.request for case in Split(data, 5).cases(Design(users=300, candidates=50))
+    ]
+
+
+def test_a_user_of_a_large_catalogue_who_has_seen_almost_all_of_it_is_named() -> None:
+    split = Split(_large(LARGE - 9, 2), 0)
+    with pytest.raises(
+        DataError, match=r"only 9 items that user 'u[01]' has not seen, 19 are needed"
+    ):
+        split.cases(Design())
+    (case, _) = split.cases(Design(candidates=10))
+    assert {item.id for item in case.request.candidates or ()} == (
+        set(split.dataset.items) - set(case.past)
+    )
+
+
+def test_designs_share_the_candidates_and_histories_of_a_user() -> None:
+    split = Split(MINI, 0)
+    short, long = split.cases(Design(users=40, k=5)), split.cases(Design(users=60, history=1000))
+    for one, other in zip(short, long, strict=False):
+        assert one.request.user == other.request.user
+        assert one.request.candidates is other.request.candidates
+        assert one.request.history == other.request.history[-20:]
+    liked = split.cases(Design(users=60, rated_above=4.0, history=1000))
+    for case in liked:
+        ratings = split.training.histories[case.request.user]
+        assert case.request.history == tuple(each for each in ratings if each.value > 4.0)
+        assert case.past == tuple(each.item.id for each in ratings)

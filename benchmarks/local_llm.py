@@ -1,26 +1,29 @@
-"""How fast local models answer: in batches as `HFModel` asks, and one ``generate`` a prompt.
+"""How fast local models answer: in batches as `HFModel` asks, and in the ways of other libraries.
 
-    python -m benchmarks.local_llm [--users 12] [--k 10] [--max-tokens 160] [--model FOLDER|FILE.gguf]
+    python -m benchmarks.local_llm [--users 2] [--k 5] [--max-tokens 64] [--temperature 0] [--rounds 3]
     python -m benchmarks.local_llm --card [--prompts 2000] [--one-at-a-time 20]
 
 The first asks what the first look of a suite asks: for each user the question, twice, and three
-changes of it, twice; answers end as they do in a run. Both ways stop where the model stops, the
-papers' way (on some of the same prompts) also where the k-th line ends, so that the gain is not that
-of stopping early; without that, the papers' way is shown as well.
+changes of it, twice. The ways take turns; the processor time of each is the median of the rounds, with
+its threads. The model is SmolLM2-135M-Instruct in float32 (llama.cpp reads the same numbers), or that
+of `--model`. All but `generate_batch`, which knows no stopping criteria, end an answer with its k-th line.
 
 The second measures prompts of about 600 tokens, 8 to 64 out, on a model of the shape of Llama 3 8B
 with random weights in bfloat16, against the matrix products that the card does in the same run.
 """
 
 import argparse
+import importlib.metadata
 import random
+import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from benchmarks.local_llm_ways import Way, continuous_batching, llamacpp, padded_generate
 from pytest_recsys_mt.llm.local import batches, decoding
-from pytest_recsys_mt.llm.local.decoding import Over, Writing
+from pytest_recsys_mt.llm.local.decoding import Writing
 from pytest_recsys_mt.llm.local.hf_model import BATCH_TOKENS, HFModel
 from pytest_recsys_mt.requests import Completion, Prompt
 
@@ -49,14 +52,14 @@ def planned(users: int, k: int, template: str = "person") -> list[Prompt]:
     world = split.world(cases)
     recommender = LLMRecommender(_Silent(), template)
     recommender.fit(split.training, 0)
-    prompts = []
+    prompts: list[Prompt] = []
     for number, change in enumerate((None, shuffle_candidates, random_words(), paraphrase_task)):
         for replicate in range(2):
             for case in cases:
                 request = case.request.replace(replicate=2 * number + replicate)
                 if change is not None:
                     request = change(request, generator(0, case.request.user, str(number)), world)
-                prompts.append(recommender.render(request))
+                prompts.append(replace(recommender.render(request), seed=len(prompts)))
     return prompts
 
 
@@ -67,27 +70,29 @@ class _Silent:
         return [Completion(None, error="never asked") for _ in prompts]
 
 
-def one_by_one(model: HFModel, prompts: Sequence[Prompt], *, stop: bool) -> list[list[int]]:
-    """The papers' way: one ``generate`` a prompt, by the library alone."""
-    import torch
-    from transformers import StoppingCriteriaList
-
-    local = model._local
-    how = Writing(model.max_tokens, local.ends, local.decode)
-    answers = []
-    with torch.inference_mode():
-        for prompt in prompts:
-            tokens = torch.tensor([local.encode(prompt.messages)], device=local.network.device)
-            length = tokens.shape[1]
-            criteria = [Over(length, [prompt.k], how)] if stop else []
-            output = local.network.generate(
-                input_ids=tokens,
-                attention_mask=torch.ones_like(tokens),
-                max_new_tokens=model.max_tokens,
-                stopping_criteria=StoppingCriteriaList(criteria),
-            )
-            answers.append(output[0, length:].tolist())
-    return answers
+def compare(ways: Mapping[str, Way], rounds: int) -> dict[str, float]:
+    """Answer in each way in turn; gives the median of its processor time in seconds."""
+    spent: dict[str, list[float]] = {name: [] for name in ways}
+    texts: dict[str, list[str]] = {}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            started = time.process_time()
+            texts[name] = way()
+            spent[name].append(time.process_time() - started)
+            print(f"  {name:<28}{spent[name][-1]:>9.1f} s", flush=True)
+    medians = {name: statistics.median(seconds) for name, seconds in spent.items()}
+    first = next(iter(ways))
+    print(f"{'':<30}{'seconds':>9}{'prompts/s':>11}{'times ours':>12}{'same texts':>12}")
+    for name, seconds in medians.items():
+        pairs = zip(texts[name], texts[first], strict=True)
+        # One that stops later goes on after the same text.
+        same = sum(a.strip().startswith(b.strip()) for a, b in pairs)
+        count = len(texts[name])
+        print(
+            f"{name:<30}{seconds:>9.1f}{count / seconds:>11.3f}{seconds / medians[first]:>12.2f}"
+            f"{same:>9} of {count}"
+        )
+    return medians
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -95,39 +100,6 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     started = time.perf_counter()
     result = work()
     return time.perf_counter() - started, result
-
-
-def row(name: str, seconds: float, prompts: int, read: int, written: int) -> float:
-    """Print one line of the table; gives tokens written a second."""
-    print(
-        f"{name:<34}{seconds:>9.1f} s{prompts / seconds:>9.2f} prompts/s"
-        f"{(read + written) / seconds:>9.0f} tokens/s{written / seconds:>9.1f} written/s",
-        flush=True,
-    )
-    return (read + written) / seconds
-
-
-def small(model: HFModel, prompts: Sequence[Prompt], alone: int) -> float:
-    """Compare both ways on the same prompts; gives how many times as many tokens a second."""
-    lengths = [len(model._local.encode(prompt.messages)) for prompt in prompts]
-    model.complete(prompts[:1])
-    print(f"{len(prompts)} prompts of {min(lengths)} to {max(lengths)} tokens")
-    seconds, answers = timed(lambda: model.complete(prompts))
-    errors = [answer.error for answer in answers if answer.error]
-    if errors:
-        raise SystemExit(errors[0])
-    written = sum(answer.usage.completion_tokens for answer in answers if answer.usage)
-    ours = row("HFModel, in batches", seconds, len(prompts), sum(lengths), written)
-    some = random.Random(0).sample(range(len(prompts)), min(alone, len(prompts)))
-    read = sum(lengths[place] for place in some)
-    chosen = [prompts[place] for place in some]
-    rates = []
-    for name, stop in (("one generate a prompt", True), ("the same, to the end", False)):
-        seconds, tokens = timed(lambda stop=stop: one_by_one(model, chosen, stop=stop))  # type: ignore[misc]
-        written = sum(map(len, tokens))
-        rates.append(row(f"{name} ({len(some)})", seconds, len(some), read, written))
-    print(f"tokens a second, times one generate a prompt: {ours / rates[0]:.2f}")
-    return ours / rates[0]
 
 
 def peak(device: str, dtype: Any, size: int) -> float:
@@ -199,25 +171,20 @@ def card(
     tokens = sum(map(len, asked))
     how = Lengths(64, frozenset(), str)
 
-    def plan(of: Sequence[tuple[int, ...]], rows: int | None) -> list[batches.Batch]:
-        return list(batches.plan(of, 64, tokens=BATCH_TOKENS[device], most=rows, apart=False))
-
-    def reading(of: Sequence[tuple[int, ...]], rows: int | None) -> None:
-        with torch.inference_mode():
-            for batch in plan(of, rows):
-                decoding.read(network, of, batch)
-            _wait(device)
-
-    def answering(of: Sequence[tuple[int, ...]], rows: int | None) -> int:
+    def answering(of: Sequence[tuple[int, ...]], rows: int | None, lengths: Sequence[int]) -> int:
         written = 0
+        plan = batches.plan(of, 64, tokens=BATCH_TOKENS[device], most=rows, apart=False)
         with torch.inference_mode():
-            for batch in plan(of, rows):
-                answers = decoding.write(network, of, batch, [0] * len(of), most, how)
+            for batch in plan:
+                ends = [lengths[place] for place in batch]
+                some = [of[place] for place in batch]
+                answers = decoding.write(network, some, [0] * len(batch), ends, how)
                 written += sum(map(len, answers))
             _wait(device)
         return written
 
-    reading(asked[:4], None)
+    ones = [1] * len(asked)
+    answering(asked[:4], None, ones)
     figures: dict[str, float] = {"peak TFLOP/s": limit / 1e12}
     print(
         f"{device}: {limit / 1e12:.2f} TFLOP/s in {dtype}; {weights / 1e6:.1f} million weights a token"
@@ -225,7 +192,7 @@ def card(
     few = asked[:alone]
     for name, of, rows in (("in batches", asked, None), ("one at a time", few, 1)):
         count = sum(map(len, of))
-        seconds, _ = timed(lambda of=of, rows=rows: reading(of, rows))  # type: ignore[misc]
+        seconds, _ = timed(lambda of=of, rows=rows: answering(of, rows, ones))  # type: ignore[misc]
         share = 2 * weights * count / seconds / limit
         figures[f"read, {name}"] = count / seconds
         figures[f"share of the peak, {name}"] = share
@@ -233,7 +200,7 @@ def card(
             f"read, {name:<16}{count / seconds:>12.0f} tokens/s{share:>8.1%} of the peak",
             flush=True,
         )
-        seconds, written = timed(lambda of=of, rows=rows: answering(of, rows))  # type: ignore[misc]
+        seconds, written = timed(lambda of=of, rows=rows: answering(of, rows, most))  # type: ignore[misc]
         figures[f"answered, {name}"] = len(of) / seconds
         print(
             f"answered, {name:<12}{len(of) / seconds:>12.2f} prompts/s{written / seconds:>10.1f} written/s",
@@ -251,21 +218,42 @@ def main() -> None:
     parser.add_argument("--card", action="store_true")
     parser.add_argument("--prompts", type=int, default=2000)
     parser.add_argument("--one-at-a-time", type=int, default=20)
-    parser.add_argument("--users", type=int, default=12)
-    parser.add_argument("--k", type=int, default=10)
-    parser.add_argument("--max-tokens", type=int, default=160)
-    parser.add_argument("--model")
+    parser.add_argument("--users", type=int, default=2)
+    parser.add_argument("--k", type=int, default=5)
+    parser.add_argument("--max-tokens", type=int, default=64)
+    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--model", help="a folder; without it SmolLM2, and llama.cpp too")
     given = parser.parse_args()
     if given.card:
         card(given.prompts, given.one_at_a_time, LLAMA_3_8B, read=600, product=8192)
         return
-    folder = given.model
-    if folder is None:
-        from tests.models.servers import smollm_folder
+    from tests.models.servers import smollm_folder, smollm_gguf
 
-        folder = str(smollm_folder())
-    model = HFModel(folder, max_tokens=given.max_tokens)
-    small(model, planned(given.users, given.k), given.one_at_a_time)
+    model = HFModel(
+        given.model or str(smollm_folder()),
+        max_tokens=given.max_tokens,
+        temperature=given.temperature,
+        device="cpu",
+    )
+    prompts = planned(given.users, given.k)
+    version = importlib.metadata.version
+    print(
+        f"{len(prompts)} prompts; transformers {version('transformers')}, torch {version('torch')}"
+    )
+    ways = {
+        "HFModel": lambda: [answer.text or "" for answer in model.complete(prompts)],
+        "generate, padded": padded_generate(model, prompts),
+    }
+    model.complete(prompts[:1])
+    if not given.temperature:
+        ways["generate_batch"] = continuous_batching(model, prompts)
+    if given.model:
+        compare(ways, given.rounds)
+        return
+    with llamacpp(smollm_gguf(), model, prompts, slots=4) as way:
+        ways[f"llama.cpp {version('xllamacpp')}, 4 slots"] = way
+        compare(ways, given.rounds)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -18,8 +19,7 @@ need("transformers", "torch")
 
 import torch
 
-from pytest_recsys_mt.llm.local import decoding, fixed_answers, kv_cache
-from pytest_recsys_mt.llm.local.batches import Group
+from pytest_recsys_mt.llm.local import decoding, fixed_answers
 from pytest_recsys_mt.llm.local.hf_model import SCORING, HFModel
 
 FILMS = ("Heat (1995)", "Alien (1979)", "Up", "Brazil (1985)", "Casino", "Fargo (1996)")
@@ -101,73 +101,66 @@ def test_answers_of_a_batch_are_those_of_each_prompt_alone(
         assert [one.usage for one in batched] == [one.usage for one in plain]
 
 
-def test_reading_in_small_steps_changes_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = fifty()
-    whole = texts(model(folder).complete(asked))
-    monkeypatch.setitem(kv_cache.STEP, "cpu", 40)
-    assert texts(model(folder).complete(asked)) == whole
-
-
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize(
-    ("kind", "sizes", "rearranged"),
+    ("kind", "sizes"),
     [
-        ("llama", {}, True),
-        ("qwen3", {}, True),
-        ("gpt2", {"n_embd": 32, "n_head": 4, "n_layer": 2, "n_positions": 512}, True),
-        ("gemma3_text", {"sliding_window": 8, "query_pre_attn_scalar": 8}, False),
+        ("llama", {}),
+        ("qwen3", {}),
+        ("gpt2", {"n_embd": 32, "n_head": 4, "n_layer": 2, "n_positions": 512}),
+        ("gemma3_text", {"sliding_window": 8, "query_pre_attn_scalar": 8}),
+        ("mamba", {"state_size": 8}),
     ],
 )
-def test_every_architecture_answers_as_generate_does(
-    tmp_path: Path, kind: str, sizes: dict[str, int], rearranged: bool
+def test_every_architecture_answers_in_a_batch_as_alone(
+    tmp_path: Path, kind: str, sizes: dict[str, int], temperature: float
 ) -> None:
-    network = model(tiny.save(tmp_path, kind, **sizes))
-    loaded = network._local.network
-    assert kv_cache.fits(loaded) == rearranged
-    for one in fifty()[::10]:
-        tokens = torch.tensor([network._local.encode(one.messages)])
-        mask = torch.ones_like(tokens)
-        written = loaded.generate(input_ids=tokens, attention_mask=mask, max_new_tokens=16)
-        expected = network._local.decode(written[0, tokens.shape[1] :].tolist())
-        among = network.complete([one, *fifty()])[0]
-        assert (among.text or "") == expected
+    answering = model(tiny.save(tmp_path, kind, **sizes), temperature=temperature)
+    asked = [prompt(one.messages[0].content, one.seed % 3) for one in fifty()[::4] * 2]
+    alone = texts([answering.complete([one])[0] for one in asked])
+    assert texts(answering.complete(asked)) == alone
 
 
-def test_a_shared_beginning_is_computed_once(folder: Path) -> None:
-    network = model(folder)._local.network
-    head = tuple(range(10, 60))
-    prompts = [(*head, 5, 6, 7), (*head, 8), (*head, 5, 6, 7)]
-    widths = []
-    hook = network.register_forward_pre_hook(
-        lambda _, __, given: widths.append(tuple(given["input_ids"].shape)), with_kwargs=True
+def test_a_repeated_prompt_of_a_batch_is_read_once(folder: Path) -> None:
+    answering = model(folder, temperature=1.0)
+    read = []
+    answering._local.network.register_forward_pre_hook(
+        lambda _, __, given: read.append(tuple(given["input_ids"].shape)), with_kwargs=True
     )
-    with torch.inference_mode():
-        together = decoding.read(network, prompts, (Group(50, (0, 1, 2)),)).logits
-        hook.remove()
-        alone = [network(torch.tensor([one])).logits[0, -1] for one in prompts]
-    assert widths == [(1, 50), (2, 3)]
-    assert torch.allclose(together, torch.stack(alone), atol=1e-4)
+    answers = texts(answering.complete([prompt("Name a film.", seed) for seed in range(5)]))
+    assert len(set(answers)) == 5
+    assert read[:2] == [(1, len("Name a film.") - 1), (5, 1)]
+
+
+def test_a_prompt_of_one_token_can_be_repeated(folder: Path) -> None:
+    answering = model(folder, temperature=1.0)
+    (alone,) = texts(answering.complete([prompt("N", 2)]))
+    assert texts(answering.complete([prompt("N", 1), prompt("N", 2)]))[1] == alone
 
 
 class Script:
-    """Instead of a model's reading: each row goes on with a text that is fixed."""
+    """Makes a model write fixed texts, one per row of a batch; a row with none writes what it will.
 
-    def __init__(self, *answers: str) -> None:
-        tokenizer = tiny.tokenizer()
-        self.rows = [[*tokenizer(answer)["input_ids"], 2] for answer in answers]
-        self.widths: list[int] = []
+    Attributes:
+        steps: How often the model was asked for a token.
+    """
 
-    @property
-    def logits(self):  # type: ignore[no-untyped-def]
-        self.widths.append(len(self.rows))
-        return torch.nn.functional.one_hot(torch.tensor([row[0] for row in self.rows]), 300).float()
+    def __init__(self, network: torch.nn.Module, *answers: str) -> None:
+        self._rows = [[*tiny.tokenizer()(answer)["input_ids"], 2] for answer in answers]
+        self.steps = 0
+        self._hook = network.register_forward_hook(self._write)
 
-    def read(self, tokens: list[list[int]]) -> None:
-        self.rows = [row[1:] or [2] for row in self.rows]
+    def _write(self, _: object, __: object, output):  # type: ignore[no-untyped-def]
+        for row, tokens in enumerate(self._rows):
+            if len(tokens) > 1 and self.steps < len(tokens):
+                output.logits[row, -1, tokens[self.steps]] = 1e6
+        self.steps += 1
 
-    def select(self, places: list[int]) -> None:
-        self.rows = [self.rows[place] for place in places]
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._hook.remove()
 
 
 @pytest.mark.parametrize(
@@ -175,58 +168,42 @@ class Script:
     [(2, "1. Heat\n2. Up\n"), (1, "1. Heat\n"), (None, "1. Heat\n2. Up\n3. Fargo\n")],
 )
 def test_an_answer_ends_with_the_line_of_its_last_entry(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, k: int | None, expected: str
+    folder: Path, k: int | None, expected: str
 ) -> None:
-    script = Script("1. Heat\n2. Up\n3. Fargo\n", "Up\nHeat\n")
-    monkeypatch.setattr(decoding, "read", lambda *_: script)
-    tokenizer = tiny.tokenizer()
-    assert tokenizer.eos_token_id == 2
-    how = decoding.Writing(60, frozenset({2}), partial(tokenizer.decode, skip_special_tokens=True))
+    decode = partial(tiny.tokenizer().decode, skip_special_tokens=True)
+    how = decoding.Writing(60, frozenset({2}), decode)
     network = model(folder)._local.network
-    rows = decoding.write(network, [(), ()], (Group(0, (0, 1)),), [0, 0], [k, k], how)
+    with (
+        torch.inference_mode(),
+        Script(network, "1. Heat\n2. Up\n3. Fargo\n", "Up\nHeat\n") as script,
+    ):
+        rows = decoding.write(network, [(5, 6), (7,)], [0, 0], [k, k], how)
     # Lines of their own are no entries, so the second ends by itself.
     assert [how.decode(row) for row in rows] == [expected, "Up\nHeat\n"]
-    # The row that has ended left the batch.
-    assert (script.widths[0], script.widths[-1]) == (2, 1)
+    # Nothing is written when all have ended.
+    assert script.steps == max(map(len, rows))
 
 
-class Dice(Script):
-    """Rows without a text of their own go on with anything."""
-
-    def __init__(self, *answers: str) -> None:
-        super().__init__(*answers)
-        self.rows = [
-            row if answer else [0] * 99 for row, answer in zip(self.rows, answers, strict=True)
-        ]
-
-    @property
-    def logits(self):  # type: ignore[no-untyped-def]
-        sure = [1e4 if row[0] else 0.0 for row in self.rows]
-        return super().logits * torch.tensor(sure)[:, None]
-
-
-def test_a_row_keeps_its_draws_when_others_have_ended(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_keeps_its_draws_when_others_have_ended(folder: Path) -> None:
     how = decoding.Writing(20, frozenset({2}), tiny.tokenizer().decode, temperature=1.0)
     network = model(folder)._local.network
 
     def written(*rows: tuple[str, int]) -> list[list[int]]:
-        texts, seeds = zip(*rows, strict=True)
-        monkeypatch.setattr(decoding, "read", lambda *_: Dice(*texts))
-        members = tuple(range(len(rows)))
-        none = [None for _ in rows]
-        return decoding.write(network, [() for _ in rows], (Group(0, members),), seeds, none, how)
+        answers, seeds = zip(*rows, strict=True)
+        prompts = [(10 + seed,) for seed in seeds]
+        with torch.inference_mode(), Script(network, *answers):
+            return decoding.write(network, prompts, seeds, [None for _ in rows], how)
 
-    *_, among = written(("Up", 1), ("Heat", 2), ("", 3))
+    up, heat, among = written(("Up", 1), ("Heat", 2), ("", 3))
     (alone,) = written(("", 3))
+    assert (len(up), len(heat)) == (3, 5)
     assert among == alone
-    assert len(among) == 20
+    assert len(among) > 5
 
 
-@pytest.mark.parametrize("kind", ["llama", "gemma3_text"])
+@pytest.mark.parametrize("kind", ["llama", "gemma3_text", "mamba"])
 def test_choices_have_the_probability_of_being_written(tmp_path: Path, kind: str) -> None:
-    sizes = {"sliding_window": 8, "query_pre_attn_scalar": 8} if kind != "llama" else {}
+    sizes = {"sliding_window": 8, "query_pre_attn_scalar": 8} if kind == "gemma3_text" else {}
     answering = model(tiny.save(tmp_path, kind, **sizes), answer="choices")
     network, local = answering._local.network, answering._local
     asked = local.encode((Message("user", "Name a film."),))
@@ -273,12 +250,11 @@ def test_a_batch_that_does_not_fit_is_halved(folder: Path, monkeypatch: pytest.M
     write = decoding.write
     sizes = []
 
-    def small(network, prompts, batch, seeds, lines, how):  # type: ignore[no-untyped-def]
-        rows = sum(len(group.members) for group in batch)
-        sizes.append(rows)
-        if rows > 2 or any(prompts[group.members[0]] == huge for group in batch):
+    def small(network, prompts, *how):  # type: ignore[no-untyped-def]
+        sizes.append(len(prompts))
+        if len(prompts) > 2 or huge in prompts:
             raise torch.OutOfMemoryError("of the test")
-        return write(network, prompts, batch, seeds, lines, how)
+        return write(network, prompts, *how)
 
     monkeypatch.setattr(decoding, "write", small)
     answering = model(folder, batch=5)

@@ -9,20 +9,29 @@ from tests.models import tiny
 
 need("transformers", "torch")
 
-from benchmarks import local_llm
+from benchmarks import local_llm, local_llm_ways
 from pytest_recsys_mt.llm.local.hf_model import HFModel
 
 
-def test_both_ways_answer_the_same_prompts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_every_way_answers_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], temperature: float
 ) -> None:
     folder = tiny.save(tmp_path, max_position_embeddings=8192)
     prompts = local_llm.planned(users=2, k=3)
     assert len(prompts) == 16
     assert len({prompt.messages for prompt in prompts}) == 8
-    model = HFModel(str(folder), max_tokens=4, device="cpu")
-    assert local_llm.small(model, prompts[:4], alone=2) > 0
-    assert "one generate a prompt (2)" in capsys.readouterr().out
+    few = prompts[:3]
+    model = HFModel(str(folder), max_tokens=4, temperature=temperature, device="cpu")
+    ways = {
+        "HFModel": lambda: [answer.text or "" for answer in model.complete(few)],
+        "generate, padded": local_llm_ways.padded_generate(model, few),
+    }
+    if not temperature:
+        ways["generate_batch"] = local_llm_ways.continuous_batching(model, few)
+    medians = local_llm.compare(ways, rounds=1)
+    assert all(seconds > 0 for seconds in medians.values())
+    assert capsys.readouterr().out.count("3 of 3") == len(ways)
 
 
 def test_the_card_is_measured_on_whatever_there_is() -> None:

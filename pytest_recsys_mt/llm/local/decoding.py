@@ -1,20 +1,17 @@
-"""Writing answers token by token, a batch at a time."""
+"""Answers of the library's ``generate``, a batch at a time."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from transformers import StoppingCriteria
+from transformers import Cache, DynamicCache, StoppingCriteria
+from transformers.cache_utils import LinearAttentionCacheLayerMixin
 
-from pytest_recsys_mt.llm.local import kv_cache
-from pytest_recsys_mt.llm.local.batches import Batch, Tokens, common
-from pytest_recsys_mt.llm.local.kv_cache import Reading
+from pytest_recsys_mt.llm.local.batches import Tokens
 from pytest_recsys_mt.llm.local.stopping import is_listed
 from pytest_recsys_mt.llm.local.token_sampling import SeededSampling
-
-COMPACT = 0.75
-"""Ended rows leave the batch when at most this share of it continues."""
 
 
 @dataclass(frozen=True)
@@ -54,129 +51,104 @@ class Writing:
         return self._breaks[last] and is_listed(self.decode(answer), k)
 
 
-def read(network: Any, prompts: Sequence[Tokens], batch: Batch) -> Reading:
-    """Read the prompts of a batch, each shared beginning once."""
-    reading = Reading(network)
-    members = [member for group in batch for member in group.members]
-    if all(group.head for group in batch):
-        heads = [prompts[group.members[0]][: group.head] for group in batch]
-        owner = [place for place, group in enumerate(batch) for _ in group.members]
-        cut = [group.head for group in batch for _ in group.members]
-    else:
-        shared = common([prompts[member] for member in members]) if len(members) > 1 else 0
-        heads = [prompts[members[0]][:shared]]
-        owner = [0] * len(members)
-        cut = [shared] * len(members)
-    if heads[0]:
-        reading.read(heads)
-        reading.select(owner)
-    # Repetitions of one prompt are read once.
-    first: dict[Tokens, int] = {}
-    for row, member in enumerate(members):
-        first.setdefault(prompts[member], row)
-    rows = list(first.values())
-    if len(rows) < len(members) and heads[0]:
-        reading.select(rows)
-    reading.read([prompts[members[row]][cut[row] :] for row in rows])
-    if len(rows) < len(members):
-        place = {row: at for at, row in enumerate(rows)}
-        reading.select([place[first[prompts[member]]] for member in members])
-    return reading
+def keeps_tokens(network: Any) -> bool:
+    """Whether a model keeps keys and values of what it read, so that any row can go on from them.
+
+    A recurrent model keeps a state instead, which some architectures cannot continue.
+    """
+    layers = DynamicCache(config=network.config).layers
+    recurrent = any(isinstance(layer, LinearAttentionCacheLayerMixin) for layer in layers)
+    return not recurrent and "past_key_values" in inspect.signature(network.forward).parameters
+
+
+def read(
+    network: Any, tokens: torch.Tensor, mask: torch.Tensor, rows: Sequence[int]
+) -> tuple[torch.Tensor, Cache]:
+    """Read prompts once, to continue each as often as needed; for a model that `keeps_tokens`.
+
+    Args:
+        network: Any causal model.
+        tokens: `(prompts, length)`.
+        mask: 1 for the tokens that count, same shape.
+        rows: The prompt of each row that is continued.
+
+    Returns:
+        Logits of the token after each prompt, `(prompts, vocabulary)`, and the cache of the rows.
+    """
+    output = network.generate(
+        input_ids=tokens,
+        attention_mask=mask,
+        max_new_tokens=1,
+        output_logits=True,
+        return_dict_in_generate=True,
+    )
+    output.past_key_values.reorder_cache(torch.tensor(rows, device=tokens.device))
+    return output.logits[0], output.past_key_values
 
 
 def write(
     network: Any,
     prompts: Sequence[Tokens],
-    batch: Batch,
     seeds: Sequence[int],
     lines: Sequence[int | None],
     how: Writing,
 ) -> list[list[int]]:
-    """Answer the prompts of a batch; ended answers make room for the others.
+    """Answer the prompts of a batch by one ``generate``, padded in front.
 
     Args:
-        network: Any causal model. A model that does not fit (`kv_cache.fits`) uses ``generate``,
-            which reads every prompt completely and keeps every row to the end.
+        network: Any causal model.
         prompts: The tokens of each prompt.
-        batch: The prompts to answer.
         seeds: The seed of each prompt.
         lines: Entries after which each answer ends; None for free text.
         how: How answers are written.
 
     Returns:
-        The tokens of each answer, in the order of the batch's members, including the ending token.
+        The tokens of each answer, including the ending token.
     """
-    members = [member for group in batch for member in group.members]
-    own_seeds = [seeds[member] for member in members]
-    own_lines = [lines[member] for member in members]
-    if not kv_cache.fits(network):
-        return _generated(network, [prompts[m] for m in members], own_seeds, own_lines, how)
-    reading = read(network, prompts, batch)
-    sampling = how.sampling(own_seeds)
-    unread: Any = torch.empty((len(members), 0), dtype=torch.long)  # draws need no tokens so far
-    answers: list[list[int]] = [[] for _ in members]
-    rows = list(range(len(members)))  # the member at each place of the batch
-    going = set(rows)
-    for written in range(1, how.max_tokens + 1):
-        scores = reading.logits if sampling is None else sampling(unread, reading.logits)
-        tokens = scores.argmax(-1).tolist()
-        for row, token in zip(rows, tokens, strict=True):
-            if row in going:
-                answers[row].append(token)
-                if how.is_over(answers[row], own_lines[row]):
-                    going.remove(row)
-        if not going or written == how.max_tokens:
-            break
-        if len(going) <= COMPACT * len(rows):
-            places = [place for place, row in enumerate(rows) if row in going]
-            reading.select(places)
-            if sampling is not None:
-                sampling.keep(places)
-            rows = [rows[place] for place in places]
-            tokens = [tokens[place] for place in places]
-        reading.read([[token] for token in tokens])
-    return answers
+    longest = max(map(len, prompts))
+    # Repetitions are read once.
+    read_once = longest > 1 and len(set(prompts)) < len(prompts) and keeps_tokens(network)
+    distinct = list(dict.fromkeys(prompts)) if read_once else prompts
+    pads = [longest - len(prompt) for prompt in distinct]
+    padded = [[0] * pad + [*prompt] for pad, prompt in zip(pads, distinct, strict=True)]
+    tokens = torch.tensor(padded, device=network.device)
+    mask = torch.tensor([[0] * pad + [1] * (longest - pad) for pad in pads], device=network.device)
+    cache = None
+    if read_once:
+        rows = [distinct.index(prompt) for prompt in prompts]
+        # `generate` reads the last token itself.
+        _, cache = read(network, tokens[:, :-1], mask[:, :-1], rows)
+        tokens, mask = tokens[rows], mask[rows]
+    sampling = how.sampling(seeds)
+    over = Over(longest, lines, how)
+    output = network.generate(
+        max_new_tokens=how.max_tokens,
+        input_ids=tokens,
+        attention_mask=mask,
+        past_key_values=cache,
+        logits_processor=[] if sampling is None else [sampling],
+        stopping_criteria=[over],
+    )
+    answers = output[:, longest:].tolist()
+    return [answer[:end] for answer, end in zip(answers, over.ends, strict=True)]
 
 
 class Over(StoppingCriteria):
-    """Ends each row of ``generate`` as `Writing.is_over` says."""
+    """Ends each row of ``generate`` as `Writing.is_over` says.
+
+    Attributes:
+        ends: Tokens of each answer that has ended, else None.
+    """
 
     def __init__(self, start: int, lines: Sequence[int | None], how: Writing) -> None:
+        self.ends: list[int | None] = [None] * len(lines)
         self._start = start
         self._lines = lines
         self._how = how
-        self._over = [False] * len(lines)
 
     def __call__(self, input_ids: torch.Tensor, scores: object = None, **kwargs: object) -> Any:
         """Which rows are over, `(rows,)`, for tokens `(rows, length)`."""
         for row, answer in enumerate(input_ids[:, self._start :].tolist()):
-            self._over[row] = self._over[row] or self._how.is_over(answer, self._lines[row])
-        return torch.tensor(self._over, device=input_ids.device)
-
-
-def _generated(
-    network: Any,
-    prompts: Sequence[Tokens],
-    seeds: Sequence[int],
-    lines: Sequence[int | None],
-    how: Writing,
-) -> list[list[int]]:
-    longest = max(map(len, prompts))
-    pad = [[0] * (longest - len(prompt)) for prompt in prompts]
-    tokens = [[*before, *prompt] for before, prompt in zip(pad, prompts, strict=True)]
-    mask = [[0] * len(before) + [1] * (longest - len(before)) for before in pad]
-    sampling = how.sampling(seeds)
-    output = network.generate(
-        max_new_tokens=how.max_tokens,
-        input_ids=torch.tensor(tokens, device=network.device),
-        attention_mask=torch.tensor(mask, device=network.device),
-        logits_processor=[] if sampling is None else [sampling],
-        stopping_criteria=[Over(longest, lines, how)],
-    )
-    answers = []
-    for row, answer in enumerate(output[:, longest:].tolist()):
-        end = next(
-            (n for n in range(1, len(answer)) if how.is_over(answer[:n], lines[row])), len(answer)
-        )
-        answers.append(answer[:end])
-    return answers
+            if self.ends[row] is None and self._how.is_over(answer, self._lines[row]):
+                self.ends[row] = len(answer)
+        return torch.tensor([end is not None for end in self.ends], device=input_ids.device)

@@ -5,9 +5,8 @@ from typing import Any
 
 import torch
 
-from pytest_recsys_mt.llm.local import kv_cache
 from pytest_recsys_mt.llm.local.batches import Tokens
-from pytest_recsys_mt.llm.local.kv_cache import Reading
+from pytest_recsys_mt.llm.local.decoding import keeps_tokens, read
 
 
 def log_probabilities(network: Any, prompt: Tokens, choices: Sequence[Tokens]) -> list[float]:
@@ -21,21 +20,22 @@ def log_probabilities(network: Any, prompt: Tokens, choices: Sequence[Tokens]) -
     The model reads the prompt once, and then all choices in one pass.
 
     Args:
-        network: Any causal model; a model that does not fit (`kv_cache.fits`) reads the prompt anew
-            for each choice.
+        network: Any causal model; a recurrent one (not `keeps_tokens`) reads the prompt anew for each choice.
         prompt: Tokens before the choice, at least one.
         choices: Tokens of each choice, at least one.
     """
-    if not kv_cache.fits(network):
+    if not keeps_tokens(network):
         return [_alone(network, prompt, choice) for choice in choices]
-    reading = Reading(network)
-    reading.read([prompt])
-    first = reading.logits.float().log_softmax(-1)
+    tokens = torch.tensor([prompt], device=network.device)
+    first, cache = read(network, tokens, torch.ones_like(tokens), [0] * len(choices))
+    first = first.float().log_softmax(-1)
     totals = first[0, [choice[0] for choice in choices]].double()
-    if max(map(len, choices)) > 1:
-        reading.select([0] * len(choices))
-        # The token after the last one is not needed.
-        after = reading.score([choice[:-1] or choice for choice in choices])
+    longest = max(map(len, choices))
+    if longest > 1:
+        padded = [[*choice, *[0] * (longest - len(choice))] for choice in choices]
+        # What follows the last token is not needed.
+        read_on = torch.tensor(padded, device=network.device)[:, :-1]
+        after = network(input_ids=read_on, past_key_values=cache, use_cache=True).logits
         for row, choice in enumerate(choices):
             following = torch.tensor(choice[1:], dtype=torch.long, device=after.device)
             scores = after[row, : len(following)].float().log_softmax(-1)

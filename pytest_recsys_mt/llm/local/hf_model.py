@@ -7,7 +7,7 @@ from typing import Literal
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.llm.local import batches
-from pytest_recsys_mt.llm.local.batches import Batch, Group, Tokens
+from pytest_recsys_mt.llm.local.batches import Tokens
 from pytest_recsys_mt.llm.local.hf_network import DeviceMap, DType, LocalNetwork
 from pytest_recsys_mt.llm.local.hf_text_model import HFTextModel
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
@@ -152,9 +152,9 @@ class HFModel(HFTextModel[LocalNetwork]):
     def _batch_tokens(self) -> int:
         return BATCH_TOKENS.get(self._local.device.partition(":")[0], BATCH_TOKENS["cpu"])
 
-    def _batches(self, prompts: Sequence[Tokens]) -> Iterator[Batch]:
+    def _batches(self, prompts: Sequence[Tokens]) -> Iterator[list[int]]:
         if self.exact:
-            return iter([(Group(0, (place,)),) for place in range(len(prompts))])
+            return ([place] for place in range(len(prompts)))
         # Without draws, only other neighbours make repeated answers differ.
         return batches.plan(
             prompts,
@@ -165,7 +165,7 @@ class HFModel(HFTextModel[LocalNetwork]):
         )
 
     def _write(
-        self, prompts: Sequence[Tokens], asked: Sequence[Prompt], batch: Batch
+        self, prompts: Sequence[Tokens], asked: Sequence[Prompt], batch: Sequence[int]
     ) -> list[tuple[int, Completion]]:
         """The answers to a batch by position; the batch is halved if memory does not suffice."""
         import torch
@@ -175,36 +175,31 @@ class HFModel(HFTextModel[LocalNetwork]):
         how = decoding.Writing(
             self.max_tokens, self._local.ends, self._local.decode, self.temperature, self.top_p
         )
-        members = [member for group in batch for member in group.members]
-        lines = [prompt.k if self.stop_at_k else None for prompt in asked]
+        lines = [asked[place].k if self.stop_at_k else None for place in batch]
         try:
             answers = decoding.write(
                 self._local.network,
-                prompts,
-                batch,
-                [prompt.seed for prompt in asked],
+                [prompts[place] for place in batch],
+                [asked[place].seed for place in batch],
                 lines,
                 how,
             )
         except torch.OutOfMemoryError as error:
-            if len(members) == 1:
-                return [(members[0], self._failed(error))]
+            if len(batch) == 1:
+                return [(batch[0], self._failed(error))]
         except RuntimeError as error:
-            return [(member, self._failed(error)) for member in members]
+            return [(place, self._failed(error)) for place in batch]
         else:
             return [
-                (
-                    member,
-                    self._read(len(prompts[member]), answer, how.is_over(answer, lines[member])),
-                )
-                for member, answer in zip(members, answers, strict=True)
+                (place, self._read(len(prompts[place]), answer, how.is_over(answer, k)))
+                for place, answer, k in zip(batch, answers, lines, strict=True)
             ]
         # Outside the handler, whose traceback would hold the memory.
-        middle = len(members) // 2
+        middle = len(batch) // 2
         return [
             answer
-            for half in (members[:middle], members[middle:])
-            for answer in self._write(prompts, asked, tuple(Group(0, (one,)) for one in half))
+            for half in (batch[:middle], batch[middle:])
+            for answer in self._write(prompts, asked, half)
         ]
 
     def _choose(self, tokens: Tokens, prompt: Prompt) -> Completion:

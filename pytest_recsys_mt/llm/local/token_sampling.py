@@ -26,10 +26,6 @@ class SeededSampling(LogitsProcessor):
         self._temperature = temperature
         self._nucleus = TopPLogitsWarper(top_p) if top_p < 1 else None
 
-    def keep(self, rows: Sequence[int]) -> None:
-        """Continue with some of the rows, in this order."""
-        self._generators = [self._generators[row] for row in rows]
-
     def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
         """Scores whose argmax is the draw.
 

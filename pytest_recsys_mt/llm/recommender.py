@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.abilities import declares
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.prompts import as_json, template
+from pytest_recsys_mt.llm.question import Question
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
 from pytest_recsys_mt.llm.reading.parser import parse
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import (
     Completion,
-    Message,
     Prompt,
     Recommendation,
     Request,
@@ -27,6 +26,10 @@ from pytest_recsys_mt.sanitize import one_line, sanitize
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
+
+
+QUESTIONS = 2**14
+"""Questions that are kept, about 4 kB each: those of the latest relations for some thousand users."""
 
 
 class LLMRecommender:
@@ -54,6 +57,7 @@ class LLMRecommender:
         self.deterministic = declares(model, "deterministic")
         lists_as_json = declares(model, "lists_as_json")
         self._template = replace(template(prompt), lists_as_json=lists_as_json)
+        self._questions: OrderedDict[tuple[object, ...], Question] = OrderedDict()
         self._index: TitleIndex | None = None
         self._known = KnownFilms(())
         self._newest: int | None = None
@@ -61,6 +65,7 @@ class LLMRecommender:
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn the titles of the catalogue; interactions are not used."""
+        self._questions.clear()  # they name the newest year, and their answers the titles
         self._index = TitleIndex(dataset.items.values())
         self._known = KnownFilms(dataset.items.values())
         years = (item.year for item in dataset.items.values() if item.year is not None)
@@ -74,13 +79,42 @@ class LLMRecommender:
             request: The request.
             seed: The seed of the run; by default the one given to `fit`.
         """
+        return self.question(request).prompt(
+            self._seed if seed is None else seed, request.replicate
+        )
+
+    def question(self, request: Request) -> Question:
+        """What the model reads for `request`, the same for each of its replicates.
+
+        A request is rendered once for all its replicates and comparisons, as long as it is among
+        the latest `QUESTIONS`. It is known by its parts, which `Request.replace` keeps.
+        """
+        parts = (request.history, request.candidates, request.edits, request.attributes)
+        key = (
+            *map(id, (*parts, request.scale, request.seen)),
+            request.user,
+            request.k,
+            request.instruction,
+        )
+        question = self._questions.get(key)
+        if question is None or not question.is_of(
+            request
+        ):  # a copy of the recommender has other ids
+            question = self._questions[key] = self._question(request)
+            if len(self._questions) > QUESTIONS:
+                self._questions.popitem(last=False)
+        else:
+            self._questions.move_to_end(key)
+        return question
+
+    def _question(self, request: Request) -> Question:
         prompt = Prompt(self._template.render(request, self._newest), k=request.k)
         if self._template.lists_as_json:
             prompt = as_json(prompt)
+        shown = self._template.shown(request, self._newest)
         if declares(self.model, "scores_choices"):
-            prompt = replace(prompt, choices=self._choices(request))
-        run = self._seed if seed is None else seed
-        return replace(prompt, seed=call_seed(run, prompt.messages, request.replicate))
+            prompt = replace(prompt, choices=_choices(request, shown))
+        return Question(request, prompt, shown)
 
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """The recommendations in a completion: the first k entries that name something.
@@ -100,19 +134,19 @@ class LLMRecommender:
         if error is not None or text is None:
             return Recommendation((), text=text, usage=completion.usage, error=error)
         truncated = is_cut_off(completion.finish_reason)
-        shown = self._template.shown(request, self._newest)
-        entries = parse(
-            text, request, self._index, truncated=truncated, shown=shown, exists=self._known.hold
-        )
+        question = self.question(request)
+        entries = question.entries.get((text, truncated))
+        if entries is None:
+            entries = question.entries[text, truncated] = parse(
+                text,
+                request,
+                self._index,
+                truncated=truncated,
+                shown=question.shown,
+                exists=self._known.hold,
+            )
         items = [entry.item for entry in entries if entry.item is not None]
         return Recommendation(tuple(items[: request.k]), entries, text, completion.usage)
-
-    def _choices(self, request: Request) -> tuple[str, ...]:
-        """The names of the candidates in the prompt, each once."""
-        shown = self._template.shown(request, self._newest)
-        plain = [one_line(item.label) for item in request.candidates or ()]
-        names = [names[0].strip() for names in shown] or plain
-        return tuple(dict.fromkeys(name or own for name, own in zip(names, plain, strict=True)))
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """Ask the model all requests in one batch and read its answers."""
@@ -123,9 +157,8 @@ class LLMRecommender:
         ]
 
 
-def call_seed(seed: int, messages: Sequence[Message], replicate: int) -> int:
-    """The seed of one call: 63 bits from only the run's seed, the messages and the replicate."""
-    said = [[message.role, message.content, *message.images] for message in messages]
-    call = [seed, said, replicate]
-    digest = hashlib.sha256(json.dumps(call).encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
+def _choices(request: Request, shown: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The names of the candidates in the prompt, each once."""
+    plain = [one_line(item.label) for item in request.candidates or ()]
+    names = [names[0].strip() for names in shown] or plain
+    return tuple(dict.fromkeys(name or own for name, own in zip(names, plain, strict=True)))

@@ -14,11 +14,9 @@ With `--rows`, answers of about 2 kB with their calls are put into a cache, and 
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median

@@ -199,7 +199,8 @@ class Executor:
         """
         if not subject.durable:
             return self.execute(subject, calls)
-        return [self._answers.get(call.key) or self._cache.get(call.key) or {} for call in calls]
+        found = self._cache.answers([call.key for call in calls if call.key not in self._answers])
+        return [self._answers.get(call.key) or found.get(call.key) or {} for call in calls]
 
     @contextlib.contextmanager
     def only_known(self) -> Iterator[None]:
@@ -245,8 +246,9 @@ class Executor:
                 self._budget.close()
 
     def _take_from_cache(self, subject: Subject, waiting: dict[str, Call], anew: bool) -> None:
+        found = self._cache.answers(list(waiting))
         for key in list(waiting):
-            answer = self._cache.get(key)
+            answer = found.get(key)
             if answer is None:
                 continue
             self._kept.add(True)

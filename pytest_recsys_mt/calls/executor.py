@@ -15,6 +15,7 @@ from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.causes import BESIDE, Causes
 from pytest_recsys_mt.calls.failures import Failures
+from pytest_recsys_mt.calls.known import Known
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
@@ -90,7 +91,7 @@ class Executor:
         self._progress = progress or Progress()
         if budget is not None:
             self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
-        self._answers: dict[str, Answer] = {}
+        self._answers = Known()
         self._here = ask is None
         self.latest: dict[str, float] = {}
         self.failures = Failures()
@@ -164,7 +165,7 @@ class Executor:
                 sent = list(waiting.values())
                 self._begin(subject, sent)
                 unasked = self._put(subject, sent, ask, then)
-                again = [call for call in sent if "error" in self._answers.get(call.key, {})]
+                again = [call for call in sent if "error" in (self._answers.get(call.key) or {})]
                 # If all failed, the endpoint or the object is at fault: a repeat does not help.
                 if len(again) < len(sent):
                     unasked = self._put(subject, again, ask) or unasked

@@ -37,7 +37,8 @@ SIGMA = 0.5
 def _answer(body: dict[str, Any]) -> str:
     text = body["messages"][-1]["content"]
     noise = random.Random(f"{body.get('seed')} {text}")
-    found = dict.fromkeys(LISTED.findall(text[text.lower().find("candidate") :]))
+    offered = text[max(text.lower().find("candidate"), 0) :]  # an edit may have changed the word
+    found = dict.fromkeys(LISTED.findall(offered))
 
     def score(title: str) -> float:
         digest = hashlib.sha256(title.encode()).digest()

@@ -64,7 +64,8 @@ def write_data(folder: Path, users: int) -> None:
         chosen = rng.choice(len(films), RATINGS, replace=False, p=weights / weights.sum())
         values = rng.integers(1, 6, RATINGS)
         rows += [
-            f"{user},{film},{value},{at}" for at, (film, value) in enumerate(zip(chosen, values, strict=True))
+            f"{user},{film},{value},{at}"
+            for at, (film, value) in enumerate(zip(chosen, values, strict=True))
         ]
     (folder / "ratings.csv").write_text(
         "userId,movieId,rating,timestamp\n" + "\n".join(rows) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar
 
 from pytest_recsys_mt.abilities import (
@@ -485,8 +486,14 @@ class TextSubject:
         if "items" in answer:  # made up for a plan
             return Recommendation(tuple(answer["items"]))
         read = self._recommender.read(request, completion_of(answer))
-        said = [answer.get("model"), answer.get("system_fingerprint")]
-        return replace(read, version=" ".join(one_line(part) for part in said if part) or None)
+        return replace(
+            read, version=_version(answer.get("model"), answer.get("system_fingerprint"))
+        )
+
+
+@lru_cache(maxsize=256)
+def _version(*said: str | None) -> str | None:
+    return " ".join(one_line(part) for part in said if part) or None
 
 
 _OF_ONE_CALL = ("repeat", "replicate", "schema", "seed")

@@ -4,46 +4,69 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pytest_recsys_mt.requests import Entry, Message, Prompt, Request
+from pytest_recsys_mt.requests import Message, Prompt, Request
 
 if TYPE_CHECKING:
     from hashlib import _Hash
 
 
+Value = TypeVar("Value")
+
+
+class Latest(Generic[Value]):
+    """The values of the latest keys that were used; a key may hold addresses of objects.
+
+    Args:
+        most: How many values are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[object, Value] = OrderedDict()
+
+    def __reduce__(self) -> tuple[type[Latest[Value]], tuple[int]]:
+        return type(self), (self._most,)  # a copy, or another process, has other addresses
+
+    def get(self, key: object) -> Value | None:
+        """The value of a key; None if it is not kept."""
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+        return found
+
+    def put(self, key: object, value: Value) -> Value:
+        """Keep a value, and return it."""
+        self._kept[key] = value
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return value
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        self._kept.clear()
+
+
 @dataclass(frozen=True)
 class Question:
-    """A prompt without a seed, and what was read in answers to it.
+    """A prompt without a seed.
 
     Attributes:
-        request: The request that was rendered, or one that differs in its replicate alone.
+        request: The request that was rendered; its parts live as long as the question is known by them.
         unseeded: The prompt.
         shown: How the prompt names each candidate; see `Template.shown`.
-        entries: What was read in answers, by their text and whether they were cut off.
         begun: Hashes of texts that differ only at their ends, up to there.
     """
 
     request: Request
     unseeded: Prompt
     shown: Sequence[Sequence[str]] = ()
-    entries: dict[tuple[str, bool], tuple[Entry, ...]] = field(default_factory=dict)
     begun: dict[object, _Hash] = field(default_factory=dict)
-
-    def is_of(self, request: Request) -> bool:
-        """Whether `request` has the very parts of this question's own, replicate aside."""
-        own = self.request
-        return (
-            own.history is request.history
-            and own.candidates is request.candidates
-            and own.edits is request.edits
-            and own.attributes is request.attributes
-            and own.scale is request.scale
-            and own.seen is request.seen
-        )
 
     def prompt(self, seed: int, replicate: int) -> Prompt:
         """The prompt of one call.
@@ -55,7 +78,8 @@ class Question:
         begun = self.begun.get(seed)
         if begun is None:
             begun = self.begun[seed] = _begun(seed, self.unseeded.messages)
-        return replace(self.unseeded, seed=_ended(begun, replicate))
+        own = self.unseeded
+        return Prompt(own.messages, _ended(begun, replicate), own.k, own.choices, own.schema)
 
     @cached_property
     def messages(self) -> list[list[str]]:

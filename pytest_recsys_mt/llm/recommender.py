@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,12 +9,14 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.abilities import declares
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.prompts import as_json, template
-from pytest_recsys_mt.llm.question import Question
+from pytest_recsys_mt.llm.question import Latest, Question
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
 from pytest_recsys_mt.llm.reading.parser import parse
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import (
     Completion,
+    Entry,
+    Item,
     Prompt,
     Recommendation,
     Request,
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 QUESTIONS = 2**14
 """Questions that are kept, about 4 kB each: those of the latest relations for some thousand users."""
+
+ANSWERS = 2**13
+"""Answers of which is kept what was read in them, about 2 kB each."""
 
 
 class LLMRecommender:
@@ -57,7 +61,9 @@ class LLMRecommender:
         self.deterministic = declares(model, "deterministic")
         lists_as_json = declares(model, "lists_as_json")
         self._template = replace(template(prompt), lists_as_json=lists_as_json)
-        self._questions: OrderedDict[tuple[object, ...], Question] = OrderedDict()
+        self._questions = Latest[Question](QUESTIONS)
+        # With what was read are kept the items by whose addresses it is known.
+        self._read = Latest[tuple[tuple[Entry, ...], tuple[Item, ...]]](ANSWERS)
         self._index: TitleIndex | None = None
         self._known = KnownFilms(())
         self._newest: int | None = None
@@ -65,7 +71,8 @@ class LLMRecommender:
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn the titles of the catalogue; interactions are not used."""
-        self._questions.clear()  # they name the newest year, and their answers the titles
+        self._questions.clear()  # they name the newest year
+        self._read.clear()
         self._index = TitleIndex(dataset.items.values())
         self._known = KnownFilms(dataset.items.values())
         years = (item.year for item in dataset.items.values() if item.year is not None)
@@ -97,15 +104,7 @@ class LLMRecommender:
             request.instruction,
         )
         question = self._questions.get(key)
-        if question is None or not question.is_of(
-            request
-        ):  # a copy of the recommender has other ids
-            question = self._questions[key] = self._question(request)
-            if len(self._questions) > QUESTIONS:
-                self._questions.popitem(last=False)
-        else:
-            self._questions.move_to_end(key)
-        return question
+        return question or self._questions.put(key, self._question(request))
 
     def _question(self, request: Request) -> Question:
         prompt = Prompt(self._template.render(request, self._newest), k=request.k)
@@ -134,19 +133,28 @@ class LLMRecommender:
         if error is not None or text is None:
             return Recommendation((), text=text, usage=completion.usage, error=error)
         truncated = is_cut_off(completion.finish_reason)
-        question = self.question(request)
-        entries = question.entries.get((text, truncated))
-        if entries is None:
-            entries = question.entries[text, truncated] = parse(
-                text,
-                request,
-                self._index,
-                truncated=truncated,
-                shown=question.shown,
-                exists=self._known.hold,
-            )
+        entries = self._entries(text, request, self._index, truncated)
         items = [entry.item for entry in entries if entry.item is not None]
         return Recommendation(tuple(items[: request.k]), entries, text, completion.usage)
+
+    def _entries(
+        self, text: str, request: Request, index: TitleIndex, truncated: bool
+    ) -> tuple[Entry, ...]:
+        """What `text` names, parsed once for all requests that show the same items.
+
+        The parser reads of a request its items, not its ratings, and edited names of candidates.
+        """
+        shown = self.question(request).shown if request.edits else ()
+        items = (*(rating.item for rating in request.history), *(request.candidates or ()))
+        offered = None if request.candidates is None else len(request.candidates)
+        key = (text, truncated, offered, request.seen, shown, *map(id, items))
+        read = self._read.get(key)
+        if read is None:
+            entries = parse(
+                text, request, index, truncated=truncated, shown=shown, exists=self._known.hold
+            )
+            read = self._read.put(key, (entries, items))
+        return read[0]
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """Ask the model all requests in one batch and read its answers."""

@@ -11,8 +11,8 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.prompts import as_json, template
 from pytest_recsys_mt.llm.question import Latest, Question
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
-from pytest_recsys_mt.llm.reading.parser import parse
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.parser import parse, scope_of
+from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import (
     Completion,
     Entry,
@@ -34,6 +34,9 @@ QUESTIONS = 2**14
 
 ANSWERS = 2**13
 """Answers of which is kept what was read in them, about 2 kB each."""
+
+SCOPES = 2**11
+"""Indexes of the titles of one request that are kept for its replicates, about 10 kB each."""
 
 
 class LLMRecommender:
@@ -62,8 +65,9 @@ class LLMRecommender:
         lists_as_json = declares(model, "lists_as_json")
         self._template = replace(template(prompt), lists_as_json=lists_as_json)
         self._questions = Latest[Question](QUESTIONS)
-        # With what was read are kept the items by whose addresses it is known.
+        # What is known by the addresses of items is kept with them.
         self._read = Latest[tuple[tuple[Entry, ...], tuple[Item, ...]]](ANSWERS)
+        self._scopes = Latest[tuple[Scope, tuple[Item, ...]]](SCOPES)
         self._index: TitleIndex | None = None
         self._known = KnownFilms(())
         self._newest: int | None = None
@@ -73,6 +77,7 @@ class LLMRecommender:
         """Learn the titles of the catalogue; interactions are not used."""
         self._questions.clear()  # they name the newest year
         self._read.clear()
+        self._scopes.clear()
         self._index = TitleIndex(dataset.items.values())
         self._known = KnownFilms(dataset.items.values())
         years = (item.year for item in dataset.items.values() if item.year is not None)
@@ -147,13 +152,21 @@ class LLMRecommender:
         shown = self.question(request).shown if request.edits else ()
         items = (*(rating.item for rating in request.history), *(request.candidates or ()))
         offered = None if request.candidates is None else len(request.candidates)
-        key = (text, truncated, offered, request.seen, shown, *map(id, items))
-        read = self._read.get(key)
+        known = (offered, shown, *map(id, items))
+        read = self._read.get((text, truncated, request.seen, known))
         if read is None:
+            scope = self._scopes.get(known)
+            if scope is None:
+                scope = self._scopes.put(known, (scope_of(request, index, shown), items))
             entries = parse(
-                text, request, index, truncated=truncated, shown=shown, exists=self._known.hold
+                text,
+                request,
+                index,
+                truncated=truncated,
+                exists=self._known.hold,
+                scope=scope[0],
             )
-            read = self._read.put(key, (entries, items))
+            read = self._read.put((text, truncated, request.seen, known), (entries, items))
         return read[0]
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:

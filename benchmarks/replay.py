@@ -8,28 +8,48 @@ Each Python records into a cache of its own; then they take turns. The time is t
 whole process of a replay in which every answer is found, less that of a replay with ten users, by calls.
 Peak memory and the size of the folder are those of the larger replay.
 
-With `--rows`, answers of about 2 kB with their calls are put into a cache, and an executor replays them.
+With `--rows`, answers with their calls, about 2 kB each, are put into a cache, and an executor finds all of them
+in another process: what the store alone takes of the disk, the processor and memory.
 """
 
 import argparse
 import json
+import multiprocessing
 import os
+import random
+import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.ahead import start
+from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.call import Call, key_of
+from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.subject import TextSubject
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+from pytest_recsys_mt.llm.recommender import LLMRecommender
 
 FEW = 10
 """Users of the run that is taken off: start, imports, the data."""
 RATINGS = 30
+
+ASKED = (
+    "Given a user, as a recommender system, provide recommendations. The user {user} likes the following items: "
+    "{rated}. (1 being lowest and 5 being highest ). Give me back 10 recommendations\nChoose only from the "
+    "following candidates, one per line, without any explanation:"
+)
 
 POLICY = """
 [gate]
@@ -102,7 +122,7 @@ def run(python: Path, folder: Path, users: int, url: str, *options: str) -> Run:
 
 def cache_of(python: Path, folder: Path) -> Path:
     """The cache folder of one Python."""
-    return folder / f"cache-{abs(hash(python))}"
+    return folder / f"cache{str(python.absolute()).replace('/', '-')}"
 
 
 def suite(pythons: Sequence[Path], users: int, rounds: int, url: str) -> None:
@@ -112,9 +132,9 @@ def suite(pythons: Sequence[Path], users: int, rounds: int, url: str) -> None:
         (folder / "data").mkdir()
         (folder / "recsys.toml").write_text(POLICY)
         write_data(folder / "data", users)
-        recorded = [run(python, folder, users, url) for python in pythons]
         for python in pythons:
-            run(python, folder, FEW, url)
+            for count in (users, FEW):
+                run(python, folder, count, url)
         found: dict[Path, list[tuple[float, Run]]] = {python: [] for python in pythons}
         for _ in range(rounds):
             for python in pythons:
@@ -122,13 +142,7 @@ def suite(pythons: Sequence[Path], users: int, rounds: int, url: str) -> None:
                 whole = run(python, folder, users, url, "--recsys-mode=replay")
                 per_call = (whole.cpu - few.cpu) / (whole.calls - few.calls)
                 found[python].append((1e6 * per_call, whole))
-        same = (
-            len(
-                {json.dumps(each.verdicts) for each in recorded}
-                | {json.dumps(each.verdicts) for runs in found.values() for _, each in runs}
-            )
-            == 1
-        )
+        same = len({json.dumps(one.verdicts) for runs in found.values() for _, one in runs}) == 1
         for python, runs in found.items():
             size = sum(
                 path.stat().st_size
@@ -144,12 +158,81 @@ def suite(pythons: Sequence[Path], users: int, rounds: int, url: str) -> None:
             )
 
 
+def questions(count: int) -> Iterator[tuple[dict[str, Any], Answer]]:
+    """Calls of the length of real ones, and their answers; no two alike."""
+    rng = random.Random(0)
+    films = [film.label for film in load("mini").items.values()]
+    model = {"host": "http://127.0.0.1:8000/v1", "model": "slow", "provider": "openai"}
+    for number in range(count):
+        seen, offered = rng.choices(films, k=20), rng.choices(films, k=20)
+        rated = ", ".join(f"{film} {rng.randint(1, 5)}/5" for film in seen)
+        listed = "\n".join(f"{place}. {film}" for place, film in enumerate(offered, 1))
+        content = f"{ASKED.format(user=number, rated=rated)}\n{listed}"
+        call = {
+            "k": 10, "messages": [["user", content]], "model": model, "repeat": False, "replicate": 0,
+            "schema": "recsys-mt-call/1", "seed": rng.getrandbits(63),
+        }  # fmt: skip
+        answer: Answer = {
+            "asked": 1.8e9 + number // 64, "finish_reason": "stop", "model": "slow", "run": "9" * 32,
+            "system_fingerprint": None, "text": listed[: len(listed) // 2], "usage": [600, 80],
+        }  # fmt: skip
+        yield call, answer
+
+
+def found(folder: Path) -> tuple[float, float]:
+    """Seconds of processor time to find all answers in a cache, and the memory it took, in MB."""
+    keys = (folder / "keys").read_text().split()
+    random.Random(1).shuffle(keys)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    cache = AnswerCache(folder, write=False)
+    executor = Executor(cache, "replay", "replay")
+    os.environ["OPENAI_API_KEY"] = "none-is-needed-here"
+    subject = TextSubject(LLMRecommender(OpenAIModel("slow")), "slow")
+    began = time.process_time()
+    for first in range(0, len(keys), 2000):
+        calls = [
+            Call(key, {"replicate": 0, "model": {}}, None) for key in keys[first : first + 2000]
+        ]
+        executor.execute(subject, calls)
+        executor.bill.drain()  # as at the end of each test
+    spent = time.process_time() - began
+    cache.close()
+    return spent, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3
+
+
+def store(rows: int) -> None:
+    """Print what a cache of so many answers takes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, keys, size, put = Path(name), [], 0, 0.0
+        cache = AnswerCache(folder)
+        asked = questions(rows)
+        while some := list(islice(asked, 1000)):
+            began = time.process_time()
+            with cache.together():
+                for call, answer in some:
+                    keys.append(key_of(call))
+                    cache.put(keys[-1], call, answer)
+            put += time.process_time() - began
+            size += sum(len(json.dumps(each)) for each in some)
+        cache.close()
+        disk = (folder / "answers" / "cache.db").stat().st_size
+        (folder / "keys").write_text("\n".join(keys))
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            spent, memory = pool.submit(found, folder).result()
+    print(
+        f"\n{rows:,} answers of {size / rows:.0f} characters with their calls: {disk / 1e6:.0f} MB on disk "
+        f"({disk / rows:.0f} bytes each), {1e6 * put / rows:.0f} µs to put one, "
+        f"{1e6 * spent / rows:.0f} µs to find one, {memory:.0f} MB of memory for all"
+    )
+
+
 def main() -> None:
     """Print Markdown."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--users", type=int, nargs="*", default=[400, 2000])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--python", type=Path, nargs="*", default=[])
+    parser.add_argument("--rows", type=int, default=0)
     given = parser.parse_args()
     url = f"http://127.0.0.1:{start(0.0)}/v1"
     print(
@@ -158,6 +241,8 @@ def main() -> None:
     print("|---|---:|---:|---:|---:|---:|---:|---|")
     for users in given.users:
         suite([*given.python, Path(sys.executable)], users, given.rounds, url)
+    if given.rows:
+        store(given.rows)
 
 
 if __name__ == "__main__":

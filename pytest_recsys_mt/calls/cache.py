@@ -1,4 +1,4 @@
-"""The disk cache of answers: JSON text in diskcache, and nothing that can be executed.
+"""The disk cache of answers: compressed JSON text in diskcache, and nothing that can be executed.
 
 A stock diskcache unpickles whatever its database says is a pickle (CVE-2025-69872), opens and
 removes the files it names, and evicts the oldest rows beyond a gigabyte. `JSONTextDisk` refuses the

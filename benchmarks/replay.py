@@ -69,7 +69,7 @@ class Run(NamedTuple):
     calls: int
     cpu: float
     memory: float
-    verdicts: list[tuple[object, ...]]
+    verdicts: Sequence[tuple[object, ...]]
 
 
 def write_data(folder: Path, users: int) -> None:

@@ -37,7 +37,8 @@ SIGMA = 0.5
 def _answer(body: dict[str, Any]) -> str:
     text = body["messages"][-1]["content"]
     noise = random.Random(f"{body.get('seed')} {text}")
-    found = dict.fromkeys(LISTED.findall(text[text.lower().find("candidate") :]))
+    offered = text[max(text.lower().find("candidate"), 0) :]  # an edit may have changed the word
+    found = dict.fromkeys(LISTED.findall(offered))
 
     def score(title: str) -> float:
         digest = hashlib.sha256(title.encode()).digest()
@@ -68,7 +69,8 @@ async def _serve(port: "asyncio.Future[int]", delay: float) -> None:
     await asyncio.Event().wait()
 
 
-def _start(delay: float) -> int:
+def start(delay: float) -> int:
+    """Start the server in a thread; returns its port."""
     loop = asyncio.new_event_loop()
     port = loop.create_future()
     threading.Thread(
@@ -104,7 +106,7 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=1.0)
     parser.add_argument("--users", type=int, default=200)
     given = parser.parse_args()
-    port = _start(given.delay)
+    port = start(given.delay)
     mean = given.delay * math.exp(SIGMA**2 / 2)
     print("| in flight | calls | ideal s | together s | each for itself s | ratio | verdicts |")
     print("|---:|---:|---:|---:|---:|---:|---|")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from pytest_recsys_mt.calls import tokens
@@ -51,6 +52,8 @@ class CallFact:
     reasoning_tokens: int = 0
     cached_tokens: int = 0
 
+
+_FIELDS = attrgetter(*(field.name for field in fields(CallFact)))
 
 Counted = Sequence[Any]
 """The fields of a `CallFact` in their order, as test reports carry them."""
@@ -154,7 +157,7 @@ class Bill:
         """The facts and the causes of the calls since the last drain."""
         facts, self._facts = self._facts, {}
         return {
-            "calls": {key: [list(astuple(fact)) for fact in each] for key, each in facts.items()},
+            "calls": {key: [list(_FIELDS(fact)) for fact in each] for key, each in facts.items()},
             "causes": self.causes.drain(),
         }
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,17 @@ from pytest_recsys_mt.errors import CacheError
 
 FAULTS = (sqlite3.Error, OSError, UnicodeError)
 """Errors of a damaged or unreadable database; SQLite's own message may be damaged text too."""
+
+
+LONGEST = 2**28
+"""Characters of a text that is compressed, or read from a compressed row: a few bytes of a tampered
+one may stand for gigabytes."""
+
+AT_ONCE = 500
+"""Keys of one query; SQLite takes 999 at least."""
+
+Row = tuple[Any, Any, Any, Any]
+"""Key, mode, filename and value, as they stand in the database."""
 
 
 class RefusedError(Exception):
@@ -44,15 +57,15 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
 
     def store(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, value: Any, read: bool, key: Any = None
-    ) -> tuple[int, int, None, str]:
-        """Check a value before it is written; any length stays inside the database.
+    ) -> tuple[int, int, None, str | bytes]:
+        """Check a value and compress it; any length stays inside the database.
 
         Raises:
             CacheError: If it is not text.
         """
         if read or type(value) is not str:
             raise CacheError(f"a cached value is JSON text, got {type(value).__name__}")
-        return 0, MODE_RAW, None, value
+        return 0, MODE_RAW, None, compressed(value)
 
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> str:
         """Check a value after it is read; pickles and files are refused unread."""
@@ -68,6 +81,10 @@ class Database(diskcache.Cache):  # type: ignore[misc]
     @property
     def _con(self) -> sqlite3.Connection:
         return as_read(super()._con)
+
+    def rows(self, keys: Sequence[str]) -> Iterator[Row]:
+        """The rows of `keys`, many with one query; diskcache itself would read one by one."""
+        return rows_of(self._con, keys)
 
 
 def sound_key(key: Any, raw: Any) -> str:
@@ -87,9 +104,40 @@ def sound_value(mode: Any, filename: Any, value: Any) -> str:
     Raises:
         RefusedError: If the value is foreign.
     """
-    if mode != MODE_RAW or filename is not None or type(value) is not str:
+    if mode != MODE_RAW or filename is not None:
+        raise RefusedError("its value is not in its row")
+    if type(value) is bytes:
+        return _expanded(value)
+    if type(value) is not str:
         raise RefusedError("its value is not JSON text")
-    return value
+    return value  # as earlier versions wrote it
+
+
+def compressed(text: str) -> str | bytes:
+    """`text` as it is stored: about half as long, or as it is if it is very long."""
+    return zlib.compress(text.encode()) if len(text) <= LONGEST else text
+
+
+def _expanded(value: bytes) -> str:
+    expanding = zlib.decompressobj()
+    try:
+        text = expanding.decompress(value, LONGEST).decode()
+    except (zlib.error, UnicodeDecodeError):
+        raise RefusedError("its value is not compressed text") from None
+    if not expanding.eof or expanding.unused_data:
+        raise RefusedError("its compressed text is cut off, too long, or followed by more")
+    return text
+
+
+def rows_of(connection: sqlite3.Connection, keys: Sequence[str]) -> Iterator[Row]:
+    """The rows of `keys`, in no order; none for a key without a row."""
+    for start in range(0, len(keys), AT_ONCE):
+        some = keys[start : start + AT_ONCE]
+        places = ",".join("?" * len(some))
+        yield from connection.execute(
+            f"SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN ({places})",
+            some,
+        )
 
 
 class Reader:
@@ -106,23 +154,20 @@ class Reader:
         self._open: sqlite3.Connection | None = None
         self._opened: tuple[object, ...] = ()
 
-    def find(self, key: str) -> str | None:
-        """The value of a key; None if there is no such key.
+    def rows(self, keys: Sequence[str]) -> list[Row]:
+        """The rows of `keys`, in no order; none for a key without a row.
 
         Raises:
-            RefusedError: If the row is foreign.
             Exception: One of `FAULTS`, if the database cannot be read.
         """
-        query = "SELECT mode, filename, value FROM Cache WHERE key = ? AND raw = 1"
         with self._lock:
             state = self._state()
             if not state:
-                return None
+                return []
             if self._open is None or state != self._opened:
                 self._close()
                 self._open, self._opened = self.connect(), state
-            row = self._open.execute(query, (key,)).fetchone()
-        return None if row is None else sound_value(*row)
+            return list(rows_of(self._open, keys))
 
     def connect(self) -> sqlite3.Connection:
         """A connection that writes nothing."""

@@ -15,6 +15,7 @@ from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.causes import BESIDE, Causes
 from pytest_recsys_mt.calls.failures import Failures
+from pytest_recsys_mt.calls.known import Known
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
@@ -90,7 +91,7 @@ class Executor:
         self._progress = progress or Progress()
         if budget is not None:
             self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
-        self._answers: dict[str, Answer] = {}
+        self._answers = Known()
         self._here = ask is None
         self.latest: dict[str, float] = {}
         self.failures = Failures()
@@ -164,7 +165,7 @@ class Executor:
                 sent = list(waiting.values())
                 self._begin(subject, sent)
                 unasked = self._put(subject, sent, ask, then)
-                again = [call for call in sent if "error" in self._answers.get(call.key, {})]
+                again = [call for call in sent if "error" in (self._answers.get(call.key) or {})]
                 # If all failed, the endpoint or the object is at fault: a repeat does not help.
                 if len(again) < len(sent):
                     unasked = self._put(subject, again, ask) or unasked
@@ -199,7 +200,8 @@ class Executor:
         """
         if not subject.durable:
             return self.execute(subject, calls)
-        return [self._answers.get(call.key) or self._cache.get(call.key) or {} for call in calls]
+        found = self._cache.answers([call.key for call in calls if call.key not in self._answers])
+        return [self._answers.get(call.key) or found.get(call.key) or {} for call in calls]
 
     @contextlib.contextmanager
     def only_known(self) -> Iterator[None]:
@@ -245,8 +247,9 @@ class Executor:
                 self._budget.close()
 
     def _take_from_cache(self, subject: Subject, waiting: dict[str, Call], anew: bool) -> None:
+        found = self._cache.answers(list(waiting))
         for key in list(waiting):
-            answer = self._cache.get(key)
+            answer = found.get(key)
             if answer is None:
                 continue
             self._kept.add(True)

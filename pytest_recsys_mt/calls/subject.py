@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar
 
 from pytest_recsys_mt.abilities import (
@@ -27,12 +28,13 @@ from pytest_recsys_mt.calls.answer import (
     usage_of,
 )
 from pytest_recsys_mt.calls.call import Call, key_of
-from pytest_recsys_mt.calls.content import SCHEMA, Content, Part
+from pytest_recsys_mt.calls.content import SCHEMA, Content, Part, canonical
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND
 from pytest_recsys_mt.calls.patience import Patience
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
-from pytest_recsys_mt.llm.recommender import LLMRecommender, call_seed
+from pytest_recsys_mt.llm.question import Question, call_seed, plain_messages
+from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import (
     Aspect,
     Entry,
@@ -352,18 +354,19 @@ class TextSubject:
 
     def messages(self, request: Request) -> Sequence[Message]:
         """What the model reads for `request`."""
-        return self._recommender.render(request, self._seed).messages
+        return self._recommender.question(request).unseeded.messages
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`."""
-        prompt = self._recommender.render(request, self._seed)
-        content = self._content(prompt, request.replicate, repeat)
-        return Call(key_of(content), content, request, prompt)
+        question = self._recommender.question(request)
+        prompt = question.prompt(self._seed, request.replicate)
+        content = self._content(prompt, question.messages, request.replicate, repeat)
+        return Call(_key_of(question, content), content, request, prompt)
 
     def prompt_call(self, prompt: Prompt, replicate: int) -> Call:
         """The call for a test's own prompt; its seed follows from the run's seed and the call."""
         seeded = replace(prompt, seed=call_seed(self._seed, prompt.messages, replicate))
-        content = self._content(seeded, replicate, repeat=False)
+        content = self._content(seeded, plain_messages(seeded.messages), replicate, repeat=False)
         return Call(key_of(content), content, None, seeded)
 
     @property
@@ -381,11 +384,13 @@ class TextSubject:
         """Whether the model sees the images of a message."""
         return declares(self._recommender.model, "reads_images")
 
-    def _content(self, prompt: Prompt, replicate: int, repeat: bool) -> dict[str, Any]:
+    def _content(
+        self, prompt: Prompt, messages: list[list[str]], replicate: int, repeat: bool
+    ) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "model": self._identity,
-            "messages": [_plain_message(message) for message in prompt.messages],
+            "messages": messages,
             "seed": prompt.seed,
             "replicate": replicate,
             "repeat": repeat,
@@ -476,14 +481,30 @@ class TextSubject:
         if "items" in answer:  # made up for a plan
             return Recommendation(tuple(answer["items"]))
         read = self._recommender.read(request, completion_of(answer))
-        said = [answer.get("model"), answer.get("system_fingerprint")]
-        return replace(read, version=" ".join(one_line(part) for part in said if part) or None)
+        return replace(
+            read, version=_version(answer.get("model"), answer.get("system_fingerprint"))
+        )
 
 
-def _plain_message(message: Message) -> list[str]:
-    """Role, content and the SHA-256 of each image; the image itself would be long."""
-    images = [hashlib.sha256(image.encode()).hexdigest() for image in message.images]
-    return [message.role, message.content, *images]
+@lru_cache(maxsize=256)
+def _version(*said: str | None) -> str | None:
+    return " ".join(one_line(part) for part in said if part) or None
+
+
+_OF_ONE_CALL = ("repeat", "replicate", "schema", "seed")
+"""What differs between the calls of one question; in canonical JSON it stands behind the rest."""
+
+
+def _key_of(question: Question, content: Mapping[str, Any]) -> str:
+    """As `key_of`, for a call of `question`; what its calls share is hashed once."""
+    begun = question.begun.get("key")
+    if begun is None:
+        shared = {name: value for name, value in content.items() if name not in _OF_ONE_CALL}
+        begun = hashlib.sha256(canonical(shared)[:-1].encode())
+        question.begun["key"] = begun
+    key = begun.copy()
+    key.update(f",{canonical({name: content[name] for name in _OF_ONE_CALL})[1:]}".encode())
+    return key.hexdigest()
 
 
 def _together_or_apart(

@@ -10,7 +10,7 @@ import re
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -140,18 +140,22 @@ class Template:
 
     def _content(self, values: Mapping[str, str]) -> str:
         """The user's message before any edit."""
+        return "\n".join(
+            line.format_map(values)
+            for line, names in self._lines
+            if not names or any(values[name] for name in names)
+        )
+
+    @cached_property
+    def _lines(self) -> list[tuple[str, set[str]]]:
+        """The lines of the template, also those that were added to it, with their fields."""
         template = self.text
         for name, line in (("candidates", _CANDIDATES), ("instruction", "{instruction}")):
             if name not in self._names(template):
                 template = f"{template}\n{line}"
         if self.lists_as_json:
             template = template.replace(_AS_LINES, "")
-        lines = []
-        for line in template.split("\n"):
-            names = self._names(line)
-            if not names or any(values[name] for name in names):
-                lines.append(line.format_map(values))
-        return "\n".join(lines)
+        return [(line, self._names(line)) for line in template.split("\n")]
 
     def _names(self, text: str) -> set[str]:
         names = set()
@@ -245,9 +249,9 @@ def as_json(prompt: Prompt) -> Prompt:
 def _values(request: Request, newest: int | None) -> dict[str, str]:
     """The content of each field, "" for an empty one."""
     high = _number(request.scale.high)
-    titles = [one_line(rating.item.label) for rating in request.history]
+    titles = [_title(rating.item.label) for rating in request.history]
     ratings = [f"{_number(rating.value)}/{high}" for rating in request.history]
-    candidates = [one_line(item.label) for item in request.candidates or ()]
+    candidates = [_title(item.label) for item in request.candidates or ()]
     if newest is None:
         items = [rating.item for rating in request.history] + list(request.candidates or ())
         newest = max((item.year for item in items if item.year is not None), default=None)
@@ -267,6 +271,11 @@ def _values(request: Request, newest: int | None) -> dict[str, str]:
         ),
         "newest": "" if newest is None else str(newest),
     }
+
+
+_title = lru_cache(maxsize=2**16)(
+    one_line
+)  # the titles of a catalogue stand in thousands of prompts
 
 
 def _edited(content: str, request: Request) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,12 +9,14 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.abilities import declares
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.prompts import as_json, template
+from pytest_recsys_mt.llm.question import Latest, Question
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
-from pytest_recsys_mt.llm.reading.parser import parse
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.parser import parse, scope_of
+from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import (
     Completion,
-    Message,
+    Entry,
+    Item,
     Prompt,
     Recommendation,
     Request,
@@ -27,6 +27,16 @@ from pytest_recsys_mt.sanitize import one_line, sanitize
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
+
+
+QUESTIONS = 2**14
+"""Questions that are kept, about 4 kB each: those of the latest relations for some thousand users."""
+
+ANSWERS = 2**13
+"""Answers of which is kept what was read in them, about 2 kB each."""
+
+SCOPES = 2**11
+"""Indexes of the titles of one request that are kept for its replicates, about 10 kB each."""
 
 
 class LLMRecommender:
@@ -54,6 +64,10 @@ class LLMRecommender:
         self.deterministic = declares(model, "deterministic")
         lists_as_json = declares(model, "lists_as_json")
         self._template = replace(template(prompt), lists_as_json=lists_as_json)
+        self._questions = Latest[Question](QUESTIONS)
+        # What is known by the addresses of items is kept with them.
+        self._read = Latest[tuple[tuple[Entry, ...], tuple[Item, ...]]](ANSWERS)
+        self._scopes = Latest[tuple[Scope, tuple[Item, ...]]](SCOPES)
         self._index: TitleIndex | None = None
         self._known = KnownFilms(())
         self._newest: int | None = None
@@ -61,6 +75,9 @@ class LLMRecommender:
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn the titles of the catalogue; interactions are not used."""
+        self._questions.clear()  # they name the newest year
+        self._read.clear()
+        self._scopes.clear()
         self._index = TitleIndex(dataset.items.values())
         self._known = KnownFilms(dataset.items.values())
         years = (item.year for item in dataset.items.values() if item.year is not None)
@@ -74,13 +91,34 @@ class LLMRecommender:
             request: The request.
             seed: The seed of the run; by default the one given to `fit`.
         """
+        return self.question(request).prompt(
+            self._seed if seed is None else seed, request.replicate
+        )
+
+    def question(self, request: Request) -> Question:
+        """What the model reads for `request`, the same for each of its replicates.
+
+        A request is rendered once for all its replicates and comparisons, as long as it is among
+        the latest `QUESTIONS`. It is known by its parts, which `Request.replace` keeps.
+        """
+        parts = (request.history, request.candidates, request.edits, request.attributes)
+        key = (
+            *map(id, (*parts, request.scale, request.seen)),
+            request.user,
+            request.k,
+            request.instruction,
+        )
+        question = self._questions.get(key)
+        return question or self._questions.put(key, self._question(request))
+
+    def _question(self, request: Request) -> Question:
         prompt = Prompt(self._template.render(request, self._newest), k=request.k)
         if self._template.lists_as_json:
             prompt = as_json(prompt)
+        shown = self._template.shown(request, self._newest)
         if declares(self.model, "scores_choices"):
-            prompt = replace(prompt, choices=self._choices(request))
-        run = self._seed if seed is None else seed
-        return replace(prompt, seed=call_seed(run, prompt.messages, request.replicate))
+            prompt = replace(prompt, choices=_choices(request, shown))
+        return Question(request, prompt, shown)
 
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """The recommendations in a completion: the first k entries that name something.
@@ -100,19 +138,36 @@ class LLMRecommender:
         if error is not None or text is None:
             return Recommendation((), text=text, usage=completion.usage, error=error)
         truncated = is_cut_off(completion.finish_reason)
-        shown = self._template.shown(request, self._newest)
-        entries = parse(
-            text, request, self._index, truncated=truncated, shown=shown, exists=self._known.hold
-        )
+        entries = self._entries(text, request, self._index, truncated)
         items = [entry.item for entry in entries if entry.item is not None]
         return Recommendation(tuple(items[: request.k]), entries, text, completion.usage)
 
-    def _choices(self, request: Request) -> tuple[str, ...]:
-        """The names of the candidates in the prompt, each once."""
-        shown = self._template.shown(request, self._newest)
-        plain = [one_line(item.label) for item in request.candidates or ()]
-        names = [names[0].strip() for names in shown] or plain
-        return tuple(dict.fromkeys(name or own for name, own in zip(names, plain, strict=True)))
+    def _entries(
+        self, text: str, request: Request, index: TitleIndex, truncated: bool
+    ) -> tuple[Entry, ...]:
+        """What `text` names, parsed once for all requests that show the same items.
+
+        The parser reads of a request its items, not its ratings, and edited names of candidates.
+        """
+        shown = self.question(request).shown if request.edits else ()
+        items = (*(rating.item for rating in request.history), *(request.candidates or ()))
+        offered = None if request.candidates is None else len(request.candidates)
+        known = (offered, shown, *map(id, items))
+        read = self._read.get((text, truncated, request.seen, known))
+        if read is None:
+            scope = self._scopes.get(known)
+            if scope is None:
+                scope = self._scopes.put(known, (scope_of(request, index, shown), items))
+            entries = parse(
+                text,
+                request,
+                index,
+                truncated=truncated,
+                exists=self._known.hold,
+                scope=scope[0],
+            )
+            read = self._read.put((text, truncated, request.seen, known), (entries, items))
+        return read[0]
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """Ask the model all requests in one batch and read its answers."""
@@ -123,9 +178,8 @@ class LLMRecommender:
         ]
 
 
-def call_seed(seed: int, messages: Sequence[Message], replicate: int) -> int:
-    """The seed of one call: 63 bits from only the run's seed, the messages and the replicate."""
-    said = [[message.role, message.content, *message.images] for message in messages]
-    call = [seed, said, replicate]
-    digest = hashlib.sha256(json.dumps(call).encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
+def _choices(request: Request, shown: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The names of the candidates in the prompt, each once."""
+    plain = [one_line(item.label) for item in request.candidates or ()]
+    names = [names[0].strip() for names in shown] or plain
+    return tuple(dict.fromkeys(name or own for name, own in zip(names, plain, strict=True)))

@@ -8,14 +8,19 @@ import sqlite3
 import stat
 import sys
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import diskcache
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls import database
+from pytest_recsys_mt.calls.cache import AnswerCache, row_of, sound_answer, sound_row
 from pytest_recsys_mt.calls.call import key_of
+from pytest_recsys_mt.calls.content import canonical
 from pytest_recsys_mt.calls.database import JSONTextDisk
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.limits import Budget, Limits
@@ -51,7 +56,16 @@ def cache(folder: Path) -> Iterator[AnswerCache]:
 
 
 def rows(folder: Path) -> sqlite3.Connection:
-    return sqlite3.connect(folder / "answers" / "cache.db", isolation_level=None)
+    connection = sqlite3.connect(folder / "answers" / "cache.db", isolation_level=None)
+    connection.create_function("packed", 1, lambda text: zlib.compress(text.encode()))
+    connection.create_function("unpacked", 1, lambda value: zlib.decompress(value).decode())
+    return connection
+
+
+def as_earlier_versions_wrote_it(folder: Path) -> None:
+    with rows(folder) as connection:
+        connection.execute("UPDATE Cache SET value = unpacked(value)")
+    connection.close()
 
 
 def test_an_answer_comes_back_as_it_was(cache: AnswerCache) -> None:
@@ -96,6 +110,21 @@ class Bomb:
 
 
 TAMPERINGS = {
+    "altered text": "UPDATE Cache SET value = packed(replace(unpacked(value), 'Alien', 'Avatar'))",
+    "an altered call": "UPDATE Cache SET value = packed(replace(unpacked(value), 'film', 'song'))",
+    "no JSON": "UPDATE Cache SET value = packed('Alien')",
+    "another row's answer": "UPDATE Cache SET value = packed(:other)",
+    "no UTF-8": "UPDATE Cache SET value = :no_text",
+    "nothing compressed": "UPDATE Cache SET value = packed('')",
+    "cut off": "UPDATE Cache SET value = substr(value, 1, length(value) - 9)",
+    "without its last byte": "UPDATE Cache SET value = substr(value, 1, length(value) - 1)",
+    "followed by more": "UPDATE Cache SET value = CAST(value || x'00' AS BLOB)",
+    "not compressed": "UPDATE Cache SET value = CAST(unpacked(value) AS BLOB)",
+    "no bytes": "UPDATE Cache SET value = x''",
+    "longer than any text": "UPDATE Cache SET value = packed(unpacked(value) || :spaces)",
+}
+"""What is done to a row, and to one that an earlier version wrote."""
+TAMPERINGS_BEFORE = {
     "pickled value": "UPDATE Cache SET mode = 4, value = :bomb",
     "pickled value in a file": "UPDATE Cache SET mode = 4, value = NULL, filename = :file",
     "value in a text file": "UPDATE Cache SET mode = 3, value = NULL, filename = :file",
@@ -112,20 +141,31 @@ TAMPERINGS = {
 }
 
 
-@pytest.mark.parametrize("statement", TAMPERINGS.values(), ids=TAMPERINGS.keys())
+@pytest.mark.parametrize(
+    ("earlier", "statement"),
+    [(False, each) for each in TAMPERINGS.values()]
+    + [(True, each) for each in TAMPERINGS_BEFORE.values()],
+    ids=[*TAMPERINGS, *(f"earlier: {name}" for name in TAMPERINGS_BEFORE)],
+)
 def test_a_tampered_row_is_missing_and_never_executed(
-    folder: Path, tmp_path: Path, statement: str
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, earlier: bool, statement: str
 ) -> None:
+    monkeypatch.setattr(database, "LONGEST", 300)
     mark = tmp_path / "executed"
     bomb = pickle.dumps(Bomb(mark))
     (tmp_path / "bomb.val").write_bytes(bomb)
     cache = AnswerCache(folder)
     cache.put(KEY, CALL, ANSWER)
+    if earlier:
+        as_earlier_versions_wrote_it(folder)
     other = {**CALL, "replicate": 1}
     text = {
         "schema": "recsys-mt-answer/1", "call": other, "answer": ANSWER, "sha256": "0" * 64,
     }  # fmt: skip
-    parameters = {"bomb": bomb, "file": "../../bomb.val", "other": json.dumps(text)}
+    parameters = {
+        "bomb": bomb, "file": "../../bomb.val", "other": json.dumps(text),
+        "no_text": zlib.compress(b"\xff"), "spaces": " " * 300,
+    }  # fmt: skip
     with rows(folder) as connection:
         connection.execute(statement, parameters)
     connection.close()
@@ -240,6 +280,78 @@ def test_what_belongs_to_somebody_else_is_refused(folder: Path, name: str) -> No
     os.chown(place, 4711, -1)
     with pytest.raises(CacheError, match=r"belongs to user 4711, .*chown -R 0 .*--recsys-cache"):
         use(folder)
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_rows_of_earlier_versions_are_read_beside_new_ones(folder: Path, write: bool) -> None:
+    cache, calls = AnswerCache(folder), [{**CALL, "replicate": number} for number in range(4)]
+    for number, call in enumerate(calls):
+        cache.put(key_of(call), call, {**ANSWER, "usage": [number, 1]})
+        if number == 1:
+            as_earlier_versions_wrote_it(folder)
+    cache.close()
+    with rows(folder) as connection:
+        kinds = connection.execute("SELECT typeof(value) FROM Cache ORDER BY rowid").fetchall()
+    connection.close()
+    assert kinds == [("text",), ("text",), ("blob",), ("blob",)]
+    cache = AnswerCache(folder, write=write)
+    wanted = {key_of(call): {**ANSWER, "usage": [n, 1]} for n, call in enumerate(calls)}
+    assert cache.answers([*wanted, "none"]) == wanted
+    assert {key: cache.get(key) for key in wanted} == wanted
+    assert {row.key: row.answer for _, row in cache.rows() if row is not None} == wanted
+    cache.close()
+
+
+def test_many_answers_are_found_at_once(cache: AnswerCache) -> None:
+    calls = {key_of(call): call for call in ({"replicate": n} for n in range(1200))}
+    with cache.together():
+        for key, call in calls.items():
+            cache.put(key, call, {"text": f"{call['replicate']}"})
+    found = cache.answers([*calls, "0" * 64])
+    assert {key: answer["text"] for key, answer in found.items()} == {
+        key: str(call["replicate"]) for key, call in calls.items()
+    }
+
+
+def test_a_compressed_row_takes_less_room(cache: AnswerCache, folder: Path) -> None:
+    call = {"messages": [["user", ", ".join(f"Film {n} ({1950 + n}) 4/5" for n in range(60))]]}
+    cache.put(key_of(call), call, ANSWER)
+    with rows(folder) as connection:
+        ((size, text),) = connection.execute("SELECT length(value), unpacked(value) FROM Cache")
+    connection.close()
+    assert text == canonical(row_of(call, ANSWER))
+    assert size < len(text) / 2
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text() | st.sampled_from(['","call":', ',"call":{}', '"}', "\ud800"]),
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(st.text(), each, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(
+    call=st.dictionaries(st.text() | st.just("call"), PLAIN, max_size=4),
+    answer=st.dictionaries(st.sampled_from(["text", "usage", "call", "run"]), PLAIN, max_size=3),
+    text=st.text(),
+    cut=st.tuples(st.integers(0, 400), st.integers(0, 3), st.text(max_size=3)),
+)
+def test_a_row_checked_as_text_is_one_that_is_sound(
+    call: dict[str, object], answer: dict[str, object], text: str, cut: tuple[int, int, str]
+) -> None:
+    """Rows as they are written, and damaged ones: against the check that reads all of a row."""
+    place, length, put = cut
+    whole, key = canonical(row_of(call, {"text": text, **answer})), key_of(call)
+    for row in (whole, whole[:place] + put + whole[place + length :]):
+        try:
+            wanted = sound_row(row, key)["answer"]
+        except ValueError:
+            wanted = None
+        try:
+            assert sound_answer(row, key) == wanted
+        except ValueError:
+            assert wanted is None
 
 
 def test_long_answers_stay_in_the_database(cache: AnswerCache, folder: Path) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
+from pytest_recsys_mt.llm.reading.spelling import normalise, once, split_year
 from pytest_recsys_mt.llm.reading.wording import GENRES, OPENING, REFUSAL, SAID, SMALL
 from pytest_recsys_mt.requests import Item
 
@@ -56,6 +56,7 @@ _CUT = re.compile(
 _MOST_CUTS = 24
 
 
+@once
 def unwrapped(text: str) -> str:
     """`text` without marks around all of it: emphasis, quotes, links, and trailing commas."""
     text = _BOXED.sub(r"\1", _LINK.sub(r"\1", text)).strip()

@@ -7,10 +7,11 @@ list entry. The parser decides what a piece names.
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
 
 MAX_CHARACTERS = 100_000
@@ -225,7 +226,8 @@ def _lines(text: str) -> Iterator[Piece]:
             yield piece
 
 
-def _marked(line: str) -> Iterable[Piece]:
+@once
+def _marked(line: str) -> Sequence[Piece]:
     """The pieces of one line by its marker."""
     while line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
         if rest == line:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pytest_recsys_mt.llm.reading import comments, enumerations
 from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, Piece, pieces
 from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
-from pytest_recsys_mt.llm.reading.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, EntryKind, Item, Request
 from pytest_recsys_mt.sanitize import sanitize
 
@@ -35,6 +35,7 @@ def parse(
     truncated: bool = False,
     shown: Sequence[Sequence[str]] = (),
     exists: Callable[[str, int], bool] = lambda title, year: False,
+    scope: Scope | None = None,
 ) -> tuple[Entry, ...]:
     """The entries of a text answer, best first; it never raises.
 
@@ -52,14 +53,21 @@ def parse(
         shown: How the prompt named each candidate, if edits changed it; see `Template.shown`.
         exists: Whether there is a title of that year; see `KnownFilms.hold`. It is called only for
             titles that name no item.
+        scope: What `scope_of` gave for the items of `request` and `shown`, for who keeps it.
     """
-    reader = _Reader(request, index, shown, exists)
+    reader = _Reader(request, scope or scope_of(request, index, shown), exists)
     for piece in pieces(sanitize(text)):
         reader.read(piece)
         if len(reader.entries) >= MAX_PIECES:
             break
     reader.finish(cut_off=truncated and not text.endswith("\n"))
     return tuple(reader.entries)
+
+
+def scope_of(request: Request, index: TitleIndex, shown: Sequence[Sequence[str]] = ()) -> Scope:
+    """The items that an answer to `request` may name, in the order in which they are looked up."""
+    history = [rating.item for rating in request.history]
+    return index.scope(request.candidates or (), history, shown)
 
 
 class _Reader:
@@ -72,8 +80,7 @@ class _Reader:
     def __init__(
         self,
         request: Request,
-        index: TitleIndex,
-        shown: Sequence[Sequence[str]],
+        scope: Scope,
         exists: Callable[[str, int], bool],
     ) -> None:
         self.entries: list[Entry] = []
@@ -82,8 +89,7 @@ class _Reader:
         self._shown = {rating.item.id for rating in request.history}
         self._known = request.known
         self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
-        history = [rating.item for rating in request.history]
-        self._scope = index.scope(request.candidates or (), history, shown)
+        self._scope = scope
         self._named: set[str] = set()
         self._listed = False  # whether any piece stood in a list
         self._heading = False  # whether the last numbered piece named no item

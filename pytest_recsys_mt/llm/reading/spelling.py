@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Container, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Container, Sequence
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 MIN_LENGTH = 8
 """A normal form with fewer letters has no misspellings, only neighbours."""
@@ -54,6 +55,9 @@ _WIDE_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 
 _DOUBLED = re.compile(r"(.)\1+")
 
+_RECURS = 120
+"""Most characters of a text that is kept with what was read in it."""
+
 MAX_LENGTH = 400
 """Most characters of a text that can belong to a title; the rest is ignored."""
 
@@ -87,6 +91,21 @@ def normalise(title: str) -> str:
     return letters or "".join(folded.split())
 
 
+Read = TypeVar("Read")
+
+
+def once(read: Callable[[str], Read]) -> Callable[[str], Read]:
+    """`read` for texts that recur, as titles and their lines do: short ones are read once."""
+    kept = lru_cache(maxsize=1 << 15)(read)
+
+    @wraps(read)
+    def reading(text: str) -> Read:
+        return kept(text) if len(text) <= _RECURS else read(text)
+
+    return reading
+
+
+@once
 def split_year(text: str) -> tuple[str, int | None]:
     """A text without the year of release at its end, ``Heat (1995)``, and that year."""
     text = text.strip()

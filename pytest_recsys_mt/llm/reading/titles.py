@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from pytest_recsys_mt.llm.reading.spelling import (
@@ -59,6 +59,17 @@ class _Name(NamedTuple):
     rank: int  # 0 the title, 1 another name in its brackets
 
 
+@lru_cache(maxsize=1 << 16)  # the items of a catalogue stand in thousands of requests
+def _names(item: Item) -> tuple[tuple[str, _Name], ...]:
+    """All names of an item with their normal forms."""
+    title, year = split_year(item.title or item.id)
+    if item.year not in (None, year) or not item.title.endswith((")", "]", "）")):
+        title, year = item.title or item.id, item.year  # "Wonder Woman, 1984" of 2020
+    base, others = split_brackets(title)
+    ranks = dict.fromkeys(others, 1) | dict.fromkeys((base, item.title or item.id, title), 0)
+    return tuple((normalise(name), _Name(item, year, name, rank)) for name, rank in ranks.items())
+
+
 @dataclass(frozen=True)
 class _Group:
     """Items looked up together; `by_name` holds all names of equal normal form, in item order."""
@@ -70,15 +81,8 @@ class _Group:
     def of(cls, items: Iterable[Item], *, closed: bool) -> _Group:
         by_name: dict[str, list[_Name]] = {}
         for item in items:
-            title, year = split_year(item.title or item.id)
-            if item.year not in (None, year) or not item.title.endswith((")", "]", "）")):
-                title, year = item.title or item.id, item.year  # "Wonder Woman, 1984" of 2020
-            base, others = split_brackets(title)
-            ranks = dict.fromkeys(others, 1) | dict.fromkeys(
-                (base, item.title or item.id, title), 0
-            )
-            for name, rank in ranks.items():
-                by_name.setdefault(normalise(name), []).append(_Name(item, year, name, rank))
+            for key, name in _names(item):
+                by_name.setdefault(key, []).append(name)
         return cls(by_name, closed)
 
     @cached_property
@@ -190,6 +194,8 @@ class Scope:
                 names = group.by_name.get(key, ())
                 if year is not None and slack == 0:
                     names = [name for name in names if name.year == year]
+                if not names:
+                    continue
                 item = group.choose(names, year, slack, used)
                 if item is not None:
                     return item

@@ -12,7 +12,7 @@ DENSE = 0.01
 nanosecond, one of a sparse product three and more. And each product serves both of its items: the most
 popular come first, so that dense columns are multiplied with those of fewer and fewer ratings."""
 
-CHUNK = 64
+CHUNK = 32
 """Dense columns that are multiplied at once: the rows of so few are still in the processor's cache."""
 
 CELLS = 2**25

@@ -88,10 +88,11 @@ class Catalogue:
         users, names = frame["user"].factorize(sort=True)
         # Millions of rows name few items; an item that is missing fails here, not as the last one.
         codes, items = pd.factorize(frame["item"], use_na_sentinel=False)
-        columns = pd.Index(items).map(self.column).to_numpy(dtype=np.int64)[codes]
+        columns = pd.Index(items).map(self.column).to_numpy(dtype=np.int32)[codes]
         scale = dataset.scale
         units = (frame["rating"].to_numpy(dtype=np.float64) - scale.low) / (scale.high - scale.low)
-        matrix = csr_array((weigh(units, weights), (users, columns)), (len(names), len(self)))
+        cells = (users.astype(np.int32), columns)  # products with indices of 64 bits are slower
+        matrix = csr_array((weigh(units, weights), cells), (len(names), len(self)))
         matrix.sort_indices()
         return matrix
 

@@ -55,7 +55,7 @@ class NearWords:
 
         if len(word) < SHORTEST or _has_digit(word):
             return []
-        found = set()
+        found: set[str] = set()
         for length in (len(word) + more for more in (-1, 0, 1) if more in lengths):
             for part in _parts(word, length):
                 found.update(self._by_part.get(part, ()))

@@ -44,7 +44,8 @@ def nearest(by_item: csr_array[np.float64], k: int) -> csr_array[np.float64]:
     everything = np.arange(items)
     for start in range(0, first, CHUNK):
         end = min(start + CHUNK, first)
-        block = _from(by_item, start) @ by_item[start:end].T.toarray(order="C")
+        columns = by_item[start:end].T.toarray(order="C")
+        block: Floats = np.asarray(_from(by_item, start) @ columns)
         popular[start:, start:end] = block
         for item, later in enumerate(block.T.copy(), start):
             values = np.concatenate([popular[item, :start], later])
@@ -53,12 +54,12 @@ def nearest(by_item: csr_array[np.float64], k: int) -> csr_array[np.float64]:
     by_user = others.T.tocsr()
     size = -(-block_rows(items) // BLOCKS)
     for start in range(0, items - first, size):
-        block = others[start : start + size] @ by_user
-        for row in range(block.shape[0]):
-            part, item = slice(block.indptr[row], block.indptr[row + 1]), first + start + row
-            values = np.concatenate([popular[item], block.data[part]])
-            columns = np.concatenate([everything[:first], first + block.indices[part]])
-            chosen.append(_largest(values, columns, item, k))
+        sparse = others[start : start + size] @ by_user
+        for row in range(sparse.shape[0]):
+            part, item = slice(sparse.indptr[row], sparse.indptr[row + 1]), first + start + row
+            values = np.concatenate([popular[item], sparse.data[part]])
+            near = np.concatenate([everything[:first], first + sparse.indices[part]])
+            chosen.append(_largest(values, near, item, k))
     starts = np.cumsum([0, *(len(columns) for columns, _ in chosen)])
     data = np.concatenate([values for _, values in chosen] or [np.empty(0)])
     indices = np.concatenate([columns for columns, _ in chosen] or [np.empty(0, dtype=np.int64)])

@@ -59,6 +59,11 @@ def steps(folder: Path, model: str) -> None:
     from pytest_recsys_mt.datasets import load
     from pytest_recsys_mt.engine.cases import Split
     from pytest_recsys_mt.recommenders.registry import resolve
+    from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
+
+    recommender = resolve(model)
+    if not isinstance(recommender, ScoringRecommender):
+        raise SystemExit(f"{model!r} is not built in; choose itemknn, userknn, bm25 or mostpop")
 
     def told(name: str, start: float) -> float:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -70,7 +75,7 @@ def steps(folder: Path, model: str) -> None:
     start = told("read", start)
     training = Split(data, 0).training
     start = told("split", start)
-    resolve(model).fit(training, 0)
+    recommender.fit(training, 0)
     told(f"fit {model}", start)
 
 

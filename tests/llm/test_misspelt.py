@@ -144,6 +144,11 @@ def test_near_words_are_all_that_a_word_may_misspell(known: list[str], written: 
     assert wanted <= set(near)
 
 
+@pytest.mark.parametrize("written", ["staitons", "sattions", "stationns", "staions", "stetions"])
+def test_every_kind_of_slip_is_near(written: str) -> None:
+    assert NearWords({"stations", "stallions"}).near(written, (-1, 0, 1)) == ["stations"]
+
+
 NAME = st.text("abc\U0001f600é", min_size=1, max_size=12)
 
 

@@ -270,8 +270,8 @@ class Dataset:
         cells *= len(item_names)
         cells += items
         pairs = [(user, item) for user, listed in held_out.items() for item in listed]
-        rows = user_names.get_indexer([user for user, _ in pairs])
-        columns = item_names.get_indexer([item for _, item in pairs])
+        rows = user_names.get_indexer(pd.Index([user for user, _ in pairs]))
+        columns = item_names.get_indexer(pd.Index([item for _, item in pairs]))
         known = (rows >= 0) & (columns >= 0)
         hidden = np.unique(rows[known] * len(item_names) + columns[known])
         if not len(hidden):

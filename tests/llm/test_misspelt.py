@@ -12,9 +12,8 @@ from rapidfuzz import fuzz, process
 
 from pytest_recsys_mt.llm.reading import misspelt
 from pytest_recsys_mt.llm.reading.misspelt import MostSimilar, NearWords
-from pytest_recsys_mt.llm.reading.spelling import is_misspelling, normalise, words
+from pytest_recsys_mt.llm.reading.spelling import MIN_LENGTH, is_misspelling, normalise, words
 from pytest_recsys_mt.llm.reading.titles import (
-    MIN_LENGTH,
     MIN_MARGIN,
     MIN_SCORE,
     YEAR_SLACK,

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import hashlib
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -264,12 +265,28 @@ class Dataset:
             held_out: The items to remove, by user.
         """
         frame = self.interactions
-        pairs = [(user, item) for user, items in held_out.items() for item in items]
-        hidden = pd.MultiIndex.from_frame(frame[["user", "item"]]).isin(pairs)
-        kept = frame[~hidden]
-        return Dataset(
-            self.name, self.items, kept, self.scale, self.users, self.offered, self.family
-        )
+        cells, user_names = pd.factorize(frame["user"])
+        items, item_names = pd.factorize(frame["item"])
+        cells *= len(item_names)
+        cells += items
+        pairs = [(user, item) for user, listed in held_out.items() for item in listed]
+        rows = user_names.get_indexer(pd.Index([user for user, _ in pairs]))
+        columns = item_names.get_indexer(pd.Index([item for _, item in pairs]))
+        known = (rows >= 0) & (columns >= 0)
+        hidden = np.unique(rows[known] * len(item_names) + columns[known])
+        if not len(hidden):
+            return self._keeping(np.ones(len(frame), dtype=np.bool_))
+        place = np.minimum(np.searchsorted(hidden, cells), len(hidden) - 1)
+        return self._keeping(hidden[place] != cells)
+
+    def _keeping(self, rows: npt.NDArray[np.bool_]) -> Dataset:
+        """This dataset with only those rows: in their order, and as sound as they are together."""
+        kept = self.interactions[rows].reset_index(drop=True)
+        if self.as_is or kept.empty:
+            return self.replace(interactions=kept, as_is=False)
+        part = self.replace(interactions=kept, as_is=True)  # not checked a second time
+        object.__setattr__(part, "as_is", False)
+        return part
 
 
 @dataclass(frozen=True)
@@ -290,14 +307,21 @@ class Renamed:
 
 
 def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Positions of the rows in the order of the keys, the first key counting most.
+    """Positions of the rows in the order of the keys, the first key counting most; no two are equal.
 
     The rows of a dataset made from another are sorted already; to check that takes a tenth of the
-    time of sorting.
+    time of sorting. To sort one number a row takes a fifth of the time of sorting by three.
     """
     later = np.zeros(len(keys[0]) - 1, dtype=np.bool_)
     for key in reversed(keys):
         later = (key[:-1] < key[1:]) | ((key[:-1] == key[1:]) & later)
     if later.all():
         return np.arange(len(keys[0]))
-    return np.lexsort(keys[::-1])
+    lows = [int(key.min()) for key in keys]
+    ranges = [int(key.max()) - low + 1 for key, low in zip(keys, lows, strict=True)]
+    if math.prod(ranges) > 2**63:
+        return np.lexsort(keys[::-1])
+    joined = np.zeros(len(keys[0]), dtype=np.int64)
+    for key, low, size in zip(keys, lows, ranges, strict=True):
+        joined = joined * size + (key - low)
+    return np.argsort(joined)

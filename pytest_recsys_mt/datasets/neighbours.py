@@ -73,7 +73,11 @@ class Neighbours(Mapping[str, tuple[str, ...]]):
         near = np.flatnonzero(shared >= LEAST_SHARED)
         # The length of the item's own column divides all cosines, and so does not change their order.
         lengths = by_item.indptr[near + 1] - by_item.indptr[near]
-        order = np.lexsort((near, -np.round(shared[near] / np.sqrt(lengths), 10)))[:NEAREST]
+        cosines = np.round(shared[near] / np.sqrt(lengths), 10)
+        if len(near) > NEAREST:  # to sort only what may be among them
+            kept = cosines >= np.partition(cosines, -NEAREST)[-NEAREST]
+            near, cosines = near[kept], cosines[kept]
+        order = np.lexsort((near, -cosines))[:NEAREST]
         return tuple(self._ids[place] for place in near[order])
 
     @cached_property
@@ -90,7 +94,8 @@ class Neighbours(Mapping[str, tuple[str, ...]]):
         from scipy.sparse import csr_array  # imported only where neighbours are asked for
 
         users, names = pd.factorize(self._interactions["user"])
-        columns = self._interactions["item"].map(self._row).to_numpy(dtype=np.int64)
+        codes, items = pd.factorize(self._interactions["item"], use_na_sentinel=False)
+        columns = pd.Index(items).map(self._row).to_numpy(dtype=np.int32)[codes]
         ones: npt.NDArray[np.int8] = np.ones(len(users), dtype=np.int8)
-        by_user = csr_array((ones, (users, columns)), (len(names), len(self._ids)))
+        by_user = csr_array((ones, (users.astype(np.int32), columns)), (len(names), len(self._ids)))
         return by_user, by_user.T.tocsr()

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, block_rows, keep_largest, settle
+from pytest_recsys_mt.recommenders.cosines import nearest
+from pytest_recsys_mt.recommenders.ranking import Floats, keep_largest, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
 from pytest_recsys_mt.requests import Request
 
@@ -46,19 +47,9 @@ class ItemKNN(_Neighbourhood):
     key: ClassVar[str] = "itemknn"
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Find each item's nearest items, a block of items at a time."""
+        """Find each item's nearest items."""
         by_item = _unit_rows(self.catalogue.interactions(dataset, self.weights).T.tocsr())
-        by_user = by_item.T.tocsr()
-        size = block_rows(len(self.catalogue))
-        blocks = []
-        for start in range(0, len(self.catalogue), size):
-            cosines = by_item[start : start + size] @ by_user
-            cosines.data = settle(cosines.data)
-            rows = np.repeat(np.arange(cosines.shape[0]), np.diff(cosines.indptr))
-            cosines.data[cosines.indices == start + rows] = 0.0
-            cosines.eliminate_zeros()
-            blocks.append(keep_largest(cosines, self.neighbours))
-        self._similarity = vstack(blocks, format="csr")
+        self._similarity = nearest(by_item, self.neighbours)
 
     def score(self, requests: Sequence[Request]) -> Floats:
         """Weighted similarity to the history, shape (requests, items)."""
@@ -96,9 +87,9 @@ class UserKNN(_Neighbourhood):
 
 def _unit_rows(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
     """`matrix` with rows of length 1; its weights are positive, so a row of length 0 is empty."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    sizes = np.diff(matrix.indptr)
+    rows = np.repeat(np.arange(matrix.shape[0]), sizes)
     # bincount adds one by one, in the order of storage: rows do not affect each other's lengths.
     lengths = np.sqrt(np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]))
-    scaled = matrix.copy()
-    scaled.data /= lengths[rows]
-    return scaled
+    parts = (matrix.data / np.repeat(lengths, sizes), matrix.indices, matrix.indptr)
+    return csr_array(parts, shape=matrix.shape)

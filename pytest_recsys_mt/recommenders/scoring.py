@@ -26,6 +26,7 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets.dataset import Dataset
@@ -85,10 +86,13 @@ class Catalogue:
         """Weights of the dataset's interactions: users (sorted by name) in rows, items in columns."""
         frame = dataset.interactions
         users, names = frame["user"].factorize(sort=True)
-        columns = frame["item"].map(self.column).to_numpy(dtype=np.int64)
+        # Millions of rows name few items; an item that is missing fails here, not as the last one.
+        codes, items = pd.factorize(frame["item"], use_na_sentinel=False)
+        columns = pd.Index(items).map(self.column).to_numpy(dtype=np.int32)[codes]
         scale = dataset.scale
         units = (frame["rating"].to_numpy(dtype=np.float64) - scale.low) / (scale.high - scale.low)
-        matrix = csr_array((weigh(units, weights), (users, columns)), (len(names), len(self)))
+        cells = (users.astype(np.int32), columns)  # products with indices of 64 bits are slower
+        matrix = csr_array((weigh(units, weights), cells), (len(names), len(self)))
         matrix.sort_indices()
         return matrix
 

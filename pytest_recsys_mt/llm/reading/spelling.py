@@ -58,12 +58,16 @@ _DOUBLED = re.compile(r"(.)\1+")
 _RECURS = 120
 """Most characters of a text that is kept with what was read in it."""
 
+_NO_LETTERS = re.compile(r"[^a-z0-9]+")
+
 MAX_LENGTH = 400
 """Most characters of a text that can belong to a title; the rest is ignored."""
 
 
 def _fold(text: str) -> str:
     """Case, compatibility forms and Latin diacritics folded; signs of other scripts stay."""
+    if text.isascii() and "&" not in text:
+        return text.lower()  # the same, and most titles are like this
     text = unicodedata.normalize("NFKC", html.unescape(text)).casefold()
     text = unicodedata.normalize("NFD", text)
     text = "".join(c for c in text if not "\u0300" <= c <= "\u036f")
@@ -87,7 +91,10 @@ def normalise(title: str) -> str:
     count; ``&`` is ``and``. A title without letters and digits is its own normal form.
     """
     folded = _fold(_uninvert(html.unescape(title[:MAX_LENGTH].strip())))
-    letters = "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
+    if folded.isascii():
+        letters = _NO_LETTERS.sub("", folded)
+    else:
+        letters = "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
     return letters or "".join(folded.split())
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from pytest_recsys_mt.llm.reading.misspelt import MostSimilar, NearWords
 from pytest_recsys_mt.llm.reading.spelling import (
     MAX_LENGTH,
     MIN_LENGTH,
@@ -37,6 +38,12 @@ be the one of 1942.
 
 MIN_SCORE = 88.0
 """Least similarity (rapidfuzz's `ratio` of the normal forms, of 100) of a misspelt title."""
+
+MOST_SIMILAR = 8
+"""How many names of a group are considered to be misspelt: those of the largest similarity."""
+
+ROUNDING = 0.01
+"""Above the rounding errors of a similarity, also of the single precision that rapidfuzz gives a limit."""
 
 MIN_MARGIN = 3.0
 """By how much the best misspelt title must beat the second best, in the same unit."""
@@ -88,17 +95,47 @@ class _Group:
     @cached_property
     def by_words(self) -> dict[tuple[str, ...], list[_Name]]:
         """Names by `words` in digits, for titles that differ only in articles and numbers."""
-        index: dict[tuple[str, ...], list[_Name]] = {}
-        for names in self.by_name.values():
-            for name in names:
-                index.setdefault(in_digits(words(name.text)), []).append(name)
-        return index
+        return self._spelt[0]
 
     @cached_property
-    def vocabulary(self) -> frozenset[str]:
+    def vocabulary(self) -> Collection[str]:
         """All words of all names."""
-        names = (name for names in self.by_name.values() for name in names)
-        return frozenset(word for name in names for word in words(name.text))
+        return self._spelt[1]
+
+    @cached_property
+    def _spelt(self) -> tuple[dict[tuple[str, ...], list[_Name]], Collection[str]]:
+        index: dict[tuple[str, ...], list[_Name]] = {}
+        known: dict[str, str] = {}  # each word once, however many titles contain it
+        for names in self.by_name.values():
+            for name in names:
+                spelt = tuple([known.setdefault(word, word) for word in words(name.text)])
+                index.setdefault(in_digits(spelt), []).append(name)
+        return index, known.keys()
+
+    @cached_property
+    def _near_words(self) -> NearWords:
+        return NearWords(self.vocabulary)
+
+    @cached_property
+    def _most_similar(self) -> MostSimilar:
+        return MostSimilar(self.by_name)
+
+    def maybe_misspelt(self, key: str, spelling: Sequence[str], *, dated: bool) -> Collection[str]:
+        """Every normal form that `best` may return and whose words may be misspelt so.
+
+        Args:
+            key: The normal form of the text.
+            spelling: Its `words`.
+            dated: Whether it gives a year.
+        """
+        if self.closed:
+            return [name for name, _ in self.best(key, MIN_SCORE)]
+        titles = self._near_words.titles(spelling, dated=dated)
+        return {normalise(n.text) for t in titles for n in self.by_words.get(in_digits(t), ())}
+
+    def best(self, key: str, least: float) -> list[tuple[str, float]]:
+        """The `MOST_SIMILAR` normal forms with their similarities, which are `least` or more."""
+        return self._most_similar.best(key, least, MOST_SIMILAR)
 
     @cached_property
     def by_main_title(self) -> dict[str, list[_Name]]:
@@ -239,17 +276,15 @@ class Scope:
         return names[0].item if len({name.item.id for name in names}) == 1 else None
 
     def _misspelt(self, text: str, year: int | None, used: Collection[str]) -> Item | None:
-        from rapidfuzz import fuzz, process
+        from rapidfuzz import fuzz
 
         key, spelling = normalise(text), words(text)
         if len(key) < MIN_LENGTH:
             return None
         scores: dict[str, tuple[float, Item]] = {}
         for group in self._groups:
-            near = process.extract(
-                key, group.by_name.keys(), scorer=fuzz.ratio, score_cutoff=MIN_SCORE, limit=8
-            )
-            for name, score, _ in near:
+            hits: dict[str, Item] = {}
+            for name in group.maybe_misspelt(key, spelling, dated=year is not None):
                 names = [
                     n
                     for n in group.by_name[name]
@@ -257,8 +292,13 @@ class Scope:
                     and self._is_misspelling(spelling, n, dated=year is not None and n.year == year)
                 ]
                 item = group.choose(names, year, YEAR_SLACK, used)
-                if item is not None and name not in scores:
-                    scores[name] = (score, item)
+                if item is not None:
+                    hits[name] = item
+            # No name below the least similar hit can take the place of one.
+            least = min((fuzz.ratio(key, name) for name in hits), default=0.0) - ROUNDING
+            for name, score in group.best(key, max(MIN_SCORE, least)) if hits else ():
+                if name in hits:
+                    scores.setdefault(name, (score, hits[name]))
         ranked = sorted(scores.values(), key=lambda hit: -hit[0])
         if not ranked:
             return None

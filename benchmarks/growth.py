@@ -12,7 +12,7 @@ more than the smallest.
   items, 30 of each user.
 * items: the same of 200 users, with as many interactions whatever the size of the catalogue.
 * tests: one relation with as many factors, 50 users of the embedded data, and all reports.
-* rows: a record of 10 recommenders and as many tests as it takes, of 20 users: what is done with it, each alone, as
+* rows: a record of 10 recommenders and as many tests as it takes, of up to 200 users: what is done with it, each alone, as
   `benchmarks.growth_rows` does it. Its seconds are those of the work, without reading the file.
 """
 
@@ -190,9 +190,8 @@ def of_rows(work: str) -> Callable[[int, Path], Sequence[str]]:
         if not path.exists():
             base = folder / "base.json"
             if not base.exists():
-                options = ["--recsys-users=20", f"--recsys-json={base}"]
-                suite = "pytest_recsys_mt.suites.metamorphic"
-                given = [*PYTEST, "--pyargs", suite, *options, f"--recsys-cache={folder / 'rows'}"]
+                options = [f"--recsys-json={base}", f"--recsys-cache={folder / 'rows'}"]
+                given = [*PYTEST, "--pyargs", "pytest_recsys_mt.suites.metamorphic", *options]
                 subprocess.run(given, check=False, stdout=subprocess.DEVNULL)
             growth_rows.multiply(base, path, size)
         return (sys.executable, "-m", "benchmarks.growth_rows", work, str(path))

@@ -15,13 +15,14 @@ from typing import Any, cast
 from xml.etree import ElementTree
 
 from benchmarks import tables
+from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import digest_of, read
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.report.html import read_record, write_report
 from pytest_recsys_mt.report.junit import _case_of, annotate
-from pytest_recsys_mt.report.record import written
+from pytest_recsys_mt.report.record import lines_of
 from pytest_recsys_mt.report.step_summary import markdown
 
 MODELS = 10
@@ -44,7 +45,14 @@ def multiply(base: Path, path: Path, rows: int) -> None:
     document |= {"results": results, "models": [model for model in models if model in found]}
     document["digests"]["suite"] = digest_of(addresses(results))
     document["gate"] |= {"incomplete": [], "comparisons": []}
-    path.write_text(written(cast("Document", document)), encoding="utf-8")
+    with path.open("w", encoding="utf-8") as stream:
+        stream.writelines(lines_of(cast("Document", document)))
+
+
+def _write(document: Document, path: Path) -> object:
+    with written_whole(path.with_suffix(".written")) as stream:
+        stream.writelines(lines_of(document))
+    return None
 
 
 def _gate(document: Document, path: Path) -> object:
@@ -68,7 +76,7 @@ def _junit(document: Document, path: Path) -> object:
 WORKS: Mapping[str, Callable[[Document, Path], object]] = {
     "read as a baseline": lambda _, path: read(path),
     "gate against itself": _gate,
-    "write": lambda document, _: written(document),
+    "write": _write,
     "HTML": lambda document, path: write_report(document, path.with_suffix(".html")),
     "JUnit": _junit,
     "Markdown": lambda document, _: markdown(document),

@@ -30,6 +30,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import growth_rows, tables
+from benchmarks.processes import cost_of
 
 FITTED = 4
 """The exponent is of so many largest sizes."""
@@ -48,19 +49,6 @@ def test_promise(source, followup):
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What one process took.
-
-    Attributes:
-        seconds: Of the processor.
-        megabytes: The largest resident set.
-    """
-
-    seconds: float
-    megabytes: float
-
-
-@dataclass(frozen=True)
 class Curve:
     """Something that grows.
 
@@ -73,33 +61,6 @@ class Curve:
     sizes: Sequence[int]
     command: Callable[[int, Path], Sequence[str]]
     timed: bool = False
-
-
-LAUNCH = """
-import os, sys
-child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
-_, status, used = os.wait4(child, 0)
-print()
-print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-"""Starts a process from a small one: a process begins with the largest resident set of the one that started it."""
-
-
-def cost_of(command: Sequence[str], *, timed: bool) -> Cost:
-    """Run a command in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", LAUNCH, *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=os.environ,
-    )
-    if done.returncode:
-        said = f"{' '.join(command)} ended with {done.returncode}"
-        raise SystemExit(f"{said}:\n{done.stdout[-2000:]}")
-    *told, seconds, megabytes = done.stdout.split()
-    return Cost(float(told[-1] if timed else seconds), float(megabytes))
 
 
 def exponent(sizes: Sequence[int], costs: Sequence[float]) -> str:
@@ -210,19 +171,23 @@ CURVES: Mapping[str, Mapping[str, Curve]] = {
 }
 
 
-def grown(name: str, curve: Curve, folder: Path, rounds: int, *, quick: bool) -> Iterator[Sequence[str]]:
+def grown(
+    name: str, curve: Curve, folder: Path, rounds: int, *, quick: bool
+) -> Iterator[Sequence[str]]:
     """The lines of a table: one a size."""
     sizes = curve.sizes[:-1] if quick else curve.sizes
-    found: dict[int, list[Cost]] = {size: [] for size in sizes}
+    taken: dict[int, list[float]] = {size: [] for size in sizes}
+    held: dict[int, list[float]] = {size: [] for size in sizes}
     for _ in range(rounds):
         for size in sizes:
-            found[size].append(cost_of(curve.command(size, folder), timed=curve.timed))
-    seconds = [median(cost.seconds for cost in found[size]) for size in sizes]
-    memory = [median(cost.megabytes for cost in found[size]) for size in sizes]
+            cost = cost_of(curve.command(size, folder))
+            taken[size].append(float(cost.said.split()[-1]) if curve.timed else cost.seconds)
+            held[size].append(cost.megabytes)
+    seconds, memory = ([median(found[size]) for size in sizes] for found in (taken, held))
     ends = exponent(sizes, seconds), exponent(sizes, memory)
-    for size, taken, held in zip(sizes, seconds, memory, strict=True):
+    for size, second, megabyte in zip(sizes, seconds, memory, strict=True):
         last = ends if size == sizes[-1] else ("", "")
-        yield name, f"{size:,}", f"{taken:.2f}", last[0], f"{held:.0f}", last[1]
+        yield name, f"{size:,}", f"{second:.2f}", last[0], f"{megabyte:.0f}", last[1]
 
 
 def main() -> None:
@@ -233,8 +198,6 @@ def main() -> None:
     parser.add_argument("--curves", nargs="+", choices=list(CURVES), default=list(CURVES))
     given = parser.parse_args()
     rounds = 1 if given.quick else given.rounds
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for each in given.curves:

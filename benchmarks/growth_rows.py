@@ -90,7 +90,13 @@ def bytes_a_row(paths: Sequence[Path]) -> Iterator[str]:
     for path in paths:
         rows = len(_rows(path))
         sizes = [each.stat().st_size for each in (path, path.with_suffix(".html")) if each.exists()]
-        lines.append((f"{rows:,}", *(f"{size / 1e6:.1f}" for size in sizes), *(f"{size / rows:,.0f}" for size in sizes)))
+        lines.append(
+            (
+                f"{rows:,}",
+                *(f"{size / 1e6:.1f}" for size in sizes),
+                *(f"{size / rows:,.0f}" for size in sizes),
+            )
+        )
     head = ("rows", "JSON, MB", "HTML, MB", "JSON, bytes a row", "HTML, bytes a row")
     yield from tables.table(head, lines)
 

@@ -17,6 +17,7 @@ more than the smallest.
 """
 
 import argparse
+import math
 import os
 import subprocess
 import sys
@@ -24,7 +25,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import linear_regression, median
 
 import numpy as np
 import pandas as pd
@@ -74,8 +75,10 @@ def exponent(sizes: Sequence[int], costs: Sequence[float]) -> str:
     ][-FITTED:]
     if len(more) < 2:
         return "–"
-    slope, _ = np.polyfit(*np.log(more).T, 1)
-    return f"{slope:.2f}"
+    fitted = linear_regression(
+        *([math.log(one) for one in side] for side in zip(*more, strict=True))
+    )
+    return f"{fitted.slope:.2f}"
 
 
 def data(folder: Path, users: int, items: int) -> Path:

@@ -43,7 +43,7 @@ def multiply(base: Path, path: Path, rows: int) -> None:
         results.append({**row, "nodeid": nodeid, "model": model})
     found = {row["model"] for row in results}
     document |= {"results": results, "models": [model for model in models if model in found]}
-    document["digests"]["suite"] = digest_of(addresses(results))
+    document["digests"]["suite"] = digest_of(addresses(cast("Sequence[Row]", results)))
     document["gate"] |= {"incomplete": [], "comparisons": []}
     with path.open("w", encoding="utf-8") as stream:
         stream.writelines(lines_of(cast("Document", document)))

@@ -1,11 +1,12 @@
 """Pairs of lists per second: our kernels against PyPI `rbo` and `scipy.stats.kendalltau`.
 
-    python benchmarks/oracles.py [PAIRS]
+    python -m benchmarks.oracles [PAIRS]
 
-One process, one thread for the linear algebra. Pairs are lists of k out of 2k popular items, about
-half of them common. The references work pair by pair, so they are timed on a prefix of the same
-pairs; on that prefix the results are compared too. Every figure is the best of several repeats. Where
-numba is installed (it is no dependency), a compiled loop is shown beside, its ratio to PyPI `rbo` too.
+One process, one thread for the linear algebra, seconds of the processor. Pairs are lists of k out of 2k
+popular items, about half of them common. The references work pair by pair, so they are timed on a prefix of
+the same pairs; on that prefix the results are compared too. Ours and the reference take turns after a round
+that does not count, and figures are medians of the rounds. Where numba is installed (it is no dependency), a
+compiled loop is shown beside, its ratio to PyPI `rbo` too.
 Last, the sign-flip test of 30 relations at once, against `scipy.stats.permutation_test` on the same.
 """
 
@@ -19,6 +20,8 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.metadata import version
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -35,7 +38,7 @@ from pytest_recsys_mt.oracles import (
 )
 
 Codes = NDArray[np.int32]
-REPEATS = 5
+ROUNDS = 5
 PREFIX = 2_000
 
 
@@ -46,13 +49,16 @@ def lists(pairs: int, k: int) -> tuple[Codes, Codes]:
     return left, right
 
 
-def best(call: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
-    times, result = list[float](), None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = call()
-        times.append(time.perf_counter() - start)
-    return min(times), result
+def turns(*calls: Callable[[], Any], rounds: int = ROUNDS) -> list[tuple[float, Any]]:
+    """The median seconds of the processor of each call, and its result."""
+    times: list[list[float]] = [[] for _ in calls]
+    results: list[Any] = [None for _ in calls]
+    for _ in range(1 + rounds):
+        for place, call in enumerate(calls):
+            start = time.process_time()
+            results[place] = call()
+            times[place].append(time.process_time() - start)
+    return [(median(spent[1:]), result) for spent, result in zip(times, results, strict=True)]
 
 
 def rbo_package(a: Sequence[list[int]], b: Sequence[list[int]]) -> list[float]:
@@ -104,10 +110,10 @@ def numba_rbo() -> Callable[[Codes, Codes], NDArray[np.float64]]:
 def compare_with_numba(a: Codes, b: Codes, k: int, speed: float) -> None:
     """One line: a compiled loop on the same pairs, the first call (which compiles) apart."""
     compiled = numba_rbo()
-    start = time.perf_counter()
+    start = time.process_time()
     compiled(a[:2], b[:2])
-    compiling = time.perf_counter() - start
-    seconds, values = best(partial(compiled, a, b))
+    compiling = time.process_time() - start
+    ((seconds, values),) = turns(partial(compiled, a, b))
     gap = float(np.abs(values - rbo(a, b)).max())
     print(
         f"{'rbo in numba':>16} {k:>3} {len(a) / seconds:>12,.0f} {'':>12} "
@@ -117,7 +123,10 @@ def compare_with_numba(a: Codes, b: Codes, k: int, speed: float) -> None:
 
 
 def main(pairs: int) -> None:
-    print(f"{pairs:,} pairs; references on the first {PREFIX:,}")
+    print(
+        f"{pairs:,} pairs; references on the first {PREFIX:,}: rbo {version('rbo')}, kendalltau of scipy "
+        f"{version('scipy')}"
+    )
     print(
         f"{'kernel':>16} {'k':>3} {'pairs/s':>12} {'reference/s':>12} {'ratio':>7} {'differ by':>10}"
     )
@@ -130,11 +139,12 @@ def main(pairs: int) -> None:
             "kendall": partial(scipy_kendall, ranks),
         }
         for kernel in (rbo, kendall, fagin, overlap, jaccard, average_overlap):
-            seconds, values = best(partial(kernel, a, b))
-            line = f"{kernel.__name__:>16} {k:>3} {pairs / seconds:>12,.0f}"
             reference, speed = references.get(kernel.__name__), 0.0
-            if reference is not None:
-                slow, expected = best(reference, repeats=3)
+            (seconds, values), *beside = turns(
+                partial(kernel, a, b), *([] if reference is None else [reference])
+            )
+            line = f"{kernel.__name__:>16} {k:>3} {pairs / seconds:>12,.0f}"
+            for slow, expected in beside:
                 speed = PREFIX / slow
                 gap = float(np.abs(values[:PREFIX] - np.array(expected)).max())
                 line += f" {speed:>12,.0f} {pairs / seconds / speed:>7,.0f} {gap:>10.1e}"
@@ -148,8 +158,8 @@ def significance(users: int = 610, relations: int = 30, draws: int = 999) -> Non
     from scipy.stats import permutation_test
 
     differences = np.random.default_rng(0).normal(0.01, 0.1, (users, relations))
-    seconds, ours = best(partial(sign_flip_test, differences, draws=draws))
-    slow, theirs = best(
+    (seconds, ours), (slow, theirs) = turns(
+        partial(sign_flip_test, differences, draws=draws),
         partial(
             permutation_test,
             (differences,),
@@ -160,11 +170,11 @@ def significance(users: int = 610, relations: int = 30, draws: int = 999) -> Non
             vectorized=True,
             rng=np.random.default_rng(0),
         ),
-        repeats=1,
+        rounds=3,
     )
     print(
         f"sign flips, {users} users, {relations} relations, {draws} draws: {seconds * 1e3:.1f} ms, "
-        f"scipy {slow * 1e3:.1f} ms, ratio {slow / seconds:.0f}, p-values differ by at most "
+        f"scipy {version('scipy')} {slow * 1e3:.1f} ms, ratio {slow / seconds:.0f}, p-values differ by at most "
         f"{np.abs(ours - theirs.pvalue).max():.3f}"
     )
 

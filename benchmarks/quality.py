@@ -9,10 +9,13 @@ the user has not seen; a recommender that knows all earlier interactions ranks t
 HR@5 is the share of users whose item is among the first five; NDCG@5 and AUC (the share of the 19 that
 come behind it) are means over users. Intervals are of 95 %, bootstrapped over users, who keep their
 values of all seeds together. ``--yardstick`` names the interpreter of an environment where implicit
-is installed; it gets the split and gives scores, so implicit need not be installed here.
+is installed; it gets the split and gives scores, so implicit need not be installed here. The seconds of a fit are of the
+processor, and no measurement of speed: one fit a seed, in no turns. A dash stands for a network that was in
+``--models`` already.
 """
 
 import argparse
+import math
 import subprocess
 import sys
 import tempfile
@@ -49,7 +52,7 @@ class Found:
     Attributes:
         name: Of the recommender.
         ranks: From 1, shape (seeds, users).
-        seconds: Of the mean fit.
+        seconds: Of the processor, of the mean fit; not a number if the folder of models had one.
     """
 
     name: str
@@ -87,10 +90,12 @@ def ours(spec: str, split: Split, cases: Sequence[Case], seeds: int, models: Pat
             raise SystemExit(f"{spec!r} is none of the built-in recommenders: {', '.join(NAMES)}")
         if isinstance(recommender, Trained):
             recommender.folder = models
-        start = time.perf_counter()
+        known = sorted(models.rglob("*"))
+        start = time.process_time()
         recommender.fit(split.training, seed)
-        report = getattr(recommender, "report", None)  # a network that is loaded says what it took
-        seconds.append(report.seconds if report else time.perf_counter() - start)
+        spent = time.process_time() - start
+        loaded = isinstance(recommender, Trained) and sorted(models.rglob("*")) == known
+        seconds.append(math.nan if loaded else spent)
         answers = recommender.recommend([case.request for case in cases])
         ranks.append(
             [
@@ -148,7 +153,8 @@ def line(found: Found, against: Found) -> str:
     cells = [cell(values) for values in (found.hits, found.gains, found.areas)]
     same = found.name == against.name
     difference = "–" if same else cell(found.gains - against.gains.mean(axis=0))
-    return f"| {' | '.join([found.name, *cells, difference])} | {found.seconds:.1f} |"
+    fit = "–" if math.isnan(found.seconds) else f"{found.seconds:.1f}"
+    return f"| {' | '.join([found.name, *cells, difference])} | {fit} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

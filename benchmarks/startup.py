@@ -1,53 +1,48 @@
-"""What the plugin costs a pytest run that does not use it: `pytest --version` and an empty run.
+"""What the plugin costs a pytest run that does not use it: one test without our fixtures.
 
-Run it in an environment where the package is installed: `python benchmarks/startup.py`. With and
-without are started in turn in one run, `-p no:recsys_mt` being "without": pytest then does not import
-the entry point. Byte code is written first, as it is in any environment. `pytest --version` may not
-import plugins at all, so a run that collects nothing is measured too.
+    python -m benchmarks.startup [--rounds 15]
+
+Run it where the package is installed. With the plugin and without (``-p no:recsys_mt``: pytest then does not
+import the entry point) take turns. Seconds are of the processor, of a process of its own each; the difference
+is the median of those of the rounds. `pytest --version` is no measure: it loads no plugin.
 """
 
-import os
-import statistics
-import subprocess
+import argparse
 import sys
 import tempfile
-import time
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
 
-ROUNDS = 15
+from benchmarks import tables
+from benchmarks.processes import cost_of
 
-
-def seconds(folder: str, *arguments: str) -> float:
-    """Wall time of one `pytest` with these arguments."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    start = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
-        check=False,
-        capture_output=True,
-        env=environment,
-        cwd=folder,
-    )
-    return time.perf_counter() - start
-
-
-def compare(what: str, folder: str, *arguments: str) -> None:
-    """Print the medians with and without the plugin, and the median of the differences."""
-    without = (*arguments, "-p", "no:recsys_mt")
-    seconds(folder, *arguments)
-    seconds(folder, *without)
-    pairs = [(seconds(folder, *arguments), seconds(folder, *without)) for _ in range(ROUNDS)]
-    print(
-        f"{what}, median of {ROUNDS}: {statistics.median(a for a, _ in pairs) * 1e3:.0f} ms with "
-        f"the plugin, {statistics.median(b for _, b in pairs) * 1e3:.0f} ms without, "
-        f"{statistics.median(a - b for a, b in pairs) * 1e3:+.0f} ms (pairwise median)"
-    )
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+RUNS = {"a test is collected": ("--collect-only",), "a test is run": ()}
 
 
 def main() -> None:
-    """Measure both."""
-    with tempfile.TemporaryDirectory() as folder:
-        compare("pytest --version", folder, "--version")
-        compare("an empty run", folder, "--collect-only", "-q")
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds = parser.parse_args().rounds
+    lines = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "test_nothing.py").write_text("def test_nothing():\n    pass\n", encoding="utf-8")
+
+        def milliseconds(*options: str) -> float:
+            return 1e3 * cost_of([*PYTEST, *options], folder).seconds
+
+        for what, options in RUNS.items():
+            without = (*options, "-p", "no:recsys_mt")
+            milliseconds(*options), milliseconds(*without)  # the first ones write byte code
+            pairs = [(milliseconds(*options), milliseconds(*without)) for _ in range(rounds)]
+            ours, plain = (median(side) for side in zip(*pairs, strict=True))
+            more = median(one - other for one, other in pairs)
+            lines.append((what, f"{ours:.0f}", f"{plain:.0f}", f"{more:+.0f}"))
+    head = (f"pytest {version('pytest')}, ms", "with the plugin", "without", "difference")
+    print("\n".join(tables.table(head, lines)))
 
 
 if __name__ == "__main__":

@@ -282,8 +282,10 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     depths = [min(ours.due, theirs.due) for ours, theirs in zip(*offers, strict=True)]
     numbers: dict[str, int] = {}
     encoded = [
-        _encode_side(side, ours, theirs if shared_only else None, depths, numbers)
-        for side, ours, theirs in ((sides[0], *offers), (sides[1], *offers[::-1]))
+        _encode_side(
+            sides[at], offers[at], offers[1 - at] if shared_only else None, depths, numbers
+        )
+        for at in (0, 1)
     ]
     (source, followup), filled = zip(
         *((codes[rows], of[rows]) for codes, of in encoded), strict=True

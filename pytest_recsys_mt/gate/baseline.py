@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import math
@@ -57,7 +58,7 @@ def record_in(path: Path) -> Document:
         PolicyError: If the file cannot be read, is not a record or is a damaged one.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = decoded(path)
     except OSError as error:
         remedy = f"make one with --recsys-json={path!s}"
         if path.is_dir():
@@ -85,6 +86,25 @@ def record_in(path: Path) -> Document:
             f"later or is of an older version: make a new one with --recsys-json={path!s}"
         )
     return cast("Document", found)
+
+
+def decoded(path: Path) -> Any:
+    """What a file of JSON holds.
+
+    Python looks for cycles meanwhile by going through all that was read so far, again and again, and JSON
+    has none: a large record is read in half the time without it.
+
+    Raises:
+        OSError: If it cannot be read.
+        ValueError, RecursionError: If it is not JSON.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _fault(document: Mapping[str, Any]) -> str:

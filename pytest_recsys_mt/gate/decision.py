@@ -114,7 +114,7 @@ class Gate:
             *self._unjudged(rows),
             *self._own_failures(gating, set(violated), len(document["models"]) > 1),
             *self._vacuous(gating, len(document["models"]) > 1),
-            *(each for one in comparisons if self.asked for each in self._failures_of(one, rows)),
+            *(self._failures_of(comparisons, rows) if self.asked else ()),
             *(Reason(kind, text) for kind, texts in found.items() for text in texts),
         ]
         told = [_failure(reasons) if reasons else self._success(rows)]
@@ -212,10 +212,10 @@ class Gate:
         return "; ".join(f"{counts[key]} {word}" for key, word in words.items() if counts[key])
 
     def _comparisons(self, document: Facts) -> list[Comparison]:
-        own = {
-            model: {address(row) for row in document["results"] if row["model"] == model}
-            for model in document["models"]
-        }
+        own: dict[str, set[str]] = {model: set() for model in document["models"]}
+        for row in document["results"]:
+            if row["model"] in own:
+                own[row["model"]].add(address(row))
         first, *others = models = [model for model in own if own[model]] or [""]
         if self.baseline is not None:
             where, old = self.baseline
@@ -254,29 +254,32 @@ class Gate:
             "results": [_plain(found) for found in findings],
         }
 
-    def _failures_of(self, comparison: Comparison, rows: Sequence[Row]) -> Iterable[Reason]:
-        for reason in comparison["refused"]:
-            yield Reason("refused", f"the baseline cannot be used: {reason}", reason)
-        model = comparison["model"]
-        # Some verdicts, such as one on several models, never have a value per user.
-        wanting = any(
-            row["per_user"] or row["status"] in ("error", "not-applicable")
-            for row in rows
-            if row["model"] == model
-        )
-        compared = set(comparison["counts"]) - {"ungated"}
-        if wanting and not comparison["refused"] and not compared:
-            text = f"no verdict on {model} could be compared"
-            yield Reason("refused", text, text)
+    def _failures_of(
+        self, comparisons: Sequence[Comparison], rows: Sequence[Row]
+    ) -> Iterable[Reason]:
         several = len({row["model"] for row in rows if row["model"]}) > 1
         names = {(row["nodeid"], row["oracle"]): _name(row, several) for row in rows}
+        # Some verdicts, such as one on several models, never have a value per user.
+        wanting = {
+            row["model"]
+            for row in rows
+            if row["per_user"] or row["status"] in ("error", "not-applicable")
+        }
         failing: dict[str, Kind] = {"regressed": "regressed", "suspicious": "suspicious"}
         if self.inconclusive == "fail":
             failing["inconclusive"] = "unclear"
-        for each in comparison["results"]:
-            if (change := each["change"]) in failing:
-                name = names[each["nodeid"], each["oracle"]]
-                yield Reason(failing[change], f"{change}: {each['nodeid']}", name)
+        for comparison in comparisons:
+            for reason in comparison["refused"]:
+                yield Reason("refused", f"the baseline cannot be used: {reason}", reason)
+            model = comparison["model"]
+            compared = set(comparison["counts"]) - {"ungated"}
+            if model in wanting and not comparison["refused"] and not compared:
+                text = f"no verdict on {model} could be compared"
+                yield Reason("refused", text, text)
+            for each in comparison["results"]:
+                if (change := each["change"]) in failing:
+                    name = names[each["nodeid"], each["oracle"]]
+                    yield Reason(failing[change], f"{change}: {each['nodeid']}", name)
 
 
 def _failure(reasons: Sequence[Reason]) -> str:

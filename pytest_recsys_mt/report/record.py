@@ -296,9 +296,8 @@ class Record:
 
     def write(self, path: Path) -> None:
         """Write the record to `path`, completely or not at all."""
-        text = written(self.document())
         with written_whole(path, 0o644) as stream:
-            stream.write(text)
+            stream.writelines(lines_of(self.document()))
 
 
 def _summed(readings: Collection[Reading]) -> Readable:
@@ -330,28 +329,36 @@ def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def written(document: Document) -> str:
-    """A record as readable text; the values of users take one line per verdict, as do both requests
-    of an example.
+def lines_of(document: Document) -> Iterator[str]:
+    """A record as readable text, part by part; the values of users take one line per verdict, as do both
+    requests of an example.
     """
+    rows = document["results"]
+    mark = uuid.uuid4().hex
+    head, *tail = json.dumps(
+        {**document, "results": [mark] if rows else []}, indent=1, allow_nan=False
+    ).split(f'"{mark}"')
+    yield head
+    for place, row in enumerate(rows):
+        # No text of JSON has a line break in it: all of them are those of the indent.
+        yield (",\n  " if place else "") + _text_of(row, mark).replace("\n", "\n  ")
+    yield "".join(tail) + "\n"
+
+
+def _text_of(row: Row, mark: str) -> str:
     values: list[str] = []
 
     def in_one_line(value: object) -> str:
         values.append(json.dumps(value, allow_nan=False, separators=(",", ":")))
         return f"@{mark}/{len(values) - 1}@"
 
-    def kept(row: Row) -> dict[str, object]:
-        examples = [
-            {**each, "asked": in_one_line(each["asked"])} if "asked" in each else each
-            for each in row["examples"]
-        ]
-        return {**row, "examples": examples, "per_user": in_one_line(row["per_user"])}
-
-    mark = uuid.uuid4().hex
-    lines = json.dumps(
-        {**document, "results": list(map(kept, document["results"]))}, indent=1, allow_nan=False
-    )
-    return re.sub(rf'"@{mark}/(\d+)@"', lambda found: values[int(found[1])], lines) + "\n"
+    examples = [
+        {**each, "asked": in_one_line(each["asked"])} if "asked" in each else each
+        for each in row["examples"]
+    ]
+    kept = {**row, "examples": examples, "per_user": in_one_line(row["per_user"])}
+    lines = json.dumps(kept, indent=1, allow_nan=False)
+    return re.sub(rf'"@{mark}/(\d+)@"', lambda found: values[int(found[1])], lines)
 
 
 def _standing(rows: list[Row], alpha: float) -> list[str]:

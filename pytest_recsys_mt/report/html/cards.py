@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 from pytest_recsys_mt import wording
@@ -22,6 +23,9 @@ FEW = 2
 
 CHANGES = 6
 """Lines of each kind, removed and added, that are shown of a part of a request; the transcript has all of it."""
+
+SHOWN = 1000
+"""Rows with a card on the page, the most important first. Browsers open a page of some ten megabytes at once."""
 
 ABOUT = {
     "effect": "effect",
@@ -72,39 +76,77 @@ class Smallest:
 class Card:
     """One row of the record, in words.
 
+    What only a shown card needs is made when it is first read.
+
     Attributes:
         key: Its id on the page.
+        shown: Whether the page has it; of a large record it has the first `SHOWN`.
         title: What the test promises or measures, in words.
         name: What tells it apart from other rows of that title; may be empty.
         place: Its place in the record.
         row: The row itself.
         state: Its state.
-        said: The verdict as a sentence, after its subject.
-        sentences: The verdict at length.
-        facts: Its numbers: the name, the value, and the term of the glossary, which may be empty.
-        groups: All users and each group of them: who they are, the verdict, and the numbers.
-        broken: Whether a group is violated.
-        examples: Users, the worst first.
-        terms: The names of its measures that the glossary has.
-        smallest: The smallest counterexample, if the run looked for one and found one.
-        measure: What its number measures, if the glossary has it.
+        alpha: Error rate of each claim of the run, if the record has it.
+        judged: How many rows of the record have a p-value.
     """
 
     key: str
+    shown: bool
     title: str
     name: str
     place: int
     row: Row
     state: State
-    said: str
-    sentences: Sequence[str]
-    facts: Sequence[tuple[str, str, str]]
-    groups: Sequence[tuple[str, State, str, str, int]]
-    broken: bool
-    terms: Sequence[str]
-    examples: Sequence[Shown]
-    smallest: Smallest | None
-    measure: glossary.Entry | None
+    alpha: float | None
+    judged: int
+
+    @cached_property
+    def said(self) -> str:
+        """The verdict as a sentence after its subject; what would settle it stands on the card."""
+        row = self.row
+        long = row["status"] == "inconclusive" and row.get("interval") is not None
+        facts = {**row, "reason": ""} if long else row
+        return wording.sentence("", self.state.key, facts).strip()
+
+    @cached_property
+    def sentences(self) -> Sequence[str]:
+        """The verdict at length."""
+        return words.verdict(self.row, self.alpha, self.judged)
+
+    @cached_property
+    def facts(self) -> Sequence[tuple[str, str, str]]:
+        """Its numbers: the name, the value, and the term of the glossary, which may be empty."""
+        return [(name, value, ABOUT.get(name, "")) for name, value in _facts(self.row)]
+
+    @cached_property
+    def groups(self) -> Sequence[tuple[str, State, str, str, int]]:
+        """All users and each group of them: who they are, the verdict, and the numbers."""
+        return list(_groups(self.row))
+
+    @cached_property
+    def broken(self) -> bool:
+        """Whether a group is violated."""
+        return any(group["status"] == "violated" for group in self.row["slices"][1:])
+
+    @cached_property
+    def terms(self) -> Sequence[str]:
+        """The names of its measures that the glossary has."""
+        return glossary.names_of(self.row)
+
+    @cached_property
+    def examples(self) -> Sequence[Shown]:
+        """Users, the worst first."""
+        return _examples(self.row)
+
+    @cached_property
+    def smallest(self) -> Smallest | None:
+        """The smallest counterexample, if the run looked for one and found one."""
+        return _smallest(self.row)
+
+    @cached_property
+    def measure(self) -> glossary.Entry | None:
+        """What its number measures, if the glossary has it."""
+        return glossary.measure_of(self.row)
 
 
 def cards_of(document: Document) -> list[Card]:
@@ -126,30 +168,17 @@ def cards_of(document: Document) -> list[Card]:
     return [
         Card(
             key=f"r{number}",
+            shown=number <= SHOWN,
             title=titles.title_of(row),
             name=titles.name_of(row) if named[_named(row)] == 1 else _told_apart(row),
             place=place,
             row=row,
             state=words.state_of(row),
-            said=_said(row),
-            sentences=words.verdict(row, alpha, judged),
-            facts=[(name, value, ABOUT.get(name, "")) for name, value in _facts(row)],
-            groups=list(_groups(row)),
-            broken=any(group["status"] == "violated" for group in row["slices"][1:]),
-            terms=glossary.names_of(row),
-            examples=_examples(row),
-            smallest=_smallest(row),
-            measure=glossary.measure_of(row),
+            alpha=alpha,
+            judged=judged,
         )
         for number, (place, row) in enumerate(order, 1)
     ]
-
-
-def _said(row: Row) -> str:
-    """The verdict as a sentence without its subject; what would settle it stands on the card."""
-    long = row["status"] == "inconclusive" and row.get("interval") is not None
-    facts = {**row, "reason": ""} if long else row
-    return wording.sentence("", words.state_of(row).key, facts).strip()
 
 
 def _named(row: Row) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.compared import ONE_RUN
 from pytest_recsys_mt.report.glossary import entries_of
@@ -30,6 +32,7 @@ def contents_of(record: Document) -> dict[str, object]:
     homeless = any(not card.row["model"] and card.state.bad for card in cards)
     columns = [*models, *([""] if homeless or not models else [])]
     lines = scorecard_of(cards, columns)
+    shown = [card for card in cards if card.shown]
     return {
         "record": record,
         "answer": answer_of(record, cards),
@@ -41,16 +44,18 @@ def contents_of(record: Document) -> dict[str, object]:
         "measured_dimensions": any(
             cell and cell.figures for line in lines for part in line.parts for cell in part.cells
         ),
-        "states": {key: [card for card in cards if card.state.key == key] for key in STATES},
+        "shown": shown,
+        "states": {key: [card for card in shown if card.state.key == key] for key in STATES},
+        "counts": Counter(card.state.key for card in cards),
         "comparisons": comparisons_of(record, cards),
         "matrix": matrix_of(record, cards, models) if len(models) > 1 else None,
         "one_run": ONE_RUN,
-        "inapplicable": reasons_of(cards),
-        "groups": groups_of([card for card in cards if card.state.key != "not-applicable"]),
-        "benchmarks": benchmarks_of(cards),
-        "plots": plots_of(cards),
+        "inapplicable": reasons_of(shown),
+        "groups": groups_of([card for card in shown if card.state.key != "not-applicable"]),
+        "benchmarks": benchmarks_of(shown),
+        "plots": plots_of(shown),
         "models": models,
         "suites": sorted({card.row["suite"] for card in cards}),
-        "entries": entries_of(card.row for card in cards),
+        "entries": entries_of(card.row for card in shown),
         "most": MOST,
     }

@@ -79,14 +79,17 @@ def strips(rows: Sequence[Row], names: Sequence[str]) -> tuple[str, list[str]]:
         axes.set_xticks(inner, [f"{100 * tick:g}%" for tick in inner] if percent else None)
         axis = inline(figure, f"{names[0]}-axis", "")
         drawn = []
+        # One figure for all: to make axes takes as long as to draw a row on them.
+        figure = make(*STRIP)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_xlim(low, high)
+        axes.set_ylim(-1, 1)
+        axes.set_axis_off()
         for row, name in zip(rows, names, strict=True):
-            figure = make(*STRIP)
-            axes = figure.add_axes((0, 0, 1, 1))
-            axes.set_xlim(low, high)
-            axes.set_ylim(-1, 1)
-            axes.set_axis_off()
             _strip(axes, row, low, high)
             drawn.append(inline(figure, name, ""))
+            for artist in (*axes.lines, *axes.patches):
+                artist.remove()
     return axis, drawn
 
 

@@ -108,6 +108,7 @@ def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) 
     if not models:
         return None
     lines = [_across(by_model, models, changes) for by_model in judged if by_model.keys() & shared]
+    lines = [line for line in lines if all(cell is None or cell.card.shown for cell in line.cells)]
     lines.sort(key=_weight)
     notes = [f"{each['model']}: {each['bounds']}" for each in compared if each.get("bounds")]
     notes += [f"{each['model']}: {text}" for each in compared for text in each.get("refused") or ()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_whole
-from pytest_recsys_mt.gate.baseline import READABLE
+from pytest_recsys_mt.gate.baseline import READABLE, decoded
 from pytest_recsys_mt.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def read_record(path: Path) -> dict[str, object]:
         DataError: If the file is not a record; says what it is.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = decoded(path)
     except OSError as error:
         raise DataError(
             f"{str(path)!r} cannot be read: {error.strerror}; name a file that --recsys-json wrote"

@@ -55,11 +55,10 @@ class Line:
 
 def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
     """A line for each suite, the broken ones first."""
-    suites = sorted({card.row["suite"] for card in cards})
-    lines = [
-        _suite(suite, [card for card in cards if card.row["suite"] == suite], models)
-        for suite in suites
-    ]
+    suites: dict[str, list[Card]] = {}
+    for card in cards:
+        suites.setdefault(card.row["suite"], []).append(card)
+    lines = [_suite(suite, held, models) for suite, held in sorted(suites.items())]
     weight = {key: number for number, key in enumerate(STATES)}
     return sorted(
         lines, key=lambda line: min(weight[cell.state.key] for cell in line.cells if cell)
@@ -67,13 +66,11 @@ def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
 
 
 def _suite(suite: str, cards: Sequence[Card], models: Sequence[str]) -> Line:
-    parts = dict.fromkeys(titles.part_of(card.row) for card in sorted(cards, key=_place))
-    inside = [
-        Line(
-            part, _cells([card for card in cards if titles.part_of(card.row) == part], models, True)
-        )
-        for part in parts
-    ]
+    part = {card.key: titles.part_of(card.row) for card in cards}
+    parts: dict[str, list[Card]] = {part[card.key]: [] for card in sorted(cards, key=_place)}
+    for card in cards:
+        parts[part[card.key]].append(card)
+    inside = [Line(title, _cells(held, models, True)) for title, held in parts.items()]
     return Line(suite, _cells(cards, models, False), inside)
 
 

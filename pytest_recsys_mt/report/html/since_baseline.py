@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_recsys_mt.gate import document as gate
 from pytest_recsys_mt.gate.document import Changed, Document, Row
 from pytest_recsys_mt.report.html import words
-from pytest_recsys_mt.report.html.cards import Card
+from pytest_recsys_mt.report.html.cards import SHOWN, Card
 
 SYMBOLS = {
     "regressed": "✗",
@@ -54,7 +54,7 @@ class Comparison:
         title: What is compared with what.
         refused: Why they cannot be compared, if they cannot.
         counts: How many verdicts changed in which way.
-        changes: All changed verdicts.
+        changes: The changed verdicts, the most important first; at most `SHOWN`.
         bounds: The kind of bounds of their intervals.
     """
 
@@ -67,7 +67,7 @@ class Comparison:
 
 def comparisons_of(document: Document, cards: Sequence[Card]) -> list[Comparison]:
     """The comparisons with a baseline in the gate of a record."""
-    by_address = {key_of(card.row): card for card in cards}
+    by_address = {key_of(card.row): card for card in cards if card.shown}
     return [
         _comparison(each, by_address)
         for each in document["gate"].get("comparisons") or ()
@@ -92,7 +92,7 @@ def _comparison(given: gate.Comparison, cards: Mapping[tuple[str, str, str], Car
         title=f"{given['model']} against {where}",
         refused=given.get("refused") or (),
         counts=", ".join(f"{counts[word]} {word}" for word in SYMBOLS if counts.get(word)),
-        changes=[_change(each, cards) for each in changed],
+        changes=[_change(each, cards) for each in changed[:SHOWN]],
         bounds=given.get("bounds") or "",
     )
 

@@ -110,15 +110,9 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=200)
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine too")
     given = parser.parse_args()
-<<<<<<< HEAD
-    port = start(given.delay)
-||||||| f84b348
-    port = _start(given.delay)
-=======
     if not given.busy:
         require_rest()
-    port = _start(given.delay)
->>>>>>> g22
+    port = start(given.delay)
     mean = given.delay * math.exp(SIGMA**2 / 2)
     print("| in flight | calls | ideal s | together s | each for itself s | ratio | verdicts |")
     print("|---:|---:|---:|---:|---:|---:|---|")

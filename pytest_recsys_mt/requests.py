@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
@@ -54,12 +55,17 @@ that two answers with the same unknown film still agree."""
 
 
 class Attributes(Mapping[str, Any]):
-    """An immutable, hashable mapping; values are plain data (strings, numbers, tuples)."""
+    """An immutable, hashable mapping; values are plain data (strings, numbers, tuples).
 
-    __slots__ = ("_data",)
+    Attributes:
+        fixed: Whether no value can be changed in place, as a list can.
+    """
+
+    __slots__ = ("_data", "fixed")
 
     def __init__(self, data: Mapping[str, Any] | None = None, /, **more: Any) -> None:
         self._data: dict[str, Any] = {**(data or {}), **more}
+        self.fixed = all(map(_is_fixed, self._data.values()))
 
     def __getitem__(self, key: str) -> Any:
         return self._data[key]
@@ -75,6 +81,16 @@ class Attributes(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return repr(self._data)
+
+
+def _is_fixed(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_fixed, value))
+    return value is None or isinstance(value, str | int | float)
+
+
+def _fixed(attributes: Mapping[str, Any]) -> bool:
+    return isinstance(attributes, Attributes) and attributes.fixed
 
 
 NO_ATTRIBUTES = Attributes()
@@ -100,6 +116,11 @@ class Item:
     def __post_init__(self) -> None:
         if not isinstance(self.attributes, Attributes):
             object.__setattr__(self, "attributes", Attributes(self.attributes))
+
+    @property
+    def fixed(self) -> bool:
+        """Whether no attribute can be changed in place, as a list can."""
+        return _fixed(self.attributes)
 
     @property
     def label(self) -> str:
@@ -141,7 +162,8 @@ class Edit(Protocol):
     """A change to the text of a prompt, applied after rendering.
 
     Make it a frozen dataclass with plain fields (a rate, a seed): its fields are part of the key
-    under which an answer is cached.
+    under which an answer is cached. Its result must depend on them and the text alone, because it is
+    called once for all replicates of a request.
     """
 
     def __call__(self, text: str, /) -> str:
@@ -204,6 +226,14 @@ class Request:
                 sound = _SOUND[name](given)
                 if sound is not given:
                     object.__setattr__(self, name, sound)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether nothing in it can be changed in place, so that its text may be kept."""
+        return _fixed(self.attributes) and all(
+            _fixed(item.attributes)
+            for item in chain((each.item for each in self.history), self.candidates or ())
+        )
 
     @property
     def known(self) -> frozenset[str]:
@@ -293,7 +323,22 @@ def _tuple(name: str, value: object) -> tuple[Any, ...]:
     return tuple(value)
 
 
+def _sound_replicate(replicate: object) -> int:
+    if isinstance(replicate, bool) or not isinstance(replicate, Integral):
+        raise TypeError(f"Request.replicate must be a whole number, got {replicate!r}")
+    return int(replicate)
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"Request.{name} must be a text, got {value!r}")
+    return value
+
+
 _SOUND: Mapping[str, Callable[[Any], Any]] = {
+    "user": partial(_text, "user"),
+    "instruction": partial(_text, "instruction"),
+    "replicate": _sound_replicate,
     "k": _sound_k,
     "history": _sound_history,
     "candidates": _sound_candidates,

@@ -163,32 +163,43 @@ class _Same(Generic[Value]):
         return isinstance(other, _Same) and self.value is other.value
 
 
-def _once(most: int) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
-    """Write the text of an immutable object once, and keep the latest `most` with their objects."""
+def _always(value: object) -> bool:
+    return True
+
+
+def _once(
+    most: int, fixed: Callable[[Value], bool] = _always
+) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
+    """Write the text of an object once, and keep the latest `most` with their objects.
+
+    Args:
+        most: How many are kept.
+        fixed: Whether nothing in it can be changed in place; if not, it is written each time.
+    """
 
     def of(write: Callable[[Value], str]) -> Callable[[Value], str]:
-        kept = lru_cache(most)(lambda same: write(same.value))
-        return lambda value: kept(_Same(value))
+        kept = lru_cache(most)(lambda same: write(same.value) if fixed(same.value) else "")
+        return lambda value: kept(_Same(value)) or write(value)
 
     return of
 
 
-@_once(2**16)
+@_once(2**16, lambda item: item.fixed)
 def _item_text(item: Item) -> str:
     return canonical(_plain_item(item))
 
 
-@_once(2**16)
+@_once(2**16, lambda rating: rating.item.fixed)
 def _rating_text(rating: Rating) -> str:
     return f"[{_item_text(rating.item)},{canonical([rating.value, rating.timestamp])[1:]}"
 
 
-@_once(2**10)
+@_once(2**10, lambda history: all(rating.item.fixed for rating in history))
 def _history_text(history: tuple[Rating, ...]) -> str:
     return f"[{','.join(map(_rating_text, history))}]"
 
 
-@_once(2**10)
+@_once(2**10, lambda offered: all(item.fixed for item in offered or ()))
 def _candidates_text(candidates: tuple[Item, ...] | None) -> str:
     return "null" if candidates is None else f"[{','.join(map(_item_text, candidates))}]"
 
@@ -203,11 +214,6 @@ def _seen_text(seen: tuple[str, ...]) -> str:
     return f',"seen":{canonical(seen)}' if seen else ""
 
 
-@_once(2**10)
-def _attributes_text(attributes: Mapping[str, Any]) -> str:
-    return canonical(_plain_mapping(attributes))
-
-
 def request_digest(request: Request) -> str:
     """SHA-256 of all that a request says, but for the number of its call, in hexadecimal."""
     return hashlib.sha256(_request_text(request).encode()).hexdigest()
@@ -216,7 +222,7 @@ def request_digest(request: Request) -> str:
 def _request_text(request: Request) -> str:
     """As ``canonical(plain_request(request))``."""
     return (
-        f'{{"attributes":{_attributes_text(request.attributes)},'
+        f'{{"attributes":{canonical(_plain_mapping(request.attributes)) if request.attributes else "{}"},'
         f'"candidates":{_candidates_text(request.candidates)},'
         f'"edits":{canonical([_plain_edit(edit) for edit in request.edits]) if request.edits else "[]"},'
         f'"history":{_history_text(request.history)},'

@@ -22,9 +22,9 @@ FAULTS = (sqlite3.Error, OSError, UnicodeError)
 """Errors of a damaged or unreadable database; SQLite's own message may be damaged text too."""
 
 
-LONGEST = 2**28
+LONGEST = 2**24
 """Characters of a text that is compressed, or read from a compressed row: a few bytes of a tampered
-one may stand for gigabytes."""
+one may stand for gigabytes. A longer text is stored as it is."""
 
 AT_ONCE = 500
 """Keys of one query; SQLite takes 999 at least."""

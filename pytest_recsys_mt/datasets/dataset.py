@@ -282,9 +282,10 @@ class Dataset:
     def _keeping(self, rows: npt.NDArray[np.bool_]) -> Dataset:
         """This dataset with only those rows: in their order, and as sound as they are together."""
         kept = self.interactions[rows].reset_index(drop=True)
-        if self.as_is or kept.empty:
-            return self.replace(interactions=kept, as_is=False)
-        part = self.replace(interactions=kept, as_is=True)  # not checked a second time
+        checked = not self.as_is and not kept.empty  # and not a second time
+        part = Dataset(
+            self.name, self.items, kept, self.scale, self.users, self.offered, self.family, checked
+        )
         object.__setattr__(part, "as_is", False)
         return part
 

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.errors import RecommenderError, RelationError
 from pytest_recsys_mt.relations.popularity_prompt import INSTRUCTIONS
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.sanitize import one_line
@@ -281,6 +281,10 @@ _title = lru_cache(maxsize=2**16)(
 def _edited(content: str, request: Request) -> str:
     for edit in request.edits:
         content = edit(content)
+        if not isinstance(content, str):
+            raise RelationError(
+                f"the prompt edit {edit!r} returned {content!r}; it must return the changed text"
+            )
     return content
 
 

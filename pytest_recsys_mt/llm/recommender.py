@@ -109,7 +109,11 @@ class LLMRecommender:
             request.instruction,
         )
         question = self._questions.get(key)
-        return question or self._questions.put(key, self._question(request))
+        if question is None:
+            question = self._question(request)
+            if request.fixed:
+                self._questions.put(key, question)
+        return question
 
     def _question(self, request: Request) -> Question:
         prompt = Prompt(self._template.render(request, self._newest), k=request.k)

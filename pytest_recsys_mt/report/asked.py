@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -52,13 +53,18 @@ def asked(source: Request | None, followup: Request | None, example: Example) ->
     }
 
 
+def _json_number(value: float) -> float | str:
+    """A number, or its name where JSON has none: a relation may send ``nan``."""
+    return value if math.isfinite(value) else str(value)
+
+
 def _request(request: Request, differing: Mapping[str, frozenset[str]]) -> dict[str, object]:
     return {
         "user": request.user,
         "history": [
             {
                 **_item(rating.item, differing),
-                "rating": float(rating.value),
+                "rating": _json_number(float(rating.value)),
                 "timestamp": None if rating.timestamp is None else int(rating.timestamp),
             }
             for rating in request.history

@@ -132,7 +132,10 @@ def _histories(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[E
     """Both histories; times are shown if anything else of the history is the same."""
     both = [side.get("history") or [] for side in (one, other)]
     keys = [[rating["item"] for rating in side] for side in both]
-    texts = [[f"{_title(rating)}: {_number(rating['rating'])}" for rating in side] for side in both]
+    texts = [
+        [f"{_title(rating)}: {_number(float(rating['rating']))}" for rating in side]
+        for side in both
+    ]
     if keys[0] == keys[1] and texts[0] == texts[1]:
         texts = [
             [

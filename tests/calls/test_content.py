@@ -92,3 +92,17 @@ def test_an_unknown_name_is_not_in_a_content() -> None:
     content = Content(Part({}), Request("u", (), Scale(), None, 1), False)
     assert content.get("messages") is None
     assert len(content) == len(list(content))
+
+
+def test_what_can_be_changed_in_place_is_written_each_time() -> None:
+    genres = ["Drama"]
+    item = Item("a", attributes={"genres": genres})
+    request = Request("u", (Rating(item, 3.0),), Scale(), (item,), 1)
+    content = Content(Part({}), request, False)
+    before = content.text
+    assert not item.fixed
+    assert not request.fixed
+    genres.append("War")
+    assert content.text != before
+    assert content.text == canonical(dict(content))
+    assert Item("a", attributes={"genres": ("Drama",), "cast": (("x", 1), None)}).fixed

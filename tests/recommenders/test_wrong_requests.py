@@ -39,6 +39,9 @@ RIGHT: dict[str, Any] = {
         ({"candidates": "ab"}, "Request.candidates must be a tuple, got 'ab'"),
         ({"candidates": [Rating(FILM, 4.0)]}, "Request.candidates holds Rating("),
         ({"edits": ["louder"]}, "Request.edits holds 'louder'; each entry is a function"),
+        ({"user": 7}, "Request.user must be a text, got 7"),
+        ({"instruction": None}, "Request.instruction must be a text, got None"),
+        ({"replicate": 1.5}, "Request.replicate must be a whole number, got 1.5"),
         ({"seen": 7}, "Request.seen must be a tuple, got 7"),
     ],
 )  # fmt: skip

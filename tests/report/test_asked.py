@@ -1,7 +1,7 @@
 """The requests behind an example, as plain data."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from pytest_recsys_mt import Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.answers import Shown
@@ -87,6 +87,15 @@ def test_only_facts_of_items_that_differ_are_told() -> None:
         ("-", "Heat (1995) {genres: ('Crime',)}"),
         ("+", "Heat (1995) {genres: ('Comedy',)}"),
     )
+
+
+def test_a_rating_that_json_cannot_hold_is_named() -> None:
+    odd = tuple(Rating(ALIEN, float(value)) for value in ("nan", "inf", "4"))
+    one, two = plain_requests(REQUEST, REQUEST.replace(history=odd))
+    assert [each["rating"] for each in cast("Any", two["history"])] == ["nan", "inf", 4.0]
+    assert json.loads(json.dumps(two, allow_nan=False)) == two
+    (change,) = changes(one, two)
+    assert any("nan" in line for _, line in change.lines)
 
 
 def examples_of(status: Status) -> list[Any]:

@@ -69,7 +69,7 @@ def request_of(asked: Asked) -> dict[str, list[str]]:
     attributes = asked.get("attributes") or {}
     return {
         "user": [asked["user"]],
-        "history": [f"{each['title']}: {each['rating']:g}" for each in asked["history"]],
+        "history": [f"{each['title']}: {float(each['rating']):g}" for each in asked["history"]],
         "scale": [f"{low:g} to {high:g}"],
         "candidates": (
             [the_catalogue(len(asked.get("seen", ())))]

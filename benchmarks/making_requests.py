@@ -86,7 +86,7 @@ def main() -> None:
     options = parser.parse_args()
     data = [dataset(items) for items in options.items]
     for each in data:  # all sizes share what is computed once a dataset
-        each.popularity, each.neighbours  # noqa: B018
+        _ = each.popularity, each.neighbours
     took: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for _ in range(options.rounds + 1):
         for each in data:

@@ -168,7 +168,7 @@ def _always(value: object) -> bool:
 
 
 def _once(
-    most: int, fixed: Callable[[Value], bool] = _always
+    most: int, fixed: Callable[[Any], bool] = _always
 ) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
     """Write the text of an object once, and keep the latest `most` with their objects.
 

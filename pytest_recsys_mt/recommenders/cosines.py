@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -58,12 +60,14 @@ def nearest(by_item: csr_array[np.float64], k: int) -> csr_array[np.float64]:
         for row in range(sparse.shape[0]):
             part, item = slice(sparse.indptr[row], sparse.indptr[row + 1]), first + start + row
             values = np.concatenate([popular[item], sparse.data[part]])
-            near = np.concatenate([everything[:first], first + sparse.indices[part]])
+            further: Ints = first + sparse.indices[part].astype(np.int64)
+            near = np.concatenate([everything[:first], further])
             chosen.append(_largest(values, near, item, k))
     starts = np.cumsum([0, *(len(columns) for columns, _ in chosen)])
     data = np.concatenate([values for _, values in chosen] or [np.empty(0)])
     indices = np.concatenate([columns for columns, _ in chosen] or [np.empty(0, dtype=np.int64)])
-    similarity = csr_array((data, indices, starts), shape=(items, items))
+    parts: Any = (data, indices, starts)
+    similarity: csr_array[np.float64] = csr_array(parts, shape=(items, items))
     similarity.sort_indices()
     return similarity
 
@@ -71,8 +75,10 @@ def nearest(by_item: csr_array[np.float64], k: int) -> csr_array[np.float64]:
 def _from(matrix: csr_array[np.float64], row: int) -> csr_array[np.float64]:
     """The rows from that one on; a slice would copy them."""
     cells = matrix.indptr[row]
-    parts = (matrix.data[cells:], matrix.indices[cells:], matrix.indptr[row:] - cells)
-    return csr_array(parts, shape=(matrix.shape[0] - row, matrix.shape[1]))
+    parts: Any = (matrix.data[cells:], matrix.indices[cells:], matrix.indptr[row:] - cells)
+    shape = (matrix.shape[0] - row, matrix.shape[1])
+    rows: csr_array[np.float64] = csr_array(parts, shape=shape)
+    return rows
 
 
 def _largest(values: Floats, columns: Ints, item: int, k: int) -> tuple[Ints, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -91,5 +91,6 @@ def _unit_rows(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
     rows = np.repeat(np.arange(matrix.shape[0]), sizes)
     # bincount adds one by one, in the order of storage: rows do not affect each other's lengths.
     lengths = np.sqrt(np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]))
-    parts = (matrix.data / np.repeat(lengths, sizes), matrix.indices, matrix.indptr)
-    return csr_array(parts, shape=matrix.shape)
+    parts: Any = (matrix.data / np.repeat(lengths, sizes), matrix.indices, matrix.indptr)
+    unit: csr_array[np.float64] = csr_array(parts, shape=matrix.shape)
+    return unit

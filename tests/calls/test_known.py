@@ -33,7 +33,7 @@ def test_a_returned_answer_is_the_callers_own() -> None:
     known = Known()
     known["a"] = known["b"] = {"text": "1. Heat", "usage": [1, 2]}
     for _ in range(2):
-        answer = known.get("a")
+        answer: Any = known.get("a")
         assert answer == known.get("b") == {"text": "1. Heat", "usage": [1, 2]}
         answer["text"] = "changed"
         answer["usage"].append(3)

@@ -33,7 +33,7 @@ def sanitize(text: str) -> str:
     Line breaks of every kind become line feeds; tabs stay. The marks of workflow commands are parted by
     a blank. Time is linear in the length.
     """
-    if not text.isprintable():  # no character that the first three look for is
+    if not text.replace("\n", "").isprintable():  # no character that the first three look for is
         text = _INVISIBLE.sub("", _LINE_BREAKS.sub("\n", _ESCAPE.sub("", text)))
     return _WORKFLOW_COMMAND.sub(r"\g<0> ", text) if "::" in text or "##[" in text else text
 

@@ -44,7 +44,7 @@ class Scan(Scope):
                     if (group.closed or len(spelling) > 1 or (year is not None and n.year == year))
                     and self._is_misspelling(spelling, n, dated=year is not None and n.year == year)
                 ]
-                item = group.choose(names, year, YEAR_SLACK, used)
+                item = self._chosen(group.standing(names, year, YEAR_SLACK), used)
                 if item is not None and name not in scores:
                     scores[name] = (score, item)
         ranked = sorted(scores.values(), key=lambda hit: -hit[0])

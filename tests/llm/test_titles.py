@@ -242,3 +242,28 @@ def test_titles_that_the_catalogue_lacks_stay_unmatched(movielens: list[Item]) -
         ):
             wrong.append((item.label, got.label))
     assert wrong == []
+
+
+NAMESAKES = [
+    Item("c1", "Cinderella (1950)", 1950),
+    Item("c2", "Cinderella (2015)", 2015),
+    Item("c3", "Cinderella", None),
+    Item("l1", "Léon: The Professional (a.k.a. The Professional) (Léon) (1994)", 1994),
+    Item("l2", "The Professional (1981)", 1981),
+]
+LOOKUPS = st.tuples(
+    st.sampled_from(["Cinderella", "cinderella (1950)", "The Professional", "Leon", "Cinderela"]),
+    st.sampled_from([None, 1950, 1951, 1994, 2015]),
+    st.frozensets(st.sampled_from([item.id for item in NAMESAKES])),
+)
+
+
+@given(st.lists(st.sampled_from(NAMESAKES), unique=True), st.lists(LOOKUPS, max_size=12))
+def test_a_lookup_does_not_depend_on_those_before_it(
+    offered: list[Item], lookups: list[tuple[str, int | None, frozenset[str]]]
+) -> None:
+    index = TitleIndex(NAMESAKES)
+    kept = index.scope(tuple(offered))
+    for lookup in lookups:
+        assert kept.equal(*lookup) == index.scope(tuple(offered)).equal(*lookup)
+        assert kept.find(*lookup) == index.scope(tuple(offered)).find(*lookup)

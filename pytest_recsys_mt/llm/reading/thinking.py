@@ -19,6 +19,10 @@ square brackets may be a title (`[Reflection]`), so these count for `think` and 
 """
 
 
+_MAYBE = re.compile(r"[<◁\[]|assistantfinal|\Aanalysis")
+"""Where there is none of these, there is no tag."""
+
+
 def without_thinking(text: str) -> str:
     """The answer in a text: what follows the last end of thinking.
 
@@ -26,6 +30,8 @@ def without_thinking(text: str) -> str:
     follows the last end, the answer is what stands outside all thinking. It is empty if the model
     thought to its end.
     """
+    if not _MAYBE.search(text):
+        return text
     ends = [tag.end() for tag in _TAG.finditer(text) if tag["end"]]
     if ends and (rest := text[ends[-1] :]).strip():
         text = rest

@@ -148,21 +148,18 @@ class _Group:
                     index.setdefault(normalise(main), []).append(name)
         return index
 
-    def choose(
-        self, names: Sequence[_Name], year: int | None, slack: int, used: Collection[str]
-    ) -> Item | None:
-        """The one item that these names stand for, or None if nothing or too much matches."""
+    def standing(self, names: Sequence[_Name], year: int | None, slack: int) -> Sequence[_Name]:
+        """The names that a text may stand for; none if nothing or too much matches."""
         if year is not None:
             near = [n for n in names if n.year is None or abs(n.year - year) <= slack]
             gaps = [abs(n.year - year) if n.year is not None else slack for n in near]
             names = [n for n, gap in zip(near, gaps, strict=True) if gap == min(gaps)]
-        names = [n for n in names if n.rank == min(m.rank for m in names)]
-        if not names:
-            return None
-        fresh = [n for n in names if n.item.id not in used] or names
-        if self.closed or len({n.year for n in names}) == 1:
-            return fresh[0].item
-        return None
+        if len(names) > 1:
+            rank = min(n.rank for n in names)
+            names = [n for n in names if n.rank == rank]
+            if not self.closed and len({n.year for n in names}) > 1:
+                return ()
+        return names
 
 
 class Scope:
@@ -174,9 +171,21 @@ class Scope:
     def __init__(self, groups: Sequence[_Group], copies: Mapping[str, Item] | None = None) -> None:
         self._groups = groups
         self._copies = copies or {}
+        self._kept: dict[tuple[str, int | None], Item] = {}
+        self._by_use = False  # whether what is used already decided anything
 
     def equal(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
         """The item of an equal title, see `TitleIndex.find`; misspellings do not match."""
+        kept = self._kept.get((text, year))
+        if kept is not None:
+            return kept
+        self._by_use = False
+        item = self._equal_title(text, year, used)
+        if item is not None and not self._by_use:
+            self._kept[text, year] = item
+        return item
+
+    def _equal_title(self, text: str, year: int | None, used: Collection[str]) -> Item | None:
         text = text[:MAX_LENGTH]
         copied = self._copies.get(normalise(text))
         if copied is not None and year in (None, copied.year):
@@ -233,10 +242,17 @@ class Scope:
                     names = [name for name in names if name.year == year]
                 if not names:
                     continue
-                item = group.choose(names, year, slack, used)
+                item = self._chosen(group.standing(names, year, slack), used)
                 if item is not None:
                     return item
         return None
+
+    def _chosen(self, names: Sequence[_Name], used: Collection[str]) -> Item | None:
+        """The first of these items that is not `used`, else the first."""
+        if len(names) > 1:
+            self._by_use = True
+            names = [name for name in names if name.item.id not in used] or names
+        return names[0].item if names else None
 
     def _reworded(self, text: str, year: int | None, used: Collection[str]) -> Item | None:
         """Matches without articles, numerals (``Rocky 2``) and, if the year agrees, a subtitle.
@@ -257,7 +273,7 @@ class Scope:
                     if (year is not None and name.year == year)
                     or (words(name.text) == spelt and _hardly_another(spelt, text, name.text))
                 ]
-            item = group.choose(names, year, YEAR_SLACK, used)
+            item = self._chosen(group.standing(names, year, YEAR_SLACK), used)
             if item is not None:
                 return item
         return None if year is None else self._of_main_title(text, year)
@@ -291,7 +307,7 @@ class Scope:
                     if (group.closed or len(spelling) > 1 or (year is not None and n.year == year))
                     and self._is_misspelling(spelling, n, dated=year is not None and n.year == year)
                 ]
-                item = group.choose(names, year, YEAR_SLACK, used)
+                item = self._chosen(group.standing(names, year, YEAR_SLACK), used)
                 if item is not None:
                     hits[name] = item
             # No name below the least similar hit can take the place of one.

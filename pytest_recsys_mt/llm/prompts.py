@@ -110,31 +110,32 @@ class Template:
             request: The request.
             newest: The last year of the catalogue; without it, that of the request's own items.
         """
-        content = self._content(_values(request, newest))
-        return (Message("user", _edited(content, request)),)
+        return self.written(request, newest)[0]
 
-    def shown(self, request: Request, newest: int | None = None) -> tuple[tuple[str, ...], ...]:
-        """The text of each candidate after the edits of `request`, for answers that copy it.
+    def written(
+        self, request: Request, newest: int | None = None
+    ) -> tuple[tuple[Message, ...], tuple[tuple[str, ...], ...]]:
+        """The chat, and the text of each candidate in it, for answers that copy it.
 
         Args:
-            request: The request that was asked.
+            request: The request.
             newest: The value in `render`.
 
         Returns:
-            For each candidate its names as shown: the line without its number; with and without
-            the year, if these can still be recognised; and the whole line if the edits broke its
-            number. Empty without edits, and if they moved lines.
+            The chat of `render`; and for each candidate its names as shown: the line without its
+            number; with and without the year, if these can still be recognised; and the whole line
+            if the edits broke its number. No names without edits, and if they moved lines.
         """
-        candidates = request.candidates or ()
-        if not request.edits or not candidates:
-            return ()
         values = _values(request, newest)
         content = self._content(values)
-        lines = _edited(content, request).split("\n")
-        if len(lines) != content.count("\n") + 1:
-            return ()
+        edited = _edited(content, request)
+        messages = (Message("user", edited),)
+        lines = edited.split("\n")
+        candidates = request.candidates or ()
+        if not request.edits or not candidates or len(lines) != content.count("\n") + 1:
+            return messages, ()
         first = content.count("\n", 0, content.index(values["candidates"])) + 1
-        return tuple(
+        return messages, tuple(
             _names_shown(lines[first + at], at + 1, item) for at, item in enumerate(candidates)
         )
 
@@ -290,20 +291,21 @@ def _edited(content: str, request: Request) -> str:
 
 def _names_shown(line: str, number: int, item: Item) -> tuple[str, ...]:
     """The names of a candidate in its edited line; its number and year may contain spaces."""
-    marker = re.match(_spaced(f"{number}."), line)
+    marker = _spaced(f"{number}.").match(line)
     name = line[marker.end() :] if marker else line
     names = [name]
     if marker and marker[0] != f"{number}." and any(c.isalpha() for c in name):
         names.append(line)  # "1 0. Heat" does not begin with a list marker
-    year = re.search(_spaced(f"({item.year})"), name) if item.year is not None else None
+    year = _spaced(f"({item.year})").search(name) if item.year is not None else None
     if year:
         names += [name[: year.end()], name[: year.start()]]
     return tuple(names)
 
 
-def _spaced(text: str) -> str:
+@lru_cache(maxsize=1024)
+def _spaced(text: str) -> re.Pattern[str]:
     """A pattern of `text` with any white space between its characters."""
-    return r"\s*".join(map(re.escape, text))
+    return re.compile(r"\s*".join(map(re.escape, text)))
 
 
 def _number(value: float) -> str:

@@ -59,7 +59,7 @@ class Question:
     Attributes:
         request: The request that was rendered; its parts live as long as the question is known by them.
         unseeded: The prompt.
-        shown: How the prompt names each candidate; see `Template.shown`.
+        shown: How the prompt names each candidate; see `Template.written`.
         begun: Hashes of texts that differ only at their ends, up to there.
     """
 

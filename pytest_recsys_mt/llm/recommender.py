@@ -116,10 +116,10 @@ class LLMRecommender:
         return question
 
     def _question(self, request: Request) -> Question:
-        prompt = Prompt(self._template.render(request, self._newest), k=request.k)
+        messages, shown = self._template.written(request, self._newest)
+        prompt = Prompt(messages, k=request.k)
         if self._template.lists_as_json:
             prompt = as_json(prompt)
-        shown = self._template.shown(request, self._newest)
         if declares(self.model, "scores_choices"):
             prompt = replace(prompt, choices=_choices(request, shown))
         return Question(request, prompt, shown)

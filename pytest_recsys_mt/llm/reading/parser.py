@@ -50,7 +50,7 @@ def parse(
         index: The titles of the catalogue.
         truncated: Whether the model was cut off; then its last entry counts only as a full title.
             Without this, a last entry that a longer title begins with is taken as cut off.
-        shown: How the prompt named each candidate, if edits changed it; see `Template.shown`.
+        shown: How the prompt named each candidate, if edits changed it; see `Template.written`.
         exists: Whether there is a title of that year; see `KnownFilms.hold`. It is called only for
             titles that name no item.
         scope: What `scope_of` gave for the items of `request` and `shown`, for who keeps it.

@@ -358,7 +358,7 @@ class TitleIndex:
                 request.
         """
         near = [_Group.of(offered, closed=True), _Group.of(history, closed=True)]
-        return Scope([*near, self._catalogue], _copies(offered, shown, Scope(near)))
+        return Scope([*near, self._catalogue], _copies(offered, shown, near))
 
     def find(self, text: str, year: int | None = None, offered: Iterable[Item] = ()) -> Item | None:
         """The item that `text` names, or None.
@@ -379,11 +379,13 @@ class TitleIndex:
 
 
 def _copies(
-    offered: Sequence[Item], shown: Sequence[Sequence[str]], titles: Scope
+    offered: Sequence[Item], shown: Sequence[Sequence[str]], near: Sequence[_Group]
 ) -> dict[str, Item]:
-    """The items by the normal forms under which only they were shown, without those of `titles`."""
-    owners: dict[str, list[Item]] = {}
+    """The items by the normal forms under which only they were shown, without titles of `near`."""
+    titles, owners = Scope(near), dict[str, list[Item]]()
     for item, names in zip(offered, shown, strict=bool(shown)):
-        for key in {normalise(name) for name in names if titles.equal(name) is None} - {""}:
+        spelt = {name: normalise(name) for name in names}
+        others = {name: key for name, key in spelt.items() if not any(key in g.by_name for g in near)}
+        for key in {key for name, key in others.items() if titles.equal(name) is None} - {""}:
             owners.setdefault(key, []).append(item)
     return {key: items[0] for key, items in owners.items() if len(items) == 1}

@@ -385,7 +385,9 @@ def _copies(
     titles, owners = Scope(near), dict[str, list[Item]]()
     for item, names in zip(offered, shown, strict=bool(shown)):
         spelt = {name: normalise(name) for name in names}
-        others = {name: key for name, key in spelt.items() if not any(key in g.by_name for g in near)}
+        others = {
+            name: key for name, key in spelt.items() if not any(key in g.by_name for g in near)
+        }
         for key in {key for name, key in others.items() if titles.equal(name) is None} - {""}:
             owners.setdefault(key, []).append(item)
     return {key: items[0] for key, items in owners.items() if len(items) == 1}

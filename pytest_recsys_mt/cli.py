@@ -206,6 +206,28 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.set_defaults(command=_report)
 
+    leaderboard = groups.add_parser(
+        "leaderboard",
+        help="write one table of what several models reached, and who is really ahead of whom",
+    )
+    leaderboard.add_argument(
+        "records", type=Path, nargs="+", metavar="RECORD", help="as --recsys-json wrote it"
+    )
+    leaderboard.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="a file that ends in .md, .csv, .tex or .html (default: Markdown on standard output)",
+    )
+    leaderboard.add_argument("--suite", default="", metavar="NAME", help="only this suite: lrworld")
+    leaderboard.add_argument(
+        "--models",
+        choices=("rows", "columns"),
+        help="where models stand (default: rows, if there are more models than measures of a test)",
+    )
+    leaderboard.set_defaults(command=_leaderboard)
+
     init = groups.add_parser("init", help="write the first files of a project: tests, gate, CI")
     init.add_argument(
         "model",
@@ -412,6 +434,13 @@ def _report(given: argparse.Namespace) -> int:
     except OSError as error:
         raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
     print(f"report written to {output}")
+    return 0
+
+
+def _leaderboard(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.report.leaderboard.command import write_leaderboard
+
+    write_leaderboard(given.records, given.output, given.suite, given.models)
     return 0
 
 

@@ -114,8 +114,8 @@ def compare(old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float
         policy: Says what gates, and with which margin.
         alpha: Error rate of a claim, and of all regressions that gate together.
     """
-    before = dict(_keyed(old))
-    compared = [_compare(before.get(key), row, policy) for key, row in _keyed(new)]
+    before = dict(keyed(old))
+    compared = [_compare(before.get(key), row, policy) for key, row in keyed(new)]
     claims = [each for each in compared if isinstance(each, _Claim)]
     p_worse = [claim.mean.p_at_most(claim.margin) for claim in claims]
     p_better = [claim.mean.p_at_least(-claim.margin) for claim in claims]
@@ -149,7 +149,7 @@ def _level(adjusted: Sequence[float], alpha: float) -> float:
     return alpha / max(1, sum(p > alpha for p in adjusted))
 
 
-def _keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
+def keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
     """Rows by test, oracle and number among the verdicts of that oracle in that test."""
     seen: Counter[tuple[str, str]] = Counter()
     for row in rows:

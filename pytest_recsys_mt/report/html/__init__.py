@@ -3,6 +3,7 @@
 from pytest_recsys_mt.report.html.page import (
     read_record,
     render,
+    render_leaderboard,
     render_trend,
     require_html,
     write_page,
@@ -12,6 +13,7 @@ from pytest_recsys_mt.report.html.page import (
 __all__ = [
     "read_record",
     "render",
+    "render_leaderboard",
     "render_trend",
     "require_html",
     "write_page",

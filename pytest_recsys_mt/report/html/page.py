@@ -18,6 +18,8 @@ from pytest_recsys_mt.sanitize import sanitize
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from pytest_recsys_mt.report.leaderboard.board import Board
+
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -115,6 +117,35 @@ def render_trend(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
         return fill("trend.html.j2", contents_of(cleaned))
 
 
+def render_leaderboard(boards: Sequence[Board], *, models_as_rows: bool) -> str:
+    """The page of some boards.
+
+    Raises:
+        MissingExtraError: If the libraries that draw the report are not installed.
+    """
+    require_html()
+    from html import escape
+
+    from pytest_recsys_mt.report.leaderboard.written import Marks, notes, sheets
+
+    marks = Marks(
+        lambda text: f"<b>{text}</b>",
+        lambda text: f"<sup>{text}</sup>",
+        lambda text: f"<bdi>{escape(text)}</bdi>",
+    )
+    contents = [
+        {
+            "suite": board.suite,
+            "data": board.data,
+            "models": list(board.models),
+            "sheets": sheets(board, marks, models_as_rows=models_as_rows),
+            "notes": notes(board),
+        }
+        for board in boards
+    ]
+    return fill("leaderboard.html.j2", {"boards": contents})
+
+
 @contextmanager
 def told_as_data(what: str) -> Iterator[None]:
     """Turn what a damaged record makes of the code inside into a `DataError` that begins with `what`."""
@@ -176,9 +207,15 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # An XML library serialises the drawings from escaped text; nothing else is trusted.
+    # An XML library serialises the drawings from escaped text, and the cells of a leaderboard escape their
+    # texts; nothing else is trusted.
     made.filters.update(
-        drawing=Markup, number=words.number, spoken=words.spoken, cost=cost, dollars=dollars
+        drawing=Markup,
+        escaped=Markup,
+        number=words.number,
+        spoken=words.spoken,
+        cost=cost,
+        dollars=dollars,
     )
     made.globals.update(
         agreement=words.agreement,

@@ -1,0 +1,346 @@
+"""What several models reached on the same tests, and which of them is really ahead of which.
+
+Two models are compared measure by measure on the users that both were asked, as the gate compares two
+runs, with a margin of 0. A model is *ahead* of another one if that claim holds after Holm's correction
+over all measures and all pairs of models of a board. Published values were measured on other data: they
+stand beside, and are compared with nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.gate.baseline import differences
+from pytest_recsys_mt.gate.comparison import compare, keyed
+from pytest_recsys_mt.gate.document import Document, Row, measured
+from pytest_recsys_mt.gate.policy import Policy
+from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.report.short_names import named
+from pytest_recsys_mt.sanitize import one_line
+
+Key = tuple[str, str, int]
+"""The test without its model, its oracle, and which of its verdicts by that oracle."""
+
+PLAIN = Policy(margin=0.0)
+"""Any difference counts, however small."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one model reached on one measure.
+
+    Attributes:
+        value: The value of the metric, or the effect.
+        interval: The bounds of its verdict; None if it has none.
+        status: The verdict.
+        best: Whether no model of the board reached more.
+        ahead: The models that it is ahead of.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    status: str
+    best: bool
+    ahead: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure.
+
+    Attributes:
+        table: What its table is called: its test and metric, or what its row says.
+        name: Its name in the table.
+        metric: What is measured.
+        better: Which values are better: ``higher``, ``lower`` or ``nearer 0``.
+        cells: By model; a model without a value has none.
+        published: Published values by their models.
+    """
+
+    table: str
+    name: str
+    metric: str
+    better: str
+    cells: Mapping[str, Cell]
+    published: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What the answers of one model took in a suite; None where it is not known.
+
+    Attributes:
+        calls: Distinct calls.
+        tokens: Of prompts and answers together.
+        usd: Their cost.
+        seconds: The time of the answers.
+        missed: Share of the answers in which no choice could be read.
+    """
+
+    calls: int
+    tokens: int
+    usd: float | None
+    seconds: float | None
+    missed: float | None
+
+
+@dataclass(frozen=True)
+class Board:
+    """One suite on one data set.
+
+    Attributes:
+        models: Those that were run, in the order of the records.
+        published: Those whose values are printed elsewhere.
+        sources: Where these are printed.
+        lines: The measures.
+        alpha: Chance that any model is wrongly called ahead on this board.
+        pairs: Pairs of models with a value of the same measure, over all measures.
+        compared: How many of them were compared; the others have no values of the same users.
+        spent: By model.
+    """
+
+    suite: str
+    data: str
+    models: Sequence[str]
+    published: Sequence[str]
+    sources: Sequence[str]
+    lines: Sequence[Line]
+    alpha: float
+    pairs: int
+    compared: int
+    spent: Mapping[str, Spent]
+
+    def ahead(self, one: str, other: str) -> int:
+        """On how many measures one model is ahead of another one."""
+        return sum(one in line.cells and other in line.cells[one].ahead for line in self.lines)
+
+
+@dataclass
+class _Pool:
+    """Records of the same users and settings."""
+
+    first: tuple[str, Document]
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    origin: dict[str, tuple[str, Document]] = field(default_factory=dict)
+
+
+def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[Board]:
+    """The boards of some records with their names: one for each suite on each data set.
+
+    Args:
+        records: Of runs of the same suites, each with its name.
+        suite: The only suite to show; all by default.
+
+    Raises:
+        DataError: If a model stands in two records, if records of one data set differ in what values
+            depend on, or if there is nothing to show.
+    """
+    found = [
+        board
+        for pool in _pools(records)
+        for name in dict.fromkeys(row["suite"] for rows in pool.rows.values() for row in rows)
+        if suite in ("", name) and (board := _board(pool, name)).lines
+    ]
+    if not found:
+        suites = sorted({str(row["suite"]) for _, each in records for row in each["results"]})
+        wanted = f"of the suite {suite!r} " if suite else ""
+        raise DataError(
+            f"the records have no value {wanted}to compare; their suites: {one_line(', '.join(suites)) or 'none'}"
+        )
+    return found
+
+
+def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
+    pools: dict[str, _Pool] = {}
+    for name, record in records:
+        key = f"{record['data']} {record.get('data_digest')}"
+        pool = pools.setdefault(key, _Pool((name, record)))
+        told = [
+            each
+            for each in differences(pool.first[1], record)
+            if not each.startswith("other tests")
+        ]
+        if told:
+            raise DataError(
+                f"{name!r} cannot stand beside {pool.first[0]!r}: {'; '.join(told)} "
+                f"(the baseline is the first, this run the second); run both alike"
+            )
+        for model in record["models"]:
+            if model in pool.origin:
+                raise DataError(
+                    f"the model {model!r} is in {pool.origin[model][0]!r} and in {name!r}; give one record of it"
+                )
+            pool.origin[model] = (name, record)
+            pool.rows[model] = [row for row in record["results"] if row["model"] == model]
+    return list(pools.values())
+
+
+def _board(pool: _Pool, suite: str) -> Board:
+    rows = {
+        model: [row for row in held if row["suite"] == suite] for model, held in pool.rows.items()
+    }
+    rows = {model: held for model, held in rows.items() if held}
+    alpha = float(pool.first[1]["settings"].get("alpha", 0.05))
+    by_model = {model: dict(keyed(held)) for model, held in rows.items()}
+    names = {
+        key: name
+        for held in rows.values()
+        for (_, name), (key, _) in zip(named(held), keyed(held), strict=True)
+    }
+    ahead, compared = _ahead(rows, alpha)
+    lines = [_line(key, by_model, ahead.get(key, {})) for key in names]
+    short = Counter((line.table, line.name) for line in lines)
+    lines = [
+        line if short[line.table, line.name] == 1 else replace(line, name=names[key])
+        for key, line in zip(names, lines, strict=True)
+    ]
+    place = {table: at for at, table in enumerate(dict.fromkeys(line.table for line in lines))}
+    lines.sort(key=lambda line: place[line.table])
+    lines = [line for line in lines if line.cells]
+    published = list(dict.fromkeys(model for line in lines for model in line.published))
+    return Board(
+        suite=suite,
+        data=str(pool.first[1]["data"]),
+        models=list(rows),
+        published=published,
+        sources=list(dict.fromkeys(_sources(row for held in rows.values() for row in held))),
+        lines=lines,
+        alpha=alpha,
+        pairs=sum(math.comb(len(line.cells), 2) for line in lines),
+        compared=compared,
+        spent={
+            model: _spent(pool.origin[model][1], suite, model, held) for model, held in rows.items()
+        },
+    )
+
+
+def _ahead(
+    rows: Mapping[str, Sequence[Row]], alpha: float
+) -> tuple[dict[Key, dict[str, tuple[str, ...]]], int]:
+    """Who is ahead of whom, by measure; and how many pairs of values were compared."""
+    claims: list[tuple[float, Key, str, str]] = []
+    for one, other in combinations(rows, 2):
+        findings = compare(rows[one], rows[other], PLAIN, alpha)
+        for (key, _), found in zip(keyed(rows[other]), findings, strict=True):
+            if found.worse is not None and found.p_worse is None:
+                found_p = 1.0, 1.0  # the same value for each user
+            elif found.p_worse is None or found.p_better is None:
+                continue
+            else:
+                found_p = found.p_worse, found.p_better
+            claims += [(found_p[0], key, one, other), (found_p[1], key, other, one)]
+    ahead: dict[Key, dict[str, tuple[str, ...]]] = {}
+    for p, (_, key, better, worse) in zip(holm([p for p, *_ in claims]), claims, strict=True):
+        if p <= alpha:
+            held = ahead.setdefault(key, {})
+            held[better] = (*held.get(better, ()), worse)
+    return ahead, len(claims) // 2
+
+
+def _line(
+    key: Key,
+    by_model: Mapping[str, Mapping[Key, Row]],
+    ahead: Mapping[str, tuple[str, ...]],
+) -> Line:
+    held = {model: rows[key] for model, rows in by_model.items() if key in rows}
+    values = {
+        model: value
+        for model, row in held.items()
+        if row["status"] not in ("error", "not-applicable")
+        and (value := measured(row).value) is not None
+        and math.isfinite(value)
+    }
+    row = next(iter(held.values()))
+    column = (row.get("details") or {}).get("column") or {}
+    allowed = row.get("allowed")
+    best = _best(values, allowed)
+    test, _, own = key[0].rpartition("::")[2].removesuffix("]").partition("[")
+    test = test.removeprefix("test_")
+    metric = str(measured(row).metric or row.get("measures") or row["oracle"])
+    return Line(
+        table=str(column.get("table", f"{test}: {metric}")),
+        name=str(column.get("name", own or test)),
+        metric=metric,
+        better={"at least": "higher", "at most": "lower", "within": "nearer 0"}.get(
+            str(allowed), ""
+        ),
+        cells={
+            model: Cell(
+                value,
+                _interval(held[model]),
+                str(held[model]["status"]),
+                model in best,
+                ahead.get(model, ()),
+            )
+            for model, value in values.items()
+        },
+        published=dict(_published(held.values())),
+    )
+
+
+def _best(values: Mapping[str, float], allowed: object) -> set[str]:
+    """The models with the best value; none where all have the same, or no value is better."""
+    signs = {"at least": lambda v: v, "at most": lambda v: -v, "within": lambda v: -abs(v)}
+    if len(set(values.values())) < 2 or str(allowed) not in signs:
+        return set()
+    goodness = {model: signs[str(allowed)](value) for model, value in values.items()}
+    most = max(goodness.values())
+    return {model for model, value in goodness.items() if value == most}
+
+
+def _interval(row: Row) -> tuple[float, float] | None:
+    found = row.get("interval")
+    return None if found is None else (float(found[0]), float(found[1]))
+
+
+def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
+    """The published values of one measure: of the column of its metric, or of the only one."""
+    for row in rows:
+        given = (row.get("details") or {}).get("published")
+        if not given:
+            continue
+        columns = [_letters(str(column)) for column in given["columns"]]
+        metric = _letters(str(measured(row).metric))
+        at = columns.index(metric) if metric in columns else 1 if len(columns) == 2 else None
+        for cells in given["rows"] if at is not None else ():
+            value = cells[at] if at is not None and at < len(cells) else None
+            if isinstance(value, int | float) and not str(cells[0]).endswith("(this run)"):
+                yield str(cells[0]), float(value)
+
+
+def _sources(rows: Iterable[Row]) -> Iterator[str]:
+    for row in rows:
+        if given := (row.get("details") or {}).get("published"):
+            yield str(given["source"])
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "", text.casefold())
+
+
+def _spent(record: Document, suite: str, model: str, rows: Sequence[Row]) -> Spent:
+    calls = [
+        each for each in record["calls"]["by"] if (each["suite"], each["model"]) == (suite, model)
+    ]
+    costs = [each["usd"] for each in calls]
+    figures: list[Mapping[str, Any]] = [
+        each
+        for row in rows
+        if "missed_rate" in (each := (row.get("details") or {}).get("figures") or {})
+    ]
+    asked = sum(int(each.get("questions", 0)) for each in figures)
+    missed = sum(float(each["missed_rate"]) * int(each.get("questions", 0)) for each in figures)
+    return Spent(
+        calls=sum(each["cached"] + each["made"] for each in calls),
+        tokens=sum(each["prompt_tokens"] + each["completion_tokens"] for each in calls),
+        usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+        seconds=sum(float(each.get("seconds", 0)) for each in figures) if figures else None,
+        missed=missed / asked if asked else None,
+    )

@@ -46,8 +46,8 @@ FEW = 10
 RATINGS = 30
 
 ASKED = (
-    "Given a user, as a recommender system, provide recommendations. The user {user} likes the following items: "
-    "{rated}. (1 being lowest and 5 being highest ). Give me back 10 recommendations\nChoose only from the "
+    "Act as a recommender system for one user and make recommendations. User {user} likes these items: {rated}. "
+    "(The lowest rating is 1, the highest is 5.) Answer with 10 recommendations\nChoose only from the "
     "following candidates, one per line, without any explanation:"
 )
 

@@ -206,6 +206,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.set_defaults(command=_report)
 
+    prompts = groups.add_parser(
+        "prompts", help="write what language models are told, as a file for --recsys-prompts"
+    )
+    prompts.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="a new file (default: standard output)"
+    )
+    prompts.set_defaults(command=_prompts)
+
     leaderboard = groups.add_parser(
         "leaderboard",
         help="write one table of what several models reached, and who is really ahead of whom",
@@ -441,6 +449,30 @@ def _leaderboard(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.report.leaderboard.command import write_leaderboard
 
     write_leaderboard(given.records, given.output, given.suite, given.models)
+    return 0
+
+
+def _prompts(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.errors import DataError
+    from pytest_recsys_mt.prompt_texts import SHIPPED
+
+    content = SHIPPED.read_text(encoding="utf-8")
+    if given.output is None:
+        print(content, end="")
+        return 0
+    output: Path = given.output.expanduser()
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(content)
+    except FileExistsError:
+        raise DataError(
+            f"{str(output)!r} exists, and may hold texts of yours; name a new file"
+        ) from None
+    except OSError as error:
+        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    print(
+        f"texts written to {output}; keep what you change, and name it with --recsys-prompts={output}"
+    )
     return 0
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import AGGREGATED_DEMONSTRATIONS
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
@@ -59,8 +60,8 @@ def demonstrations(n: int) -> Transformation:
             raise NotApplicable(f"fewer than {users} other users have something to show")
         before = dict.fromkeys(item.label for donor in donors for item in donor[:-1])
         after = dict.fromkeys(donor[-1].label for donor in donors)
-        added = (
-            f"For example, users who had chosen {', '.join(before)} chose next: {', '.join(after)}."
+        added = said(
+            "instructions.demonstrations", before=", ".join(before), after=", ".join(after)
         )
         if added in request.instruction:
             raise NotApplicable("the request already has this demonstration")

@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Item, Request, World
@@ -38,7 +39,7 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
     if not counts:
         raise NotApplicable("no genre is known that can be excluded and leaves enough to recommend")
     genre = min(counts, key=lambda each: (-counts[each], each))
-    added = f'Recommend nothing of the genre "{genre}".'
+    added = said("instructions.exclude_genre", genre=genre)
     if added in request.instruction:
         raise NotApplicable("the request already has this instruction")
     return request.replace(instruction=f"{request.instruction} {added}".strip())

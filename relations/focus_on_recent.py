@@ -18,6 +18,7 @@ Raises:
 """
 
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.relations.sources import ZERO_SHOT_RANKERS
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Request, World
@@ -26,7 +27,7 @@ from pytest_recsys_mt.requests import Request, World
 def _apply(request: Request, rng: Generator, world: World) -> Request:
     if not request.history:
         raise NotApplicable("the history is empty")
-    added = f"Mind above all what this user chose last: {request.history[-1].item.label}."
+    added = said("instructions.focus_on_recent", item=request.history[-1].item.label)
     if added in request.instruction:
         raise NotApplicable("the request already has this sentence")
     return request.replace(instruction=f"{request.instruction} {added}".strip())

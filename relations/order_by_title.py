@@ -17,17 +17,17 @@ Raises:
 """
 
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.prompt_texts import text
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Request, World
 
-SENTENCE = "Order your answer by title, from Z to A, and by nothing else."
-
 
 def _apply(request: Request, rng: Generator, world: World) -> Request:
-    if SENTENCE in request.instruction:
+    sentence = text("instructions.order_by_title")
+    if sentence in request.instruction:
         raise NotApplicable("the request already has this sentence")
-    return request.replace(instruction=f"{request.instruction} {SENTENCE}".strip())
+    return request.replace(instruction=f"{request.instruction} {sentence}".strip())
 
 
 order_by_title = Transformation(

@@ -10,8 +10,8 @@ Source:
     https://arxiv.org/abs/2312.06056.
 
 Example:
-    >>> ParaphraseTask(0)("Given a user, as a recommender system, provide recommendations.")
-    'You are a recommender system. Make recommendations to the following user.'
+    >>> ParaphraseTask(0)("Act as a recommender system for one user and make recommendations.")
+    'You are a recommender system. Recommend something to the following user.'
     >>> print(ParaphraseTask(2)("She saw Click. What next?"))
     Please act as a recommender: find what suits this user best.
     She saw Click. What next?
@@ -28,25 +28,25 @@ from pytest_recsys_mt.requests import Request, World
 VARIANTS: Final = 3
 
 _WOK_OPENING: Final = (
-    "You are a helpful movie-expert AI tasked with recommending a collection of movies based on a "
-    "user's watch history."
+    "You are an AI expert on movies, here to help. Your task: recommend movies on the basis of what a "
+    "user has watched so far."
 )
 
 # Wording (``#`` stands for a number, a space for any white space) and its paraphrases.
 _SENTENCES: Final[tuple[tuple[str, tuple[str, str, str]], ...]] = (
     (
-        "Given a user, as a recommender system, provide recommendations.",
+        "Act as a recommender system for one user and make recommendations.",
         (
-            "You are a recommender system. Make recommendations to the following user.",
-            "Act as a recommender system and recommend something to this user.",
+            "You are a recommender system. Recommend something to the following user.",
+            "In the part of a recommender system, recommend something to this user.",
             "As a recommender system, come up with recommendations for the user described here.",
         ),
     ),
     (
-        "Give me back # recommendations",
+        "Answer with # recommendations",
         (
             "Return # recommendations",
-            "Answer with # recommendations",
+            "Name # recommendations",
             "I would like to get # recommendations from you",
         ),
     ),
@@ -67,12 +67,12 @@ _SENTENCES: Final[tuple[tuple[str, tuple[str, str, str]], ...]] = (
         ),
     ),
     (
-        "Provide a list of # movies.",
-        ("List # movies.", "Your list has # movies.", "Write down # movies."),
+        "List # movies.",
+        ("Name # movies.", "Your list has # movies.", "Write down # movies."),
     ),
     (
-        "Now create the movie list!",
-        ("Write the movie list now!", "The movie list, please!", "Now it is your turn: the list!"),
+        "Write the list of movies now!",
+        ("Now write your movies down!", "The movies, please!", "Now it is your turn: the list!"),
     ),
 )
 

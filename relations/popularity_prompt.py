@@ -1,30 +1,13 @@
 """The instructions of the popularity paper: recommend what is as popular, or less popular."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Literal
 
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.prompt_texts import text
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import POPULARITY
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
-
-INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "mitigate": (
-            "Match the average popularity of your recommendations to that of the user's history: to "
-            "a user who mostly chose blockbusters recommend blockbusters as well, to a user who "
-            "chose lesser-known titles recommend niche ones."
-        ),
-        "minimize": (
-            "Recommend independent, niche or lesser-known titles only and stay away from mainstream "
-            "blockbusters."
-        ),
-    }
-)
-"""How popular the recommendations should be: the two instructions of section 4.5 of
-https://arxiv.org/abs/2406.01285, in substance."""
 
 _PROMISES = {
     "mitigate": "The popularity of the recommendations moves towards that of the history.",
@@ -38,16 +21,15 @@ def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
     """Add an instruction about how popular the recommendations should be.
 
     Source:
-        Section 4.5 of https://arxiv.org/abs/2406.01285; the two instructions have the same content
-        as the paper's.
+        Section 4.5 of https://arxiv.org/abs/2406.01285; the two instructions mean what the
+        paper's mean; ``--recsys-prompts`` takes others.
 
     Example:
         >>> import numpy as np
         >>> from pytest_recsys_mt.requests import Request, Scale
         >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
         >>> print(popularity_prompt("minimize")(request, np.random.default_rng(0)).instruction)
-        Recommend independent, niche or lesser-known titles only and stay away from mainstream
-        blockbusters.
+        Recommend independent, niche or lesser-known titles, and stay away from mainstream blockbusters.
 
     Args:
         mode: ``"mitigate"`` or ``"minimize"``.
@@ -59,10 +41,10 @@ def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
     Raises:
         RelationError: If `mode` is neither.
     """
-    plain = arguments.choice("popularity_prompt", "mode", mode, tuple(INSTRUCTIONS))
+    plain = arguments.choice("popularity_prompt", "mode", mode, tuple(_PROMISES))
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
-        added = INSTRUCTIONS[plain]
+        added = text(f"instructions.{plain}")
         if added in request.instruction:
             raise NotApplicable("the request already has this instruction")
         return request.replace(instruction=f"{request.instruction} {added}".strip())

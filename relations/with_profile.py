@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, usual
 from pytest_recsys_mt.requests import Request, World
@@ -56,7 +57,7 @@ def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transf
         profile = " ".join(described.get(request.user, "").split())
         if not profile:
             raise NotApplicable("this user has no description")
-        added = f"What is known of the user: {profile}"
+        added = said("instructions.with_profile", profile=profile)
         if added in request.instruction:
             raise NotApplicable("the request already has this description")
         instruction = f"{request.instruction} {added}".strip()

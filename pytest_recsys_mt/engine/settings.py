@@ -30,6 +30,8 @@ from pytest_recsys_mt.engine.options import (
 )
 from pytest_recsys_mt.errors import FaultError
 from pytest_recsys_mt.gate.policy import Policy
+from pytest_recsys_mt.prompt_texts import OwnTexts
+from pytest_recsys_mt.prompt_texts import read as read_texts
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.executor import Mode
@@ -187,6 +189,15 @@ class Settings:
         some_text,
         f"prompt template for language models (default: the suite's, else {PROMPT})",
         "NAME",
+        recorded=True,
+    )
+    prompts: OwnTexts | None = option(
+        "prompts",
+        None,
+        read_texts,
+        "TOML file with prompts and instructions in your own words, as `recsys-mt prompts` writes one (default: "
+        "the package's)",
+        "FILE",
         recorded=True,
     )
     exact: bool = option(

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_recsys_mt.errors import RecommenderError, RelationError
-from pytest_recsys_mt.relations.popularity_prompt import INSTRUCTIONS
+from pytest_recsys_mt.prompt_texts import TEMPLATES, OwnTexts, said, text
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.sanitize import one_line
 
@@ -36,47 +36,6 @@ FIELDS: Mapping[str, str] = MappingProxyType(
 )
 """The fields of a template, and their contents."""
 
-_PERSON = (
-    "Given a user, as a recommender system, provide recommendations. The user {user} likes the "
-    "following items: {history}. ({low} being lowest and {high} being highest ). Give me back {k} "
-    "recommendations"
-)
-
-_WOK = """\
-You are a helpful movie-expert AI tasked with recommending a collection of movies based on a
-user's watch history. The user has watched the following movies in the past:
-{watched}
-
-# Output instructions
-- Immediately start with the movies. Do not provide an introduction.
-- Provide a list of {k} movies.
-- For each movie, start a new line, indicate the position in the movie list (that is, 1., 2.,
-  ...).
-- Name the title of the movie (without quotation marks!) and then in parentheses the release
-  year.
-- Do not recommend movies that the user has already watched. Those are the ones listed above.
-- Do not recommend movies that are newer than {newest}.
-- {instruction}
-- Recommend only movies of this list:{candidates}
-
-Now create the movie list!"""
-
-_RANK = """\
-A user chose these items, oldest first: {chosen}
-{instruction}
-Recommend {k} items that suit this user, the best one first, one per line, without any explanation.
-Choose only from these candidates, written as they are here:{candidates}"""
-
-_AS_JSON = (
-    'Answer with JSON alone: {"recommendations": [...]}, with the titles as strings, the best one '
-    "first and without numbers."
-)
-
-_AS_LINES = ", one per line, without any explanation"
-"""What templates say of the form of an answer, unless it is asked for as JSON."""
-
-_CANDIDATES = f"Choose only from the following candidates{_AS_LINES}:{{candidates}}"
-
 
 @dataclass(frozen=True)
 class Template:
@@ -86,6 +45,7 @@ class Template:
         name: Name of a built-in template, or the path of a file.
         text: See the module.
         lists_as_json: Whether `as_json` asks for the form of the answer instead.
+        instruction: What the template itself says in the field ``{instruction}``, before the request's own.
 
     Raises:
         RecommenderError: If a brace is unbalanced or a field is not one of `FIELDS`.
@@ -94,6 +54,7 @@ class Template:
     name: str
     text: str
     lists_as_json: bool = False
+    instruction: str = ""
 
     def __post_init__(self) -> None:
         names = self._names(self.text)
@@ -126,7 +87,7 @@ class Template:
             number; with and without the year, if these can still be recognised; and the whole line
             if the edits broke its number. No names without edits, and if they moved lines.
         """
-        values = _values(request, newest)
+        values = _values(request, newest, self.instruction)
         content = self._content(values)
         edited = _edited(content, request)
         messages = (Message("user", edited),)
@@ -151,11 +112,14 @@ class Template:
     def _lines(self) -> list[tuple[str, set[str]]]:
         """The lines of the template, also those that were added to it, with their fields."""
         template = self.text
-        for name, line in (("candidates", _CANDIDATES), ("instruction", "{instruction}")):
+        for name, line in (
+            ("candidates", text("answers.candidates")),
+            ("instruction", "{instruction}"),
+        ):
             if name not in self._names(template):
                 template = f"{template}\n{line}"
         if self.lists_as_json:
-            template = template.replace(_AS_LINES, "")
+            template = template.replace(text("answers.lines"), "")
         return [(line, self._names(line)) for line in template.split("\n")]
 
     def _names(self, text: str) -> set[str]:
@@ -181,22 +145,8 @@ class Template:
         return names
 
 
-_BUILT_IN: Mapping[str, Template] = MappingProxyType(
-    {
-        "person": Template("person", _PERSON),
-        "wok": Template("wok", _WOK),
-        "rank": Template("rank", _RANK),
-        **{
-            f"wok-{mode}": Template(
-                f"wok-{mode}", _WOK.replace("- {instruction}", f"- {said}\n- {{instruction}}")
-            )
-            for mode, said in INSTRUCTIONS.items()
-        },
-    }
-)
-
-NAMES = tuple(_BUILT_IN)
-"""The built-in templates.
+NAMES = ("person", "wok", "rank", "wok-mitigate", "wok-minimize")
+"""The built-in templates. `pytest_recsys_mt.prompt_texts` has their texts, in our own words.
 
 * ``person``: the "person pattern" of the metamorphic paper, its Table 1
 * ``wok``: the prompt of "Large Language Models as Recommender Systems: A Study of Popularity
@@ -207,22 +157,44 @@ NAMES = tuple(_BUILT_IN)
 """
 
 
-@lru_cache(maxsize=64)
 def template(name: str) -> Template:
     """The built-in template of that name, or the one in the UTF-8 text file at that path."""
-    if name in _BUILT_IN:
-        return _BUILT_IN[name]
+    if name in NAMES:
+        base, _, mode = name.partition("-")
+        instruction = text(f"instructions.{mode}") if mode else ""
+        return _made(name, text(f"templates.{base}"), instruction)
     path = Path(name)
     if not path.is_file():
         raise RecommenderError(
             f"there is no prompt {name!r}: the built-in ones are {', '.join(NAMES)}; anything else "
             f"is the path of a text file with the fields {', '.join(f'{{{f}}}' for f in FIELDS)}"
         )
+    return _of_file(name)
+
+
+@lru_cache(maxsize=64)
+def _made(name: str, content: str, instruction: str) -> Template:
+    return Template(name, content, instruction=instruction)
+
+
+@lru_cache(maxsize=64)
+def _of_file(name: str) -> Template:
     try:
-        text = path.read_text(encoding="utf-8")
+        content = Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RecommenderError(f"prompt template {name!r} cannot be read: {error}") from error
-    return Template(name, text.rstrip("\n"))
+    return Template(name, content.rstrip("\n"))
+
+
+def own_templates(own: OwnTexts) -> tuple[Template, ...]:
+    """The templates of a user's file.
+
+    Raises:
+        RecommenderError: If one cannot be a template; see `Template`.
+    """
+    return tuple(
+        Template(name, said) for name, said in own.texts.items() if name.startswith(f"{TEMPLATES}.")
+    )
 
 
 def render(name: str, request: Request, newest: int | None = None) -> tuple[Message, ...]:
@@ -236,7 +208,7 @@ def as_json(prompt: Prompt) -> Prompt:
     The sentence stands behind the edits of the request, which are not meant for it.
     """
     *before, asked = prompt.messages
-    content = f"{asked.content}\n{_AS_JSON}"
+    content = f"{asked.content}\n{said('answers.json')}"
     titles = {"type": "array", "items": {"type": "string"}, "maxItems": prompt.k}
     schema = {
         "type": "object",
@@ -247,7 +219,7 @@ def as_json(prompt: Prompt) -> Prompt:
     return replace(prompt, messages=(*before, replace(asked, content=content)), schema=schema)
 
 
-def _values(request: Request, newest: int | None) -> dict[str, str]:
+def _values(request: Request, newest: int | None, instruction: str) -> dict[str, str]:
     """The content of each field, "" for an empty one."""
     high = _number(request.scale.high)
     titles = [_title(rating.item.label) for rating in request.history]
@@ -265,7 +237,7 @@ def _values(request: Request, newest: int | None) -> dict[str, str]:
         "high": high,
         "k": str(request.k),
         "candidates": "".join(f"\n{i}. {title}" for i, title in enumerate(candidates, start=1)),
-        "instruction": one_line(request.instruction),
+        "instruction": one_line(f"{instruction} {request.instruction}".strip()),
         "attributes": ", ".join(
             f"{one_line(str(key))}: {one_line(_plain(value))}"
             for key, value in request.attributes.items()

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict, show_at_test
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.metamorphic import MARK
@@ -119,6 +120,7 @@ def pytest_configure(config: pytest.Config) -> None:
     check_environment()
     settings = settings_of(config)
     config.stash[SETTINGS] = settings
+    prompt_texts.use(settings.prompts)
     config.stash[STARTED] = time.time()
     config.stash[PROBLEMS] = []
     config.stash[RUN_NAMES] = set()
@@ -167,7 +169,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Release the signals."""
+    """Release the signals, and say the package's own texts again."""
+    prompt_texts.use(None)
     if INTERRUPTIONS in config.stash:
         config.stash[INTERRUPTIONS].give_back()
 

@@ -184,6 +184,15 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
             template(settings.prompt)
         except RecsysError as error:
             raise pytest.UsageError(f"--recsys-prompt={settings.prompt!r}: {error}") from error
+    if settings.prompts is not None:
+        from pytest_recsys_mt.llm.prompts import own_templates
+
+        try:
+            own_templates(settings.prompts)
+        except RecsysError as error:
+            raise pytest.UsageError(
+                f"--recsys-prompts={str(settings.prompts)!r}: {error}"
+            ) from error
 
 
 def require_key(settings: Settings, spec: str, recommender: object) -> None:

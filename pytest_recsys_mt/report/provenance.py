@@ -25,6 +25,7 @@ def settings_of(settings: Settings) -> dict[str, object]:
         **dataclasses.asdict(settings.design),
         **{name: getattr(settings, name) for name in RECORDED},
         "prompt": settings.prompt or settings.design.prompt,
+        "prompts": None if settings.prompts is None else settings.prompts.recorded(),
         "past": PAST,
     }
 

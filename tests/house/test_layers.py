@@ -17,6 +17,7 @@ FOLDERS = {"relations", "oracles", "suites"}
 ROOMS: dict[str, set[str]] = {
     "abilities": {"errors", "requests"},
     "design": set(),
+    "prompt_texts": set(),
     "errors": set(),
     "redaction": set(),
     "requests": set(),
@@ -30,7 +31,7 @@ ROOMS: dict[str, set[str]] = {
     "files": {"errors"},
     "metamorphic": {"requests"},
     "raised": {"errors", "redaction"},
-    "relations": {"datasets", "errors", "requests"},
+    "relations": {"datasets", "errors", "prompt_texts", "requests"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
     "oracles": {"answers", "errors", "requests", "verdict", "wording"},
     "specs": {"errors", "raised", "redaction"},
@@ -38,7 +39,7 @@ ROOMS: dict[str, set[str]] = {
     "strategies": {"datasets", "relations", "requests"},
     "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict", "wording"},
     "llm": {
-        "abilities", "datasets", "errors", "files", "redaction", "relations", "requests", "sanitize", "specs",
+        "abilities", "datasets", "errors", "files", "prompt_texts", "redaction", "relations", "requests", "sanitize", "specs",
     },
     "adapters": {"datasets", "design", "errors", "recommenders", "requests"},
     "recommenders": {
@@ -51,8 +52,8 @@ ROOMS: dict[str, set[str]] = {
     "arena": {"abilities", "answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {
         "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "metamorphic",
-        "oracles", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
-        "wording",
+        "oracles", "prompt_texts", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs",
+        "verdict", "wording",
     },
     "report": {
         "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
@@ -60,10 +61,10 @@ ROOMS: dict[str, set[str]] = {
     },
     "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
     "adequacy": {"errors", "faults", "files", "sanitize"},
-    "cli": {"adequacy", "calls", "errors", "files", "gate", "report", "sanitize", "starter"},
+    "cli": {"adequacy", "calls", "errors", "files", "gate", "prompt_texts", "report", "sanitize", "starter"},
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
-        "recommenders", "redaction", "report", "sanitize",
+        "prompt_texts", "recommenders", "redaction", "report", "sanitize",
     },
 }  # fmt: skip
 

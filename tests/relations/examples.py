@@ -5,9 +5,18 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import relations
+from pytest_recsys_mt.llm.prompts import Template
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
+
+PRINTED = Template(
+    "printed",
+    "Given a user, as a recommender system, provide recommendations. The user {user} likes the "
+    "following items: {history}. ({low} being lowest and {high} being highest ). Give me back {k} "
+    "recommendations",
+)
+"""The prompt as Table 1 of the metamorphic paper prints it."""
 
 CATALOGUE = tuple(
     Item(

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.relations.title_injection import INJECTION
+from pytest_recsys_mt.prompt_texts import text
 from pytest_recsys_mt.requests import Item, Request, World
 from tests.relations.examples import CATALOGUE, WORLD, request, requests
+
+INJECTION = text("instructions.title_injection")
 
 SEEDS = st.integers(0, 2**32)
 

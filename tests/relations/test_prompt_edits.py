@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.llm.prompts import NAMES, Template, render, template
+from pytest_recsys_mt.prompt_texts import text
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.add_spaces import PAPER_RATE as SPACES_RATE
 from pytest_recsys_mt.relations.add_spaces import AddSpaces
 from pytest_recsys_mt.relations.change_case import ChangeCase
 from pytest_recsys_mt.relations.paraphrase_task import VARIANTS, ParaphraseTask
-from pytest_recsys_mt.relations.popularity_prompt import INSTRUCTIONS
 from pytest_recsys_mt.relations.random_words import FRUIT, RandomWords
 from pytest_recsys_mt.relations.random_words import PAPER_RATE as WORDS_RATE
 from pytest_recsys_mt.relations.typos import Typos
@@ -185,8 +185,8 @@ def test_other_templates_get_the_task_restated_in_front(variant: int) -> None:
 
 
 def test_a_title_that_repeats_the_task_stays() -> None:
-    title = "Give me back 5 recommendations"
-    edited = ParaphraseTask(0)(f"Give me back 9 recommendations of these: {title}")
+    title = "Answer with 5 recommendations"
+    edited = ParaphraseTask(0)(f"Answer with 9 recommendations of these: {title}")
     assert edited == f"Return 9 recommendations of these: {title}"
 
 
@@ -201,13 +201,14 @@ def test_all_paraphrases_are_drawn() -> None:
 @pytest.mark.parametrize("mode", ["mitigate", "minimize"])
 def test_popularity_prompt_sets_the_instruction_behind_an_existing_one(mode: str) -> None:
     relation = relations.popularity_prompt(mode)  # type: ignore[arg-type]
+    said = text(f"instructions.{mode}")
     assert relation.name == f"popularity_prompt({mode!r})"
-    assert relation(request(), RNG).instruction == INSTRUCTIONS[mode]
+    assert relation(request(), RNG).instruction == said
     followup = relation(request(instruction="Be brief."), RNG)
-    assert followup.instruction == f"Be brief. {INSTRUCTIONS[mode]}"
+    assert followup.instruction == f"Be brief. {said}"
     with pytest.raises(NotApplicable, match="already has this instruction"):
         relation(followup, RNG)
-    assert INSTRUCTIONS[mode] in render("wok", followup)[-1].content
+    assert said in render("wok", followup)[-1].content
 
 
 def test_the_two_popularity_prompts_promise_different_things() -> None:

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.errors import NotApplicable, RelationError
-from pytest_recsys_mt.llm.prompts import render
 from pytest_recsys_mt.relations import invert_ratings, scale_ratings, shift_ratings
 from pytest_recsys_mt.requests import Request, Scale
-from tests.relations.examples import PAPER_USER, request, requests
+from tests.relations.examples import PAPER_USER, PRINTED, request, requests
 
 RNG = np.random.default_rng(0)
 
@@ -42,7 +41,7 @@ def values(source: Request) -> list[float]:
 
 
 def prompt(source: Request) -> str:
-    return render("person", source)[-1].content
+    return PRINTED.render(source)[-1].content
 
 
 def test_multiplication_as_printed_in_table_1() -> None:

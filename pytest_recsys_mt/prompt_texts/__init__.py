@@ -1,0 +1,139 @@
+"""What the package says to a language model, by name, and what a user says instead.
+
+The texts stand in ``prompts.toml``, and ``--recsys-prompts`` names a file of the same form. They hold for a
+whole process, as one run has one set of them: a relation adds an instruction wherever it is applied.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import string
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+SHIPPED = Path(__file__).with_name("prompts.toml")
+"""The file with the texts of the package."""
+
+TEMPLATES = "templates"
+"""The table of templates, whose fields are checked where they are rendered."""
+
+
+@dataclass(frozen=True)
+class OwnTexts:
+    """The texts of a user's file.
+
+    Attributes:
+        file: Name of the file, without its folder.
+        sha256: Of its bytes.
+        texts: By name, ``templates.wok``.
+        path: The file as it was named; two copies of a file are equal.
+    """
+
+    file: str
+    sha256: str
+    texts: Mapping[str, str] = field(hash=False)
+    path: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.path
+
+    def recorded(self) -> dict[str, object]:
+        """What a record says of them; two records of the same texts say the same."""
+        return {"sha256": self.sha256, "texts": dict(self.texts)}
+
+
+_own: Mapping[str, str] = {}
+
+
+def use(own: OwnTexts | None) -> None:
+    """Say the texts of a file from now on, or with None those of the package alone."""
+    global _own
+    _own = own.texts if own is not None else {}
+
+
+@cache
+def shipped() -> Mapping[str, str]:
+    """The texts of the package, by name."""
+    return _flat(tomllib.loads(SHIPPED.read_text(encoding="utf-8")))
+
+
+def text(name: str) -> str:
+    """The text of that name, with its fields in braces."""
+    return _own.get(name) or shipped()[name]
+
+
+def said(name: str, **values: str) -> str:
+    """The text of that name with the values of its fields."""
+    return text(name).format_map(values)
+
+
+def read(path: str) -> OwnTexts:
+    """The texts of a file.
+
+    Args:
+        path: A TOML file in the form of ``prompts.toml``.
+
+    Raises:
+        ValueError: If it cannot be read, or has a name that there is not, an empty text, or other fields than
+            the text that it replaces. The message says what is valid.
+    """
+    file = Path(path).expanduser()
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ValueError(
+            f"it cannot be read ({error.strerror}); name a TOML file as `recsys-mt prompts` writes one"
+        ) from error
+    try:
+        given = _flat(tomllib.loads(content.decode()))
+    except ValueError as error:  # from TOML or UTF-8
+        raise ValueError(f"it is not TOML: {error}") from error
+    if not given:
+        raise ValueError("it has no text; `recsys-mt prompts` writes all that there are")
+    for name, value in given.items():
+        _check(name, value)
+    return OwnTexts(file.name, hashlib.sha256(content).hexdigest(), given, path)
+
+
+def _check(name: str, value: object) -> None:
+    known = shipped()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1, 0)
+        raise ValueError(
+            f"there is no text {name!r}; did you mean {near[0]!r}? The names are {', '.join(known)}"
+        )
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name!r} must be a text, got {value!r}")
+    if name.partition(".")[0] == TEMPLATES:
+        return
+    needed, found = _fields(known[name]), _fields(value)
+    if found != needed:
+        said = ", ".join(f"{{{each}}}" for each in sorted(needed)) or "none"
+        has = ", ".join(f"{{{each}}}" for each in sorted(found)) or "none"
+        raise ValueError(
+            f"{name!r} needs the fields {said}, and has {has}; a brace of its own is written twice"
+        )
+
+
+def _fields(value: str) -> set[str]:
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(value) if name is not None}
+    except ValueError as error:
+        raise ValueError(
+            f"{value!r} cannot be read: {error}; a brace of its own is written twice"
+        ) from error
+
+
+def _flat(tables: Mapping[str, object]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for table, texts in tables.items():
+        if not isinstance(texts, Mapping):
+            raise ValueError(  # noqa: TRY004 (the file is wrong, not an argument)
+                f"{table!r} stands in no table; the tables are those of `recsys-mt prompts`"
+            )
+        found.update({f"{table}.{name}": each for name, each in texts.items()})
+    return found

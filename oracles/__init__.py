@@ -48,6 +48,9 @@ from pytest_recsys_mt.oracles.not_promoted import not_promoted as not_promoted
 from pytest_recsys_mt.oracles.not_worse import not_worse as not_worse
 from pytest_recsys_mt.oracles.paper import paper_t_test as paper_t_test
 from pytest_recsys_mt.oracles.paper import t_from_summary as t_from_summary
+from pytest_recsys_mt.oracles.popularity_metric import (
+    check_popularity_metric as check_popularity_metric,
+)
 from pytest_recsys_mt.oracles.representative import representative as representative
 from pytest_recsys_mt.oracles.same_answer import same_answer as same_answer
 from pytest_recsys_mt.oracles.same_hits import same_hits as same_hits

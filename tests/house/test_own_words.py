@@ -51,4 +51,6 @@ def test_no_text_repeats_a_paper() -> None:
 @pytest.mark.skipif(not PAPERS.is_dir(), reason="the texts of the papers are not here")
 def test_a_repeated_sentence_is_found() -> None:
     printed = rows((PAPERS / "popularity-bias.txt").read_text())
-    assert rows("- Do not recommend movies that the user has already watched. Those are the") & printed
+    assert (
+        rows("- Do not recommend movies that the user has already watched. Those are the") & printed
+    )

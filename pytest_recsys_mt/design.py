@@ -8,6 +8,9 @@ from dataclasses import dataclass
 PROMPT = "person"
 """The default template for text models."""
 
+FOLDS = 5
+"""Into how many folds users are divided, where a design names one."""
+
 _LEAST = {
     "users": 2,
     "history": 0,
@@ -40,6 +43,9 @@ class Design:
             has it by itself.
         trained_on: The relation on training data after which the recommender is fitted; set by
             ``recsys.run(relation)``.
+        fold: Number of the fold of users who are asked, from 0 to `FOLDS` - 1: a fifth of the interactions
+            of each of them is held out, drawn at random, and all others are for training. None holds
+            out the latest interaction of every user.
         recall: Whether candidates come in turn from the top lists of ``--recsys-recall``, which
             include a held-out item only if a list contains it; else they are drawn.
     """
@@ -56,6 +62,7 @@ class Design:
     recall: bool = False
     refits: bool = False
     trained_on: Hashable = None
+    fold: int | None = None
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
@@ -64,6 +71,13 @@ class Design:
                 continue
             if not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
+        if self.fold is not None and self.fold not in range(FOLDS):
+            raise ValueError(f"fold must be a whole number from 0 to {FOLDS - 1}, got {self.fold!r}")
+        if self.fold is not None and self.recall:
+            raise ValueError(
+                "recall deals out what recommenders list that know the held-out items of a fold; leave out "
+                "recall or fold"
+            )
         if self.trained_on is not None and not self.refits:
             raise ValueError(
                 f"{self.trained_on!r} changes the training data, and needs refits=True: without other "

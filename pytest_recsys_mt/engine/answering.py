@@ -29,7 +29,7 @@ def _answers(order: Order) -> list[Answer]:
     # The users are already drawn; only the training data is made again.
     run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")
     design = order.design
-    fit = Fit(design.training_history, design.initialisation)
+    fit = Fit(design.training_history, design.initialisation, fold=design.fold)
     made = run.roster.recommender(order.spec)
     known = run.roster.under_test(made, order.spec, design.prompt, fit)
     calls = [known.call(request, repeat) for request, repeat in order.requests]

@@ -72,6 +72,7 @@ class Fit:
     history: int | None = None
     initialisation: int = 0
     change: Change | None = None
+    fold: int | None = None
 
 
 USUAL = Fit()
@@ -83,7 +84,7 @@ class Roster:
     Args:
         settings: The settings of the run.
         executor: The executor of the run; called when a call is sent or a recommender is fitted.
-        training: The data that recommenders are fitted to; called likewise.
+        training: The data that recommenders are fitted to, by the fold of `Design.fold`; called likewise.
         ray: The Ray cluster that calls are sent to; None if they stay in this process.
         progress: Told while recommenders are made and fitted.
     """
@@ -92,7 +93,7 @@ class Roster:
         self,
         settings: Settings,
         executor: Callable[[], Executor],
-        training: Callable[[], Dataset],
+        training: Callable[[int | None], Dataset],
         ray: Callable[[], RayCalls | None],
         progress: Progress | None = None,
     ) -> None:
@@ -104,7 +105,7 @@ class Roster:
         self._recommenders: dict[str, object] = {}
         self._subjects: dict[tuple[str, str, str, Fit], Subject] = {}
         self._unfit: dict[tuple[str, str, str, Fit], OwnCodeError] = {}
-        self._trainings: dict[int, Dataset] = {}
+        self._trainings: dict[tuple[int | None, int], Dataset] = {}
         self._changed: tuple[Fit, Renamed] | None = None
         self._refitted: OrderedDict[tuple[str, str, Fit], Subject] = OrderedDict()
         self._benches: dict[Hashable, Bench] = {}
@@ -216,7 +217,9 @@ class Roster:
             self._subjects[key] = Faulty(
                 sound,
                 dose(self.settings.fault),
-                self._training(USUAL if isinstance(recommender, TextModel) else fit).dataset,
+                self._training(
+                    Fit(fold=fit.fold) if isinstance(recommender, TextModel) else fit
+                ).dataset,
                 self.settings.seed,
                 self.settings.design.replicates,
                 lambda asked, calls: self._executor().execute(asked, calls),
@@ -282,13 +285,13 @@ class Roster:
 
         def fit(replicate: int) -> Subject:
             return self._refit(
-                recommender, name, fixture, Fit(design.training_history, replicate, change)
+                recommender, name, fixture, Fit(design.training_history, replicate, change, design.fold)
             )
 
         def names() -> Renamed:
             if self.settings.plan or change is None:
-                return Renamed(self._all_training())
-            return self._training(Fit(design.training_history, 0, change))
+                return Renamed(self._all_training(design.fold))
+            return self._training(Fit(design.training_history, 0, change, design.fold))
 
         return Refits(origin, fit, names, unfit)
 
@@ -333,12 +336,12 @@ class Roster:
         history, change = fit.history, fit.change
         if history == 0:
             raise NotApplicable("without history there is nothing to fit a recommender to")
-        if history is None:
-            training = self._all_training()
-        elif history in self._trainings:
-            training = self._trainings[history]
-        else:
-            training = self._trainings[history] = self._all_training().latest(history)
+        training = self._all_training(fit.fold)
+        if history is not None:
+            key = (fit.fold, history)
+            if key not in self._trainings:
+                self._trainings[key] = training.latest(history)
+            training = self._trainings[key]
         if change is None or change.relation.training is None:
             return Renamed(training)
         wanted = replace(fit, initialisation=0)

@@ -20,8 +20,8 @@ from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.subject import Subject, subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import PROMPT, Design
-from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.design import FOLDS, PROMPT, Design
+from pytest_recsys_mt.engine.cases import ShareSplit, Split
 from pytest_recsys_mt.engine.drift import asked_again
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.refits import STAYS
@@ -60,11 +60,12 @@ class Run:
         self.progress = progress or Progress()
         self.causes = Causes()
         self._begun: set[Hashable] = set()
+        self._folds: dict[int, Split] = {}
         self._runners: dict[tuple[str, str, Design, bool], Runner] = {}
         self.roster = Roster(
             settings,
             executor=lambda: self.executor,
-            training=lambda: self.split.training,
+            training=lambda fold: self.split_of(fold).training,
             ray=lambda: self._ray,
             progress=self.progress,
         )
@@ -107,6 +108,16 @@ class Run:
         with self.executor.beforehand():
             return replace(split, draw=accepted_draw(split, answers, self.settings.design))
 
+    def split_of(self, fold: int | None) -> Split:
+        """The split of a design: `split`, or that of one fold of users."""
+        if fold is None:
+            return self.split
+        if fold not in self._folds:
+            self._folds[fold] = ShareSplit(
+                self.dataset, self.settings.seed, fold, FOLDS, recall=self._recall
+            )
+        return self._folds[fold]
+
     def _recall(self, requests: Sequence[Request]) -> list[list[tuple[str, ...]]]:
         """The top lists of the recommenders of ``--recsys-recall``, by request."""
         lists: list[list[tuple[str, ...]]] = [[] for _ in requests]
@@ -131,7 +142,7 @@ class Run:
             or self.settings.html is not None
             or self.settings.ask_everybody
         )
-        return self.split.dataset.digest if told and "split" in self.__dict__ else ""
+        return self.dataset.digest if told and "dataset" in self.__dict__ else ""
 
     @cached_property
     def cache(self) -> AnswerCache:
@@ -227,12 +238,12 @@ class Run:
                 known = self.roster.refits(recommender, name, fixture, design)
                 elsewhere: Ask | str = STAYS
             else:
-                fit = Fit(design.training_history, design.initialisation)
+                fit = Fit(design.training_history, design.initialisation, fold=design.fold)
                 given = self.roster.under_test if tested else self.roster.subject
                 known = given(recommender, name, design.prompt, fit, fixture)
                 elsewhere = self.roster.elsewhere(recommender, name, design)
             self._runners[key] = Runner(
-                known, self.split, design, self.settings, self.executor, elsewhere
+                known, self.split_of(design.fold), design, self.settings, self.executor, elsewhere
             )
         return self._runners[key]
 

@@ -137,7 +137,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "recsys_design(users, history, candidates, k, replicates, rated_above, prompt, "
-        "training_history, initialisation, recall, refits): how requests of this test are made, instead of "
+        "training_history, initialisation, recall, refits, fold): how requests of this test are made, instead of "
         "the options (--recsys-prompt wins over a prompt)",
     )
     config.addinivalue_line("markers", f"{THOROUGH}: it makes many calls; see --recsys-effort")

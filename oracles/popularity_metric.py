@@ -14,6 +14,8 @@ import numpy as np
 
 from pytest_recsys_mt.errors import OracleError
 
+__all__ = ["check_popularity_metric"]
+
 Metric = Callable[[Sequence[float], Sequence[float]], float]
 """From the popularity of each recommended item and of each item of the user to the bias."""
 

@@ -236,6 +236,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     leaderboard.set_defaults(command=_leaderboard)
 
+    tables = groups.add_parser(
+        "tables",
+        help="write the tables of a suite's paper, with the values of records beside the printed ones",
+    )
+    tables.add_argument("suite", metavar="SUITE", help="such as popularity")
+    tables.add_argument(
+        "records", type=Path, nargs="+", metavar="RECORD", help="as --recsys-json wrote it"
+    )
+    tables.add_argument("--table", default="", metavar="NAME", help="only this table")
+    tables.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="a file that ends in .md, .csv or .tex (default: Markdown on standard output)",
+    )
+    tables.set_defaults(command=_tables)
+
     init = groups.add_parser("init", help="write the first files of a project: tests, gate, CI")
     init.add_argument(
         "model",
@@ -449,6 +467,13 @@ def _leaderboard(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.report.leaderboard.command import write_leaderboard
 
     write_leaderboard(given.records, given.output, given.suite, given.models)
+    return 0
+
+
+def _tables(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.report.paper_tables.command import write_tables
+
+    write_tables(given.suite, given.records, given.output, given.table)
     return 0
 
 

@@ -72,7 +72,9 @@ class Design:
             if not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
         if self.fold is not None and self.fold not in range(FOLDS):
-            raise ValueError(f"fold must be a whole number from 0 to {FOLDS - 1}, got {self.fold!r}")
+            raise ValueError(
+                f"fold must be a whole number from 0 to {FOLDS - 1}, got {self.fold!r}"
+            )
         if self.fold is not None and self.recall:
             raise ValueError(
                 "recall deals out what recommenders list that know the held-out items of a fold; leave out "

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
-from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, signed_unit
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, own_items, signed_unit
 
 __all__ = ["gini_difference", "gini_ratio", "gini_relative_difference"]
 
@@ -71,4 +72,19 @@ def gini_ratio(
     return None if base == 0 else gini(recommended, zero=zero) / base
 
 
-SCORES = {"gini_difference": (against_past(gini_difference), signed_unit)}
+def _ratio_span(asked: Asked, context: Context) -> tuple[float, float]:
+    """The ends of `gini_ratio`: counts are whole, so an index above 0 is at least ``1 / (n * sum)``."""
+    own = [context.popularity.get(item, 0) for item in own_items(asked)]
+    return 0.0, float(max(1, len(own) * sum(own)))
+
+
+def _relative_span(asked: Asked, context: Context) -> tuple[float, float]:
+    low, high = _ratio_span(asked, context)
+    return low - 1, high - 1
+
+
+SCORES = {
+    "gini_difference": (against_past(gini_difference), signed_unit),
+    "gini_relative_difference": (against_past(gini_relative_difference), _relative_span),
+    "gini_ratio": (against_past(gini_ratio), _ratio_span),
+}

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
-from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, signed_unit
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, own_items, signed_unit
 
 __all__ = ["herfindahl_difference", "herfindahl_ratio", "herfindahl_relative_difference"]
 
@@ -66,4 +67,21 @@ def herfindahl_ratio(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero 
     return herfindahl(recommended, zero=zero) / herfindahl(consumed, zero=zero)
 
 
-SCORES = {"herfindahl_difference": (against_past(herfindahl_difference), signed_unit)}
+def _ratio_span(asked: Asked, context: Context) -> tuple[float, float]:
+    """The ends of `herfindahl_ratio`: the index of n items is at least ``1 / n``."""
+    return 1 / max(1, asked.request.k), float(max(1, len(own_items(asked))))
+
+
+def _relative_span(asked: Asked, context: Context) -> tuple[float, float]:
+    low, high = _ratio_span(asked, context)
+    return low - 1, high - 1
+
+
+SCORES = {
+    "herfindahl_difference": (against_past(herfindahl_difference), signed_unit),
+    "herfindahl_relative_difference": (
+        against_past(herfindahl_relative_difference),
+        _relative_span,
+    ),
+    "herfindahl_ratio": (against_past(herfindahl_ratio), _ratio_span),
+}

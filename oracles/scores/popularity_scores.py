@@ -41,7 +41,7 @@ def own_items(asked: Asked) -> Sequence[str]:
     return asked.past or [rating.item.id for rating in asked.request.history]
 
 
-def against_past(metric: Callable[[list[int], list[int]], float]) -> Of:
+def against_past(metric: Callable[[list[int], list[int]], float | None]) -> Of:
     """The score that compares an answer's items with the user's own.
 
     Invalid recommendations (items already seen or unknown) say nothing about taste and are left out.

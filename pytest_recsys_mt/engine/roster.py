@@ -285,7 +285,10 @@ class Roster:
 
         def fit(replicate: int) -> Subject:
             return self._refit(
-                recommender, name, fixture, Fit(design.training_history, replicate, change, design.fold)
+                recommender,
+                name,
+                fixture,
+                Fit(design.training_history, replicate, change, design.fold),
             )
 
         def names() -> Renamed:

@@ -96,6 +96,8 @@ def test_the_users_own_popularity_is_that_of_all_their_past() -> None:
                 "log_popularity_difference": -sum(map(math.log, own)) / len(own),
                 "popularity_lift": 1 / (sum(own) / len(own)) - 1,
                 "herfindahl_difference": 1 - sum((n / sum(own)) ** 2 for n in own),
+                "herfindahl_ratio": 1 / sum((n / sum(own)) ** 2 for n in own),
+                "herfindahl_relative_difference": 1 / sum((n / sum(own)) ** 2 for n in own) - 1,
             }
             for name, value in expected.items():
                 of = score_named(name).of

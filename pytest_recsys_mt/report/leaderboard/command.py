@@ -37,7 +37,7 @@ def write_leaderboard(
         )
     if output is not None and output.resolve() in (path.resolve() for path in records):
         raise DataError(f"{str(output)!r} is a record; name another file with -o")
-    boards = boards_of([(str(path), _record(path)) for path in records], suite)
+    boards = boards_of([(str(path), record_at(path)) for path in records], suite)
     as_rows = any(map(_more_models, boards)) if models is None else models == "rows"
     text = _FORMATS[".md" if output is None else output.suffix](as_rows)(boards)
     if output is None:
@@ -51,7 +51,12 @@ def write_leaderboard(
     print(f"leaderboard written to {output}")
 
 
-def _record(path: Path) -> Document:
+def record_at(path: Path) -> Document:
+    """The record in a file, harmless to show.
+
+    Raises:
+        DataError: If it cannot be read.
+    """
     try:
         return cast("Document", clean(record_in(path)))
     except PolicyError as error:

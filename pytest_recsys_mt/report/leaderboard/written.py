@@ -164,40 +164,49 @@ def notes(board: Board) -> list[str]:
 
 def markdown(boards: Sequence[Board], *, models_as_rows: bool) -> str:
     """The boards in Markdown, as GitHub shows it."""
-    marks = Marks(lambda text: f"**{text}**", lambda text: f"<sup>{text}</sup>", _in_markdown)
+    marks = Marks(lambda text: f"**{text}**", lambda text: f"<sup>{text}</sup>", in_markdown)
     parts = []
     for board in boards:
-        parts.append(f"# {_in_markdown(board.suite)} on {_in_markdown(board.data)}")
+        parts.append(f"# {in_markdown(board.suite)} on {in_markdown(board.data)}")
         for sheet in sheets(board, marks, models_as_rows=models_as_rows):
-            rows = [sheet.columns, ["---", *["---:"] * (len(sheet.columns) - 1)], *sheet.rows]
-            parts.append(f"## {sheet.title}")
-            parts.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
-        parts += [_in_markdown(note) for note in notes(board)]
+            parts += [f"## {sheet.title}", markdown_table(sheet)]
+        parts += [in_markdown(note) for note in notes(board)]
     return "\n\n".join(parts) + "\n"
+
+
+def markdown_table(sheet: Sheet) -> str:
+    """The table of a sheet whose texts are Markdown."""
+    rows = [sheet.columns, ["---", *["---:"] * (len(sheet.columns) - 1)], *sheet.rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def latex_table(title: str, sheet: Sheet) -> str:
+    """The table of a sheet whose texts are LaTeX, with booktabs."""
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{{title}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(sheet.columns) - 1)}}}",
+        r"\toprule",
+        " & ".join(sheet.columns) + r" \\",
+        r"\midrule",
+        *(" & ".join(row) + r" \\" for row in sheet.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines).replace("†", r"$\dagger$").replace(NONE, "--")
 
 
 def latex(boards: Sequence[Board], *, models_as_rows: bool) -> str:
     """The boards as tables of LaTeX; they need the package booktabs."""
     marks = Marks(
-        lambda text: rf"\textbf{{{text}}}", lambda text: rf"\textsuperscript{{{text}}}", _in_latex
+        lambda text: rf"\textbf{{{text}}}", lambda text: rf"\textsuperscript{{{text}}}", in_latex
     )
     parts = ["% needs \\usepackage{booktabs}"]
     for board in boards:
         for sheet in sheets(board, marks, models_as_rows=models_as_rows):
-            title = f"{_in_latex(board.suite)} on {_in_latex(board.data)}. {sheet.title}."
-            lines = [
-                r"\begin{table}",
-                rf"\caption{{{title}}}",
-                rf"\begin{{tabular}}{{l{'r' * (len(sheet.columns) - 1)}}}",
-                r"\toprule",
-                " & ".join(sheet.columns) + r" \\",
-                r"\midrule",
-                *(" & ".join(row) + r" \\" for row in sheet.rows),
-                r"\bottomrule",
-                r"\end{tabular}",
-                r"\end{table}",
-            ]
-            parts.append("\n".join(lines).replace("†", r"$\dagger$").replace(NONE, "--"))
+            title = f"{in_latex(board.suite)} on {in_latex(board.data)}. {sheet.title}."
+            parts.append(latex_table(title, sheet))
         parts.append("\n".join(f"% {one_line(note)}" for note in notes(board)))
     return "\n\n".join(parts) + "\n"
 
@@ -220,19 +229,20 @@ def comma_separated(boards: Sequence[Board]) -> str:
                 bounds = cell.interval or ("", "")
                 ahead = "; ".join(cell.ahead)
                 row = (model, "run", cell.value, *bounds, cell.status, int(cell.best), ahead)
-                writer.writerow(_harmless(each) for each in (*about, *row))
+                writer.writerow(harmless(each) for each in (*about, *row))
             for model, value in line.published.items():
                 row = (model, "published", value, "", "", "", "", "")
-                writer.writerow(_harmless(each) for each in (*about, *row))
+                writer.writerow(harmless(each) for each in (*about, *row))
     return stream.getvalue()
 
 
-def _harmless(value: object) -> object:
+def harmless(value: object) -> object:
     """A text that a spreadsheet does not take for a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t" and value else value
 
 
-def _in_markdown(text: str) -> str:
+def in_markdown(text: str) -> str:
+    """A text as plain text of Markdown."""
     return re.sub(r"([\\`*<>|\[\]]|(?<!\w)_|_(?!\w))", r"\\\1", one_line(text))
 
 
@@ -242,5 +252,6 @@ _TEX = {
 }  # fmt: skip
 
 
-def _in_latex(text: str) -> str:
+def in_latex(text: str) -> str:
+    """A text as plain text of LaTeX."""
     return "".join(_TEX.get(char, char) for char in one_line(text))

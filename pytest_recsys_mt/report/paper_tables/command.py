@@ -1,0 +1,140 @@
+"""The command `recsys-mt tables`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.report.leaderboard.command import record_at
+from pytest_recsys_mt.report.leaderboard.written import (
+    Sheet,
+    harmless,
+    in_latex,
+    in_markdown,
+    latex_table,
+    markdown_table,
+)
+from pytest_recsys_mt.report.paper_tables.declared import tables_of
+from pytest_recsys_mt.report.paper_tables.filling import Filled, agreements, filled
+from pytest_recsys_mt.sanitize import one_line
+
+_FORMATS = (".md", ".csv", ".tex")
+
+
+def write_tables(suite: str, records: Sequence[Path], output: Path | None, name: str) -> None:
+    """Write a paper's tables with the values of some records.
+
+    Args:
+        suite: The suite that the paper belongs to.
+        records: As ``--recsys-json`` wrote them.
+        output: The file; its ending says the format. None prints Markdown.
+        name: The only table; empty for all that the records fill.
+
+    Raises:
+        DataError: If a record cannot be read, none fills a table, or the file cannot be written.
+    """
+    if output is not None and output.suffix not in _FORMATS:
+        raise DataError(
+            f"{str(output)!r} has no known ending; give -o a file that ends in {', '.join(_FORMATS)}"
+        )
+    if output is not None and output.resolve() in (path.resolve() for path in records):
+        raise DataError(f"{str(output)!r} is a record; name another file with -o")
+    tables = tables_of(suite)
+    if name and name not in (table.name for table in tables):
+        known = ", ".join(table.name for table in tables)
+        raise DataError(f"the suite {suite!r} has no table {name!r}; its tables are {known}")
+    documents = [record_at(path) for path in records]
+    data = sorted({one_line(str(document["data"])) for document in documents})
+    rows: list[Row] = [
+        row for document in documents for row in document["results"] if row["suite"] == suite
+    ]
+    wanted = [table for table in tables if name in ("", table.name)]
+    found = [each for each in (filled(table, rows) for table in wanted) if each is not None]
+    if not found:
+        runs = "\n".join(f"    {run}" for run in dict.fromkeys(table.run for table in wanted))
+        raise DataError(
+            f"no row of these records belongs to a table of {suite!r}; this fills them:\n{runs}"
+        )
+    text = _WRITERS[".md" if output is None else output.suffix](found, ", ".join(data))
+    if output is None:
+        print(text, end="")
+        return
+    try:
+        with written_whole(output, 0o644) as stream:
+            stream.write(text)
+    except OSError as error:
+        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    print(f"{len(found)} {'table' if len(found) == 1 else 'tables'} written to {output}")
+
+
+def _sheets(found: Filled, text: Callable[[str], str]) -> list[Sheet]:
+    """The table, and the agreement of its columns if it asks for it."""
+    names, taus = agreements(found)
+    if not names:
+        return [_sheet(found, text)]
+    rows = [[text(name), *row] for name, row in zip(names, taus, strict=True)]
+    title = f"Kendall's tau of these metrics over {len(found.means)} lines"
+    return [_sheet(found, text), Sheet(text(title), ["", *map(text, names)], rows)]
+
+
+def _sheet(found: Filled, text: Callable[[str], str]) -> Sheet:
+    table = found.table
+    rows = [[text(name), *map(text, cells)] for name, cells in found.lines.items()]
+    rows += [[f"{text(name)} †", *map(text, cells)] for name, cells in table.printed.items()]
+    return Sheet(text(table.title), ["", *(text(column.name) for column in table.columns)], rows)
+
+
+def _notes(found: Filled, data: str) -> list[str]:
+    table = found.table
+    notes = [f"Run on {data}." + (f" † as printed: {table.source}." if table.printed else "")]
+    if found.times is not None:
+        few, many = found.times
+        each = f"{many}" if few == many else f"{few} to {many}"
+        behind = f"; ± is the {table.spread}" if table.spread and many > 1 else ""
+        notes.append(f"Means over {each} values of {table.over!r}{behind}.")
+    return [*notes, *table.notes]
+
+
+def _in_markdown(tables: Sequence[Filled], data: str) -> str:
+    parts = []
+    for found in tables:
+        for sheet in _sheets(found, in_markdown):
+            parts += [f"## {sheet.title}", markdown_table(sheet)]
+        parts.append(" ".join(in_markdown(note) for note in _notes(found, data)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _in_latex(tables: Sequence[Filled], data: str) -> str:
+    parts = ["% needs \\usepackage{booktabs}"]
+    for found in tables:
+        parts += [
+            latex_table(sheet.title, sheet).replace("±", r"$\pm$")
+            for sheet in _sheets(found, in_latex)
+        ]
+        parts += [f"% {one_line(note)}" for note in _notes(found, data)]
+    return "\n".join(parts) + "\n"
+
+
+def _comma_separated(tables: Sequence[Filled], data: str) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(("table", "line", "column", "cell", "origin"))
+    for found in tables:
+        columns = [column.name for column in found.table.columns]
+        for origin, lines in ((data, found.lines), ("printed", found.table.printed)):
+            for name, cells in lines.items():
+                for column, cell in zip(columns, cells, strict=True):
+                    writer.writerow(map(harmless, (found.table.title, name, column, cell, origin)))
+    return stream.getvalue()
+
+
+_WRITERS: Mapping[str, Callable[[Sequence[Filled], str], str]] = {
+    ".md": _in_markdown,
+    ".csv": _comma_separated,
+    ".tex": _in_latex,
+}

@@ -1,0 +1,121 @@
+"""The tables that a suite declares: its paper's, in TOML files in the suite's folder ``tables``.
+
+A table has a line for each model and each of its ``rows``, and a column for each of its ``columns``. A cell is
+made of the rows of a record that both select: by the test, the metric, and what stands in the details.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from pytest_recsys_mt.errors import DataError
+
+SUITES = Path(__file__).resolve().parents[2] / "suites"
+
+Spread = Literal["", "standard error", "standard deviation"]
+"""What stands behind ±: of the values that differ in the detail `Table.over` alone."""
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Which rows of a record a column or a line of a table takes; both must agree.
+
+    Attributes:
+        name: What stands at its head; in a line ``{model}`` is the model.
+        test: The function of the test, ``test_table_2``; empty for any.
+        metric: The metric, or of an effect the oracle, such as ``hit@10``; empty for any.
+        relation: The relation, ``scale_ratings(2)``; empty for any.
+        where: Details that the row must have, by name.
+        value: The figure: a key of the row, with ``/`` for one inside another, ``details/means/gini_difference``.
+        digits: Decimals.
+    """
+
+    name: str
+    test: str = ""
+    metric: str = ""
+    relation: str = ""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    value: str = ""
+    digits: int = 3
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a paper.
+
+    Attributes:
+        name: The file without its ending.
+        title: Its title.
+        source: Where it is printed.
+        run: The command whose record fills it.
+        columns: Its columns.
+        rows: Its lines of each model.
+        over: The detail of runs that are averaged, such as ``fold``; empty if a cell is one value.
+        spread: What stands behind ±.
+        kendall: Columns whose agreement over the lines is shown, as Kendall's tau-b of each two.
+        printed: Lines as they are printed: their names, and a text for each column.
+        notes: What a reader must know, in sentences.
+    """
+
+    name: str
+    title: str
+    source: str
+    run: str
+    columns: Sequence[Selected]
+    rows: Sequence[Selected] = (Selected("{model}"),)
+    over: str = ""
+    spread: Spread = ""
+    kendall: Sequence[str] = ()
+    printed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+def tables_of(suite: str) -> list[Table]:
+    """The tables of a suite, by their names.
+
+    Raises:
+        DataError: If there is no such suite, or it has no tables. The message names those that have.
+    """
+    having = sorted(folder.parent.name for folder in SUITES.glob("*/tables"))
+    if suite not in having:
+        raise DataError(
+            f"the suite {suite!r} has no tables of a paper; those that have are {', '.join(having)}"
+        )
+    return [read(path) for path in sorted((SUITES / suite / "tables").glob("*.toml"))]
+
+
+def read(path: Path) -> Table:
+    """The table of a file.
+
+    Raises:
+        DataError: If it is no table.
+    """
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        said["columns"] = [_made(Selected, each) for each in said.get("columns", [])]
+        if "rows" in said:
+            said["rows"] = [_made(Selected, each) for each in said["rows"]]
+        table: Table = _made(Table, {"name": path.stem, **said})
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{str(path)!r} is no table of a paper: {error}") from error
+    for name in table.kendall:
+        if name not in [column.name for column in table.columns]:
+            raise DataError(f"{str(path)!r}: kendall names {name!r}, which is no column")
+    for name, cells in table.printed.items():
+        if len(cells) != len(table.columns):
+            raise DataError(
+                f"{str(path)!r}: {name!r} has {len(cells)} cells, and there are {len(table.columns)} columns"
+            )
+    return table
+
+
+def _made(kind: Any, said: Mapping[str, Any]) -> Any:
+    known = [each.name for each in fields(kind)]
+    unknown = sorted(said.keys() - set(known))
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r}; the keys are {', '.join(known)}")
+    return kind(**said)

@@ -1,0 +1,136 @@
+"""From the rows of records to the cells of a paper's table."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.report.paper_tables.declared import Selected, Table
+
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A table with the values of a run.
+
+    Attributes:
+        table: The table.
+        lines: By the name of a line, a text for each column.
+        means: By the name of a line, the mean for each column; None without a value.
+        times: How many values stand behind ±, over all cells: the smallest and the largest number.
+    """
+
+    table: Table
+    lines: Mapping[str, Sequence[str]]
+    means: Mapping[str, Sequence[float | None]]
+    times: tuple[int, int] | None
+
+
+def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
+    """A table with the values of some rows of records; None if none of them is of the table.
+
+    Raises:
+        DataError: If a cell has several values and the table averages none, or averages those of one run twice.
+    """
+    lines: dict[str, list[str]] = {}
+    means: dict[str, list[float | None]] = {}
+    times: set[int] = set()
+    for model in dict.fromkeys(row["model"] for row in rows):
+        own = [row for row in rows if row["model"] == model]
+        for line in table.rows:
+            name = line.name.format(model=model)
+            values = [_values(table, line, column, own, name) for column in table.columns]
+            if not any(values):
+                continue
+            lines[name] = [
+                _cell(found, table, column)
+                for found, column in zip(values, table.columns, strict=True)
+            ]
+            means[name] = [statistics.fmean(found) if found else None for found in values]
+            times.update(map(len, filter(None, values)))
+    if not lines:
+        return None
+    return Filled(table, lines, means, (min(times), max(times)) if table.over else None)
+
+
+def _values(
+    table: Table, line: Selected, column: Selected, rows: Iterable[Row], name: str
+) -> list[float]:
+    """The values of a cell, one for each value of the detail that the table averages over."""
+    found: dict[object, float] = {}
+    for row in rows:
+        if not (_selects(line, row) and _selects(column, row)):
+            continue
+        value = _figure(row, column.value or line.value)
+        if value is None:
+            continue
+        part = row["details"].get(table.over) if table.over else None
+        if part in found:
+            again = f" twice for {table.over} {part!r}" if table.over else " twice"
+            raise DataError(
+                f"{table.title}: {column.name!r} of {name!r} stands in the records{again}; give records of "
+                f"one run each"
+            )
+        found[part] = value
+    return list(found.values())
+
+
+def _selects(wanted: Selected, row: Row) -> bool:
+    function = row["nodeid"].rpartition("::")[2].partition("[")[0]
+    metric = row.get("metric") or row["oracle"]
+    return (
+        wanted.test in ("", function)
+        and wanted.metric in ("", metric)
+        and wanted.relation in ("", row["relation"])
+        and all(row["details"].get(name) == value for name, value in wanted.where.items())
+    )
+
+
+def _figure(row: Row, path: str) -> float | None:
+    """A figure of a row; without a path its value, or its effect."""
+    found: object = row
+    for key in (path or ("value" if row.get("metric") else "estimate")).split("/"):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def _cell(values: Sequence[float], table: Table, column: Selected) -> str:
+    if not values:
+        return NONE
+    told = f"{statistics.fmean(values):.{column.digits}f}"
+    if re.fullmatch(r"-0\.?0*", told):
+        told = told[1:]
+    if not table.spread or len(values) < 2:
+        return told
+    spread = statistics.stdev(values)
+    if table.spread == "standard error":
+        spread /= len(values) ** 0.5
+    return f"{told} ± {spread:.{column.digits}f}"
+
+
+def agreements(found: Filled) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Kendall's tau-b of each two columns over the lines of the run, as the table's ``kendall`` asks.
+
+    Returns:
+        The names of the columns that have a value in every line, and a row of texts for each of them; nothing for
+        fewer than three lines.
+    """
+    from scipy.stats import kendalltau
+
+    columns = {
+        column.name: [each[place] for each in found.means.values()]
+        for place, column in enumerate(found.table.columns)
+        if column.name in found.table.kendall
+    }
+    whole = {name: each for name, each in columns.items() if None not in each}
+    if len(found.means) < 3 or len(whole) < 2:
+        return [], []
+    rows = [
+        [f"{kendalltau(one, other)[0]:.2f}" for other in whole.values()] for one in whole.values()
+    ]
+    return list(whole), rows

@@ -1,0 +1,165 @@
+"""`recsys-mt tables`: a paper's tables with the values of records."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.report.paper_tables.declared import SUITES, read, tables_of
+from tests.plugin.conftest import record_of
+
+SUITE = SUITES / "popularity" / "test_paper.py"
+
+DECLARED = sorted(SUITES.glob("*/tables/*.toml"))
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record of two folds of two models, made by a real run."""
+    import subprocess
+    import sys
+
+    folder = tmp_path_factory.mktemp("tables")
+    subprocess.run(
+        [
+            sys.executable, "-m", "pytest", str(SUITE), "-k", "fold0 or fold3", "--recsys-model=mostpop",
+            "--recsys-model=itemknn", "--recsys-model=random", "--recsys-json=record.json", "-q", "-p", "no:cacheprovider",
+        ],
+        cwd=folder, check=False, capture_output=True,
+    )  # fmt: skip
+    return folder / "record.json"
+
+
+def table(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[list[str]]:
+    assert main(["tables", *arguments]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    return [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
+
+
+def test_a_cell_is_the_mean_over_folds_with_its_standard_error(
+    record: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [row for row in record_of(record)["results"] if row.get("metric") == "hit@10"]
+    found = {row[0]: row for row in table(capsys, "popularity", str(record), "--table=table-2-3")}
+    for model in ("mostpop", "itemknn", "random"):
+        one, two = (row["value"] for row in rows if row["model"] == model)
+        # Of two values, the standard error of the mean is half their distance.
+        assert found[model][2] == f"{(one + two) / 2:.3f} ± {abs(one - two) / 2:.3f}"
+    assert found["WOK-gpt-4 †"][1:] == [
+        "0.050 ± 0.003", "0.081 ± 0.004", "0.392 ± 0.008", "0.869 ± 0.013",
+    ]  # fmt: skip
+    assert "mostpop-minimize" not in found  # it reads no text
+
+
+def test_metrics_agree_or_not_over_the_models(
+    record: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tables", "popularity", str(record), "--table=table-of-metrics"]) == 0
+    told = capsys.readouterr().out
+    assert "Kendall's tau of these metrics over 3 lines" in told
+    assert "| log popularity difference | 1.00 | 1.00 | -1.00 |" in told
+    assert "Means over 2 values of 'fold'; ± is the standard error." in told
+
+
+def test_two_records_are_one_table(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole: dict[str, Any] = record_of(record)
+    parts = []
+    for fold in (0, 3):
+        kept = [row for row in whole["results"] if row["details"].get("fold") == fold]
+        parts.append(tmp_path / f"fold{fold}.json")
+        parts[-1].write_text(json.dumps({**whole, "results": kept}))
+    both = table(capsys, "popularity", *map(str, parts))
+    assert both == table(capsys, "popularity", str(record))
+    assert main(["tables", "popularity", str(record), str(parts[0])]) == 2
+    assert "stands in the records twice for fold 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["md", "tex", "csv"])
+def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
+    record: Path, tmp_path: Path, ending: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wicked = "=a|b\\&<i>_x\x1b[31m"
+    whole = json.loads(
+        record.read_text().replace('"model": "mostpop"', f'"model": {json.dumps(wicked)}')
+    )
+    path, output = tmp_path / "record.json", tmp_path / f"tables.{ending}"
+    path.write_text(json.dumps(whole))
+    assert main(["tables", "popularity", str(path), "-o", str(output)]) == 0
+    assert "2 tables written to" in capsys.readouterr().out
+    text = output.read_text()
+    assert "\x1b" not in text
+    if ending == "csv":
+        rows = list(csv.DictReader(text.splitlines()))
+        assert {row["origin"] for row in rows} == {"mini", "printed"}
+        assert not any(cell.startswith("=") for row in rows for cell in row.values())
+    elif ending == "md":
+        assert "| =a\\|b" in text
+    else:
+        assert r"\textbackslash{}\&\textless{}i" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["popularty", "{record}"], "'popularty' has no tables of a paper; those that have are"),
+        (
+            ["popularity", "{record}", "--table=2"],
+            "no table '2'; its tables are table-2-3, table-of-metrics",
+        ),
+        (["popularity", "none.json"], "none.json"),
+        (["popularity", "{record}", "-o", "x.doc"], "ends in .md, .csv, .tex"),
+        (["popularity", "{record}", "-o", "{record}"], "no known ending"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    record: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tables", *(each.format(record=record) for each in arguments)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_records_of_other_tests_are_told_what_fills_the_tables(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({**record_of(record), "results": []}))
+    assert main(["tables", "popularity", str(other)]) == 2
+    assert (
+        "pytest --pyargs pytest_recsys_mt.suites.popularity.test_paper" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("path", DECLARED, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_a_shipped_table_can_be_read(path: Path) -> None:
+    declared = read(path)
+    assert declared in tables_of(path.parts[-3])
+    assert declared.columns
+    assert "--recsys-json=RECORD" in declared.run
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("title = 'x", "is no table of a paper"),
+        ("titel = 'x'", "unknown key 'titel'; the keys are name, title"),
+        (
+            "title='x'\nsource='y'\nrun='z'\n[printed]\na = ['1']",
+            "'a' has 1 cells, and there are 0",
+        ),
+        (
+            "title='x'\nsource='y'\nrun='z'\nkendall = ['b']",
+            "kendall names 'b', which is no column",
+        ),
+    ],
+)
+def test_a_table_that_is_none_is_named(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text(text)
+    with pytest.raises(DataError, match=says):
+        read(path)

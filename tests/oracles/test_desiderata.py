@@ -9,6 +9,7 @@ counterexample is found. Two ticks do not stand (`CONTRADICTED`), and one stands
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ SLATES = st.lists(st.integers(1, 1000), min_size=2, max_size=6).map(tuple)
 SMALL = 1e-12
 
 
-def rank_correlation(recommended: Slate, consumed: Slate) -> float:
+def rank_correlation(recommended: Sequence[float], consumed: Sequence[float]) -> float:
     """The metric where both lists hold the same items, item for item."""
     items = [str(place) for place in range(len(recommended))]
     popularity = dict(zip(items, recommended, strict=True))
@@ -113,7 +114,7 @@ def test_the_herfindahl_index_stays_as_random_as_it_was() -> None:
 
 
 def test_a_metric_of_ones_own_is_checked_with_counterexamples() -> None:
-    def median_gap(recommended: list[float], consumed: list[float]) -> float:
+    def median_gap(recommended: Sequence[float], consumed: Sequence[float]) -> float:
         return float(np.median(recommended) - np.median(consumed))
 
     with pytest.raises(AssertionError) as failed:

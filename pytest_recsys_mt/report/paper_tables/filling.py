@@ -122,12 +122,11 @@ def agreements(found: Filled) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """
     from scipy.stats import kendalltau
 
-    columns = {
-        column.name: [each[place] for each in found.means.values()]
-        for place, column in enumerate(found.table.columns)
-        if column.name in found.table.kendall
-    }
-    whole = {name: each for name, each in columns.items() if None not in each}
+    whole: dict[str, list[float]] = {}
+    for place, column in enumerate(found.table.columns):
+        means = [mean for each in found.means.values() if (mean := each[place]) is not None]
+        if column.name in found.table.kendall and len(means) == len(found.means):
+            whole[column.name] = means
     if len(found.means) < 3 or len(whole) < 2:
         return [], []
     rows = [

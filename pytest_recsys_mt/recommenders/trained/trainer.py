@@ -36,6 +36,14 @@ SLOWNESS = 0.5
 """Epochs without a better validation, as a share of those that the best one took, that are waited for
 in any case: what rises slowly stands still for longer, too."""
 
+PLATEAU = 5
+"""How many times as long is waited for while a network ranks hardly better than popularity. Popularity
+is what most of them learn first, and what they leave only when users' tastes have grown large enough
+to be seen: with one or two steps an epoch, after dozens of epochs."""
+
+HARDLY = 0.9
+"""Share of popularity's mean rank, counted from the first place, down to which that is so."""
+
 
 class Validation(NamedTuple):
     """How well the held-out interactions are predicted.
@@ -61,7 +69,8 @@ class Settings:
         rate: Adam's step size.
         decay: Weight decay, as an L2 penalty of the loss (Adam, not AdamW).
         patience: Epochs without a better validation before training stops, or `SLOWNESS` of those
-            until the best one, if that is more. 0 holds nothing out and trains for all `epochs`.
+            until the best one, if that is more; `PLATEAU` times as many while the best is hardly
+            better than popularity. 0 holds nothing out and trains for all `epochs`.
         length: Latest items that validation histories show; 0 shows `LONGEST`.
     """
 
@@ -126,6 +135,7 @@ def train(
     optimiser = torch.optim.Adam(
         network.parameters(), lr=settings.rate, weight_decay=settings.decay, fused=True
     )
+    popular = popularity(training, held_out, settings.length)
     best, kept = 0, network.state_dict()
     curve: list[Validation] = []
     losses: list[float] = []
@@ -156,7 +166,11 @@ def train(
             if curve[-1].rank < min((one.rank for one in curve[:-1]), default=math.inf):
                 best = epoch
                 kept = {name: value.clone() for name, value in network.state_dict().items()}
-            elif epoch - best >= max(settings.patience, SLOWNESS * best):
+                continue
+            wait = max(settings.patience, SLOWNESS * best)
+            if curve[best - 1].rank - 1 > HARDLY * (popular - 1):
+                wait *= PLATEAU
+            if epoch - best >= wait:
                 break
     if best:
         network.load_state_dict(kept)
@@ -201,6 +215,18 @@ def _epoch(
             f"learning rate, as in '?rate={settings.rate / 10:g}'"
         )
     return mean
+
+
+def popularity(training: Training, rows: Ints, length: int) -> float:
+    """The geometric mean of the ranks that popularity gives the items in `rows`, as in `validate`.
+
+    The columns of the catalogue are in the order of popularity.
+    """
+    before = training.items_at(training.preceding(rows, length or LONGEST))
+    items = training.columns[rows]
+    known = ((before != PAD) & (before < items[:, None])).sum(1)
+    ranks = np.maximum(1, items + 1 - known)
+    return math.exp(float(np.log(ranks).sum()) / max(1, len(rows)))
 
 
 @torch.inference_mode()

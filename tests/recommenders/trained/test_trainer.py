@@ -90,6 +90,7 @@ def test_what_rose_slowly_is_given_more_time(monkeypatch: pytest.MonkeyPatch) ->
     """The best epoch is the twentieth: half as many more are waited for, though patience is 3."""
     ranks = iter([*range(50, 30, -1), *[40] * 90])
     monkeypatch.setattr(trainer, "validate", lambda *_: trainer.Validation(next(ranks), 0.0))
+    monkeypatch.setattr(trainer, "popularity", lambda *_: 90.0)
     report = train(Fixed(6), training(), settings(epochs=90), 0)
     assert (report.best, report.epochs) == (20, 30)
 
@@ -102,6 +103,29 @@ def test_chance_among_the_first_ten_does_not_stop_a_training(
     monkeypatch.setattr(trainer, "validate", lambda *_: trainer.Validation(*next(found)))
     report = train(Fixed(6), training(), settings(), 0)
     assert (report.best, report.epochs) == (9, 9)
+
+
+def test_a_plateau_at_popularity_is_given_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks stand still for twelve epochs, at popularity's or far below; patience is 3."""
+    for popular, expected in ((40.0, (14, 17)), (90.0, (1, 4))):
+        ranks = iter([40.0, *[41.0] * 12, 20.0, *[21.0] * 9])
+        monkeypatch.setattr(
+            trainer, "validate", lambda *_, ranks=ranks: trainer.Validation(next(ranks), 0.0)
+        )
+        monkeypatch.setattr(trainer, "popularity", lambda *_, popular=popular: popular)
+        report = train(Fixed(6), training(), settings(epochs=17), 0)
+        assert (report.best, report.epochs) == expected
+
+
+def test_popularity_is_ranked_as_networks_are() -> None:
+    """Columns are in the order of popularity, so scores that fall with the column rank alike."""
+    dataset = ring(users=30)
+    catalogue = Catalogue.of(dataset)
+    some = Training.of(dataset, catalogue)
+    _, rows = some.split_validation()
+    for length in (0, 1, 2):
+        expected = validate(Fixed(len(catalogue)), some, rows, length).rank
+        assert trainer.popularity(some, rows, length) == pytest.approx(expected)
 
 
 def test_no_patience_trains_on_everything_to_the_end() -> None:

@@ -73,3 +73,13 @@ def test_as_good_as_measured_on_100k(
 )
 def test_as_good_as_measured_on_mini(name: str, low: float, high: float, tmp_path: Path) -> None:
     assert low < ndcg(name, load("mini"), "random", tmp_path) < high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "least"), [("bprmf", 0.41), ("lightgcn", 0.38)])
+def test_trained_ones_leave_the_level_of_popularity_on_mini(
+    name: str, least: float, tmp_path: Path
+) -> None:
+    """Popularity has .22; lightgcn stopped there."""
+    need("torch", "safetensors")
+    assert ndcg(name, load("mini"), "random", tmp_path) > least

@@ -47,9 +47,8 @@ class BPRMF(TrainedRecommender):
     Validation after each epoch does without the steps. Ratings are not read.
 
     Size and decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 5e-4,
-    is for its million interactions. With a tenth of them it leaves the plateau of pure popularity
-    only after early stopping. Batches of 1024 at a quarter of this rate validate no better, and
-    take twice as long.
+    is for its million interactions; a tenth of them give a tenth of the steps. Batches of 1024 at a
+    quarter of this rate validate no better, and take twice as long.
     """
 
     key: ClassVar[str] = "bprmf"

@@ -40,7 +40,7 @@ Ints = npt.NDArray[np.int64]
 
 CANDIDATES = 20
 CUT = 5
-UNSEEDED = ("mostpop", "itemknn", "userknn", "bm25")
+UNSEEDED = ("mostpop", "itemknn", "userknn", "bm25", "ease", "rp3beta")
 """Recommenders in which nothing is drawn, fitted once."""
 YARDSTICK = Path(__file__).with_name("yardstick.py")
 

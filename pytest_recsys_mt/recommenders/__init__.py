@@ -8,15 +8,33 @@ from pytest_recsys_mt.recommenders.registry import NAMES, describe, resolve
 if TYPE_CHECKING:
     from pytest_recsys_mt.recommenders.baselines import MostPop, Random
     from pytest_recsys_mt.recommenders.bm25 import BM25
+    from pytest_recsys_mt.recommenders.ease import EASE
+    from pytest_recsys_mt.recommenders.ials import IALS
     from pytest_recsys_mt.recommenders.knn import ItemKNN, UserKNN
+    from pytest_recsys_mt.recommenders.random_walk import RP3Beta
 
-__all__ = ["BM25", "NAMES", "ItemKNN", "MostPop", "Random", "UserKNN", "describe", "resolve"]
+__all__ = [
+    "BM25",
+    "EASE",
+    "IALS",
+    "NAMES",
+    "ItemKNN",
+    "MostPop",
+    "RP3Beta",
+    "Random",
+    "UserKNN",
+    "describe",
+    "resolve",
+]
 
 # They need pandas and SciPy, which a process that only finds out what exists need not import.
 _MODULES = {
     "BM25": "bm25",
+    "EASE": "ease",
+    "IALS": "ials",
     "ItemKNN": "knn",
     "MostPop": "baselines",
+    "RP3Beta": "random_walk",
     "Random": "baselines",
     "UserKNN": "knn",
 }

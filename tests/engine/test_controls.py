@@ -69,13 +69,16 @@ def test_so_many_users_exclude_a_larger_share(alpha: float) -> None:
     assert (1 - SHARE) ** users <= alpha < (1 - SHARE) ** (users - 1)
 
 
-@pytest.mark.parametrize("name", ["random", "mostpop", "itemknn", "userknn", "bm25"])
+@pytest.mark.parametrize(
+    "name", ["random", "mostpop", "itemknn", "userknn", "bm25", "ease", "ials", "rp3beta"]
+)
 def test_what_a_built_in_recommender_declares_is_true(name: str, tmp_path: Path) -> None:
-    specs = [name] if name in ("random", "mostpop") else [name, f"{name}?weights=binary"]
+    weighs = name not in ("random", "mostpop")
+    specs = [f"{name}?weights={kind}" for kind in ("ratings", "binary")] if weighs else [name]
     for spec in specs:
         made = resolve(spec)
         declared = made.ignores  # type: ignore[union-attr]
-        assert declared == (() if spec in ("itemknn", "userknn", "bm25") else ("ratings",))
+        assert declared == (() if spec.endswith("=ratings") else ("ratings",))
         recsys = recsys_of(made, spec, 0, 200, tmp_path)
         recsys.run()  # fits it
         recsys.runner.subject.ignores = frozenset()

@@ -72,7 +72,9 @@ def test_each_user_has_draws_of_their_own() -> None:
     assert drawn[3] == drawn[0]
 
 
-@pytest.mark.parametrize("name", ["random", "mostpop", "itemknn", "userknn", "bm25"])
+@pytest.mark.parametrize(
+    "name", ["random", "mostpop", "itemknn", "userknn", "bm25", "ease", "ials", "rp3beta"]
+)
 def test_nobody_is_recommended_what_they_have(name: str) -> None:
     recommender: Any = resolve(name)
     recommender.fit(SPLIT.training, 0)

@@ -13,10 +13,13 @@ import pytest
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.recommenders import (
     BM25,
+    EASE,
+    IALS,
     NAMES,
     ItemKNN,
     MostPop,
     Random,
+    RP3Beta,
     UserKNN,
     describe,
     resolve,
@@ -115,6 +118,9 @@ def test_built_in_names() -> None:
         "itemknn": ItemKNN,
         "userknn": UserKNN,
         "bm25": BM25,
+        "ease": EASE,
+        "ials": IALS,
+        "rp3beta": RP3Beta,
     }
     assert kinds.keys() <= set(NAMES)
     for name, kind in kinds.items():

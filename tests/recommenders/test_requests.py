@@ -29,7 +29,15 @@ def model(name: str) -> ScoringRecommender:
 
 POPULAR = model("mostpop").catalogue.ids
 everyone = pytest.mark.parametrize("name", NAMES)
-personal = pytest.mark.parametrize("name", ["itemknn", "userknn", "bm25"])
+personal = pytest.mark.parametrize(
+    "name",
+    [
+        "itemknn",
+        "userknn",
+        "bm25",
+        *(f"{name}?weights=ratings" for name in ("ease", "ials", "rp3beta")),
+    ],
+)
 
 
 def answer(name: str, request: Request) -> tuple[str, ...]:

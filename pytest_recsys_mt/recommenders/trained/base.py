@@ -54,8 +54,9 @@ class TrainedRecommender(ScoringRecommender):
         batch: Examples per step.
         rate: Learning rate (Adam).
         decay: Weight decay (L2).
-        patience: Epochs without a better validation before training stops; 0 never validates,
-            learns from every interaction and trains for all `epochs`.
+        patience: Epochs without a better validation before training stops, or half of those until
+            the best one, if that is more, and five times as many while popularity ranks as well;
+            0 never validates, learns from every interaction and trains for all `epochs`.
         length: Latest items of a history that are read; 0 reads all.
         device: ``auto`` takes a GPU if there is one; else ``cpu``, ``cuda``, ``cuda:1``.
         threads: Threads of the CPU. One thread gives the same bits on machines with more cores, and

@@ -24,7 +24,7 @@ from pytest_recsys_mt.files import require_own, require_private
 from pytest_recsys_mt.recommenders.trained.network import Network
 from pytest_recsys_mt.recommenders.trained.trainer import Report
 
-SCHEMA = 2
+SCHEMA = 3
 """Schema of the files, of the training of the built-in networks, and of their use of weights."""
 
 WEIGHTS = "weights.safetensors"
@@ -96,7 +96,9 @@ def _load(place: Path, identity: Mapping[str, object], network: Network) -> Repo
         if described["sha256"] != hashlib.sha256(packed).hexdigest():
             return None
         told = described["report"]
-        report = Report(**{**told, "ndcg": tuple(told["ndcg"]), "loss": tuple(told["loss"])})
+        report = Report(
+            **{**told, **{name: tuple(told[name]) for name in ("rank", "ndcg", "loss")}}
+        )
         weights = safetensors.torch.load(packed)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError):
         return None

@@ -1,10 +1,11 @@
-"""The trainer: Adam, early stopping on the NDCG of held-out interactions, seeds, a progress bar."""
+"""The trainer: Adam, early stopping on the ranks of held-out interactions, seeds, a progress bar."""
 
 import math
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +20,7 @@ VALIDATED = 1000
 """Most users whose latest interaction is predicted after each epoch."""
 
 DEPTH = 10
-"""Largest rank at which a prediction counts."""
+"""Largest rank at which a prediction counts in the NDCG that is shown."""
 
 BLOCK = 64
 """Histories scored at once."""
@@ -31,6 +32,33 @@ LONGEST = 500
 """Latest items of a history that validation reads, if the network reads all."""
 
 
+SLOWNESS = 0.5
+"""Epochs without a better validation, as a share of those that the best one took, that are waited for
+in any case: what rises slowly stands still for longer, too."""
+
+PLATEAU = 5
+"""How many times as long is waited for while a network ranks hardly better than popularity. Popularity
+is what most of them learn first, and what they leave only when users' tastes have grown large enough
+to be seen: with one or two steps an epoch, after dozens of epochs."""
+
+HARDLY = 0.9
+"""Share of popularity's mean rank, counted from the first place, down to which that is so."""
+
+
+class Validation(NamedTuple):
+    """How well the held-out interactions are predicted.
+
+    Attributes:
+        rank: The geometric mean of their ranks, lower is better; by this, training stops. Every user
+            moves it, even where the item is far from the top, so it tells two epochs apart that
+            `ndcg` of a thousand users cannot: there, the few that are found or lost by chance decide.
+        ndcg: Mean NDCG@10.
+    """
+
+    rank: float
+    ndcg: float
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of a training.
@@ -40,8 +68,9 @@ class Settings:
         batch: Examples per step.
         rate: Adam's step size.
         decay: Weight decay, as an L2 penalty of the loss (Adam, not AdamW).
-        patience: Epochs without a better validation before training stops. 0 holds nothing out and
-            trains for all `epochs`.
+        patience: Epochs without a better validation before training stops, or `SLOWNESS` of those
+            until the best one, if that is more; `PLATEAU` times as many while the best is hardly
+            better than popularity. 0 holds nothing out and trains for all `epochs`.
         length: Latest items that validation histories show; 0 shows `LONGEST`.
     """
 
@@ -60,13 +89,15 @@ class Report:
     Attributes:
         epochs: Number of epochs.
         best: The epoch whose weights were kept, from 1; the last one without validation.
-        ndcg: Validation NDCG@10 after each epoch; empty without validation.
+        rank: Geometric mean of the ranks in validation after each epoch; empty without validation.
+        ndcg: Validation NDCG@10 after each epoch, likewise.
         loss: Mean training loss of each epoch.
         seconds: Total time.
     """
 
     epochs: int
     best: int
+    rank: tuple[float, ...]
     ndcg: tuple[float, ...]
     loss: tuple[float, ...]
     seconds: float
@@ -104,8 +135,9 @@ def train(
     optimiser = torch.optim.Adam(
         network.parameters(), lr=settings.rate, weight_decay=settings.decay, fused=True
     )
+    popular = popularity(training, held_out, settings.length)
     best, kept = 0, network.state_dict()
-    curve: list[float] = []
+    curve: list[Validation] = []
     losses: list[float] = []
     cuda = [network.device] if network.device.type == "cuda" else []
     with (
@@ -131,23 +163,30 @@ def train(
             network.freeze(learned)
             curve.append(validate(network, training, held_out, settings.length))
             bar.set_postfix_str(_latest(losses, curve).removeprefix(", "))
-            if curve[-1] > max(curve[:-1], default=-1.0):
+            if curve[-1].rank < min((one.rank for one in curve[:-1]), default=math.inf):
                 best = epoch
                 kept = {name: value.clone() for name, value in network.state_dict().items()}
-            elif epoch - best >= settings.patience:
+                continue
+            wait = max(settings.patience, SLOWNESS * best)
+            if curve[best - 1].rank - 1 > HARDLY * (popular - 1):
+                wait *= PLATEAU
+            if epoch - best >= wait:
                 break
     if best:
         network.load_state_dict(kept)
     network.freeze(learned)
     network.eval()
     seconds = time.perf_counter() - began
-    return Report(len(losses), best or len(losses), tuple(curve), tuple(losses), seconds)
+    ranks, gains = (tuple(values) for values in zip(*curve, strict=True)) if curve else ((), ())
+    return Report(len(losses), best or len(losses), ranks, gains, tuple(losses), seconds)
 
 
-def _latest(losses: Sequence[float], curve: Sequence[float]) -> str:
+def _latest(losses: Sequence[float], curve: Sequence[Validation]) -> str:
     """What the latest epoch came to, for the progress."""
     loss = f", loss {losses[-1]:.4f}" if losses else ""
-    return loss + (f", NDCG@{DEPTH} {curve[-1]:.4f}" if curve else "")
+    if not curve:
+        return loss
+    return f"{loss}, mean rank {curve[-1].rank:.1f}, NDCG@{DEPTH} {curve[-1].ndcg:.4f}"
 
 
 def _epoch(
@@ -178,15 +217,27 @@ def _epoch(
     return mean
 
 
-@torch.inference_mode()
-def validate(network: Network, training: Training, rows: Ints, length: int) -> float:
-    """NDCG@10 of predicting the items in `rows` from what precedes them.
+def popularity(training: Training, rows: Ints, length: int) -> float:
+    """The geometric mean of the ranks that popularity gives the items in `rows`, as in `validate`.
 
-    One item is relevant, so a user's value is 1 / log2(1 + rank), and 0 beyond `DEPTH`. Equal
+    The columns of the catalogue are in the order of popularity.
+    """
+    before = training.items_at(training.preceding(rows, length or LONGEST))
+    items = training.columns[rows]
+    known = ((before != PAD) & (before < items[:, None])).sum(1)
+    ranks = np.maximum(1, items + 1 - known)
+    return math.exp(float(np.log(ranks).sum()) / max(1, len(rows)))
+
+
+@torch.inference_mode()
+def validate(network: Network, training: Training, rows: Ints, length: int) -> Validation:
+    """How well the items in `rows` are predicted from what precedes them, among all that does not.
+
+    One item is relevant, so a user's NDCG is 1 / log2(1 + rank), and 0 beyond `DEPTH`. Equal
     scores count as better: a network that scores everything alike predicts nothing.
     """
     network.eval()
-    gains = 0.0
+    gains, logs = 0.0, 0.0
     for start in range(0, len(rows), BLOCK):
         part = rows[start : start + BLOCK]
         before = training.preceding(part, length or LONGEST)
@@ -196,10 +247,12 @@ def validate(network: Network, training: Training, rows: Ints, length: int) -> f
         people = None
         if training.people is not None:
             people = torch.from_numpy(training.people[training.owners[part]]).to(network.device)
-        scores = network.answer(columns, units, people)
+        scores = network.preview(columns, units, people)
         own = scores.gather(1, target)
         padded = torch.cat([scores, torch.zeros_like(own)], 1)
         padded.scatter_(1, columns.where(columns != PAD, scores.shape[1]), -torch.inf)
         ranks = (padded[:, :-1] >= own).sum(1).double()
         gains += float(((ranks <= DEPTH) / torch.log2(1 + ranks)).sum())
-    return gains / max(1, len(rows))
+        logs += float(torch.log(ranks).sum())
+    count = max(1, len(rows))
+    return Validation(math.exp(logs / count), gains / count)

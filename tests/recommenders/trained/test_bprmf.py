@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from scipy.optimize import minimize
 
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.recommenders.ranking import Floats
+from pytest_recsys_mt.recommenders.trained import bprmf
 from pytest_recsys_mt.recommenders.trained.bprmf import BPRMF
 from pytest_recsys_mt.recommenders.trained.data import PAD, encode
 from pytest_recsys_mt.requests import Request
@@ -39,25 +43,78 @@ def test_a_tiny_set_is_learned_by_heart() -> None:
     assert np.mean(found) > 0.95
 
 
-def test_the_fold_in_is_the_least_squares_that_it_says() -> None:
+def prior_of(users: Floats) -> tuple[Floats, Floats]:
+    """Mean and precision of the trained users' vectors."""
+    covariance = np.cov(users.T, bias=True)
+    least = 1e-3 * np.trace(covariance) / users.shape[1] + 1e-12
+    return users.mean(0), np.linalg.inv(covariance + least * np.eye(users.shape[1]))
+
+
+def vectors(model: BPRMF) -> tuple[Floats, Floats]:
+    """Vectors of users and of items."""
+    network = model.network.double()
+    users, items = (network.get_parameter(name).detach().numpy() for name in ("users", "items"))
+    return users, items
+
+
+@pytest.mark.parametrize("history", [(1,), (1, 5, 6), range(15)])
+def test_the_fold_in_minimises_the_loss_of_training_and_the_prior(
+    history: Sequence[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pair by pair, by another method: BFGS, without derivatives."""
+    model = fitted(BPRMF(**QUICK))
+    assert isinstance(model, BPRMF)
+    users, items = vectors(model)
+    mean, precision = prior_of(users)
+    asked = request(*history)
+    chosen = [model.catalogue.column[rating.item.id] for rating in asked.history]
+    lacked = np.setdiff1d(np.arange(len(items)), chosen)
+
+    def loss(vector: Floats) -> float:
+        margins = (items[chosen] @ vector)[:, None] - items[lacked] @ vector
+        away = vector - mean
+        return float(np.logaddexp(0, -margins).mean(1).sum() + away @ precision @ away / 2)
+
+    best = minimize(loss, mean, tol=1e-10).x
+    assert model.score([asked])[0] == pytest.approx(items @ best, rel=0.05, abs=0.05)
+    monkeypatch.setattr(bprmf, "STEPS", 8)
+    assert model.score([asked])[0] == pytest.approx(items @ best, rel=1e-3, abs=2e-3)
+
+
+def test_the_fold_in_leaves_out_items_evenly_when_there_are_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = fitted(BPRMF(**QUICK))
+    whole = model.score([request(1, 5, 6)])[0]
+    monkeypatch.setattr(bprmf, "OTHERS", 10)
+    some = model.score([request(1, 5, 6)])[0]
+    assert not np.array_equal(whole, some)
+    assert np.corrcoef(whole, some)[0, 1] > 0.95
+
+
+def test_who_has_everything_is_answered_too() -> None:
+    model = fitted(BPRMF(**QUICK))
+    assert np.isfinite(model.score([request(*range(len(model.catalogue)))])).all()
+
+
+def test_the_fold_in_of_validation_is_the_least_squares_that_it_says() -> None:
     """All margins of history items over the catalogue aimed at 2, with the prior; pair by pair."""
     model = fitted(BPRMF(**QUICK))
     assert isinstance(model, BPRMF)
-    network = model.network.double()
-    items = network.get_parameter("items").detach().numpy()
-    users = network.get_parameter("users").detach().numpy()
+    users, items = vectors(model)
+    mean, left = prior_of(users)
+    right = left @ mean
     asked = request(1, 5, 6)
-    columns = [model.catalogue.column[rating.item.id] for rating in asked.history]
-    covariance = np.cov(users.T, bias=True)
-    precision = np.linalg.inv(covariance + (1e-3 * np.trace(covariance) / 16 + 1e-12) * np.eye(16))
-    left, right = precision.copy(), precision @ users.mean(0)
-    for i in columns:
+    for i in [model.catalogue.column[rating.item.id] for rating in asked.history]:
         for j in range(len(items)):
             margin = items[i] - items[j]
-            left += np.outer(margin, margin) / 4 / len(items)
-            right += margin / 2 / len(items)
-    expected = items @ np.linalg.solve(left, right)
-    assert model.score([asked])[0] == pytest.approx(expected, rel=1e-5, abs=1e-8)
+            left = left + np.outer(margin, margin) / 4 / len(items)
+            right = right + margin / 2 / len(items)
+    columns, units = encode([asked], model.catalogue, 0, ordered=False)
+    found = model.network.preview(torch.from_numpy(columns), torch.from_numpy(units), None)
+    assert found[0].detach().numpy() == pytest.approx(
+        items @ np.linalg.solve(left, right), rel=1e-5, abs=1e-8
+    )
 
 
 def test_the_fold_in_finds_who_was_trained() -> None:

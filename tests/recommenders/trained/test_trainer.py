@@ -52,15 +52,27 @@ def settings(**changes: Any) -> Settings:
     return Settings(**{**usual, **changes})
 
 
-def test_ndcg_ranks_the_latest_item_among_all_that_came_not_before() -> None:
+def test_the_latest_item_is_ranked_among_all_that_came_not_before() -> None:
     """Users have a, b, c and then d; without those d is first, or third behind e and f."""
     network, rows = Fixed(6), np.array([3, 7, 11])
-    assert validate(network, training(), rows, 0) == pytest.approx(1.0)
-    assert validate(network, training(), rows, 1) == pytest.approx(1 / math.log2(1 + 3))
+    first, third = (1.0, 1.0), (3.0, 1 / math.log2(1 + 3))
+    assert validate(network, training(), rows, 0) == pytest.approx(first)
+    assert validate(network, training(), rows, 1) == pytest.approx(third)
     network.scores.data = torch.tensor([0.0, 0, 0, 1, 2, 3])
-    assert validate(network, training(), rows, 0) == pytest.approx(1 / math.log2(1 + 3))
+    assert validate(network, training(), rows, 0) == pytest.approx(third)
     network.scores.data = torch.zeros(6)  # all alike predicts nothing: as if last of the three
-    assert validate(network, training(), rows, 0) == pytest.approx(1 / math.log2(1 + 3))
+    assert validate(network, training(), rows, 0) == pytest.approx(third)
+
+
+def test_a_rank_below_the_top_ten_still_counts_in_the_mean_rank() -> None:
+    """Ranks 1 and 16 have the geometric mean 4, and the NDCG of the first alone."""
+    dataset = table(
+        ("u", "a", 1), ("u", "b", 1), ("v", "a", 1), ("v", "q", 1), items="abcdefghijklmnopq"
+    )
+    both = Training.of(dataset, Catalogue.of(dataset))
+    network = Fixed(17)
+    network.scores.data[2] = -1.0  # that of q
+    assert validate(network, both, np.array([1, 3]), 0) == pytest.approx((4.0, 0.5))
 
 
 def test_training_stops_when_it_gets_no_better_and_keeps_the_best() -> None:
@@ -68,15 +80,58 @@ def test_training_stops_when_it_gets_no_better_and_keeps_the_best() -> None:
     report = train(network, training(), settings(), 0)
     assert report.best == 1
     assert report.epochs == 4
-    assert report.ndcg[0] == 1.0
+    assert (report.rank[0], report.ndcg[0]) == (1.0, 1.0)
+    assert len(report.rank) == len(report.ndcg) == 4
     assert network.scores.tolist() == pytest.approx([5, 4, 3, 2, 1, 1])
     assert not network.training
+
+
+def test_what_rose_slowly_is_given_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best epoch is the twentieth: half as many more are waited for, though patience is 3."""
+    ranks = iter([*range(50, 30, -1), *[40] * 90])
+    monkeypatch.setattr(trainer, "validate", lambda *_: trainer.Validation(next(ranks), 0.0))
+    monkeypatch.setattr(trainer, "popularity", lambda *_: 90.0)
+    report = train(Fixed(6), training(), settings(epochs=90), 0)
+    assert (report.best, report.epochs) == (20, 30)
+
+
+def test_chance_among_the_first_ten_does_not_stop_a_training(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """NDCG is at its best in the first epoch, as on a plateau, while the items come nearer to the top."""
+    found = iter([(100.0 - epoch, 0.5 if not epoch else 0.1) for epoch in range(9)])
+    monkeypatch.setattr(trainer, "validate", lambda *_: trainer.Validation(*next(found)))
+    report = train(Fixed(6), training(), settings(), 0)
+    assert (report.best, report.epochs) == (9, 9)
+
+
+def test_a_plateau_at_popularity_is_given_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks stand still for twelve epochs, at popularity's or far below; patience is 3."""
+    for popular, expected in ((40.0, (14, 17)), (90.0, (1, 4))):
+        ranks = iter([40.0, *[41.0] * 12, 20.0, *[21.0] * 9])
+        monkeypatch.setattr(
+            trainer, "validate", lambda *_, ranks=ranks: trainer.Validation(next(ranks), 0.0)
+        )
+        monkeypatch.setattr(trainer, "popularity", lambda *_, popular=popular: popular)
+        report = train(Fixed(6), training(), settings(epochs=17), 0)
+        assert (report.best, report.epochs) == expected
+
+
+def test_popularity_is_ranked_as_networks_are() -> None:
+    """Columns are in the order of popularity, so scores that fall with the column rank alike."""
+    dataset = ring(users=30)
+    catalogue = Catalogue.of(dataset)
+    some = Training.of(dataset, catalogue)
+    _, rows = some.split_validation()
+    for length in (0, 1, 2):
+        expected = validate(Fixed(len(catalogue)), some, rows, length).rank
+        assert trainer.popularity(some, rows, length) == pytest.approx(expected)
 
 
 def test_no_patience_trains_on_everything_to_the_end() -> None:
     network = Fixed(6)
     report = train(network, training(), settings(patience=0), 0)
-    assert (report.epochs, report.best, report.ndcg) == (9, 9, ())
+    assert (report.epochs, report.best, report.rank, report.ndcg) == (9, 9, (), ())
     assert float(network.scores[-1].detach()) == pytest.approx(9, abs=0.01)
 
 
@@ -128,6 +183,7 @@ def test_who_is_told_of_the_progress_shows_it_alone(monkeypatch: pytest.MonkeyPa
     fitted(model)
     assert told[0] == "epoch 1 of 2"
     assert told[1].startswith("epoch 2 of 2, loss ")
+    assert "mean rank" in told[1]
     assert "NDCG@10" in told[1]
     assert stream.getvalue() == ""
 

@@ -122,7 +122,7 @@ def test_who_asks_decides_what_the_history_does_not(kind: type[FM]) -> None:
     _, held_out = training.split_validation()
     table = people.table([dataset.users[user] for user in dataset.interactions["user"].unique()])
     right, wrong = (
-        validate(model.network, dataclasses.replace(training, people=rows), held_out, 50)
+        validate(model.network, dataclasses.replace(training, people=rows), held_out, 50).ndcg
         for rows in (table, np.roll(table, 1, axis=0))
     )
     assert right > wrong + 0.1

@@ -1,0 +1,90 @@
+"""iALS: matrix factorisation of all cells by alternating least squares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pytest_recsys_mt import specs
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.recommenders.ranking import Floats, settle
+from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
+from pytest_recsys_mt.requests import Request
+
+TOGETHER = 256
+"""Systems of equations solved at once."""
+
+
+@dataclass(eq=False)
+class IALS(ScoringRecommender):
+    """Matrix factorisation by implicit alternating least squares (Hu, Koren and Volinsky, ICDM 2008).
+
+    The score of item j is u'q_j. All vectors together minimise
+
+        sum over users and items of c (p - u'q)^2, plus `regularisation` times their squared lengths,
+
+    where a cell with an interaction of weight w has p = 1 and c = 1 + `alpha` w, and any other one
+    p = 0 and c = 1. With the items fixed, each user's vector is the solution of a linear system, and
+    so in turn; the items are solved last. An answer solves the same system for its history, so a
+    history of the training data gets exactly the vector of its user.
+
+    Attributes:
+        dim: Size of the vectors.
+        iterations: Rounds over all users and all items.
+        alpha: Additional weight of a cell with an interaction, 0 or more.
+        regularisation: Weight of the squared lengths, above 0.
+        weights: ``binary``, or ``ratings`` to trust high ratings more.
+    """
+
+    key: ClassVar[str] = "ials"
+
+    dim: int = 64
+    iterations: int = 15
+    alpha: float = 2.0
+    regularisation: float = 20.0
+    weights: Weights = "binary"
+
+    def __post_init__(self) -> None:
+        finite = 0 < self.regularisation < math.inf
+        specs.check(
+            self.key,
+            *specs.at_least(1, self, "dim", "iterations"),
+            *specs.at_least(0, self, "alpha"),
+            ("regularisation", self.regularisation, finite, "above 0 and finite"),
+        )
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        """Alternate between users and items, from random vectors of items."""
+        users = self.catalogue.interactions(dataset, self.weights)
+        items = users.T.tocsr()
+        rng = np.random.default_rng(seed % 2**64)
+        self._vectors = rng.normal(0, 0.1 / math.sqrt(self.dim), (items.shape[0], self.dim))
+        for _ in range(self.iterations):
+            self._vectors = self._solved(items, self._solved(users, self._vectors))
+
+    def score(self, requests: Sequence[Request]) -> Floats:
+        """Products of the history's vector and the items', shape (requests, items)."""
+        found = self._solved(self.catalogue.profiles(requests, self.weights), self._vectors)
+        # One by one: a product of matrices may add in another order for another batch.
+        return settle(np.array([self._vectors @ vector for vector in found]))
+
+    def _solved(self, rows: csr_array[np.float64], others: Floats) -> Floats:
+        """The best vectors of rows of weights, given those of the columns; shape (rows, dim)."""
+        everything = others.T @ others + self.regularisation * np.eye(self.dim)
+        solved = np.zeros((rows.shape[0], self.dim))
+        for start in range(0, rows.shape[0], TOGETHER):
+            end = min(start + TOGETHER, rows.shape[0])
+            systems = np.empty((end - start, self.dim, self.dim))
+            aims = np.empty((end - start, self.dim, 1))
+            for place, row in enumerate(range(start, end)):
+                part = slice(rows.indptr[row], rows.indptr[row + 1])
+                chosen, trust = others[rows.indices[part]], self.alpha * rows.data[part]
+                systems[place] = everything + (chosen.T * trust) @ chosen
+                aims[place, :, 0] = (1 + trust) @ chosen
+            solved[start:end] = np.linalg.solve(systems, aims)[:, :, 0]
+        return solved

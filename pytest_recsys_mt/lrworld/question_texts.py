@@ -11,12 +11,14 @@ import mimetypes
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Final
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.lrworld.question import Question
+from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.requests import Message, Prompt
 
 
@@ -191,8 +193,9 @@ def examples_for(
 ) -> tuple[Question, ...]:
     """Questions to show before one, with their answers.
 
-    No example's right answer is an option of the question: that would reveal which is right, or
-    which is not.
+    No example shows an option of the question, as its right answer or in its history: that would
+    reveal which is right, or which is not. None shows the item that the asked user chose next, as
+    a later history of the same user does.
 
     Args:
         question: The question to ask.
@@ -203,20 +206,29 @@ def examples_for(
     Raises:
         DataError: If the pool has too few.
     """
-    offered = set(question.options)
+    hidden = {form(option) for option in question.options}
+    hidden.add(form(str(question.evidence.get("label", question.right))))
     fit = [
         other
         for other in pool
         if other.measure == question.measure
         and other.id != question.id
-        and other.right not in offered
+        and hidden.isdisjoint(_told(other))
     ]
     if len(fit) < k:
         raise DataError(
             f"{k} examples are wanted for question {question.id!r}, and {len(fit)} of the "
-            f"{len(pool)} questions share no answer with it; make more questions"
+            f"{len(pool)} questions show none of its options; make more questions"
         )
     return tuple(rng.sample(fit, k))
+
+
+@lru_cache(maxsize=1 << 14)
+def _told(example: Question) -> frozenset[str]:
+    """What an example shows, in the form of `same`: items, whole histories, and its right answer."""
+    target = example.shown.get("target", ())
+    items = (*example.shown.get("history", ()), *((target,) if isinstance(target, str) else target))
+    return frozenset(form(str(text)) for text in (*items, " ".join(items), example.right))
 
 
 def describing(domain: str, image: str) -> Prompt:

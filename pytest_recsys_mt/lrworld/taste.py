@@ -4,7 +4,7 @@ Every target has a score for each possible option. One with the greatest score i
 ones are drawn among those with a smaller score.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
@@ -49,11 +49,11 @@ def rule_questions(
             histories.item_text(right),
             np.flatnonzero(pool),
             histories.item_text,
-            taken=target,
+            taken=(target,),
         )
         if options is not None:
             yield {
-                **options,
+                **options.fields,
                 "shown": {"target": (target,)},
                 "popularity": float(histories.popularity[right]),
                 "evidence": {
@@ -78,7 +78,7 @@ def similar_items(
             rng,
             {"target": target},
             histories.item_text,
-            taken=target,
+            taken=(target,),
             popularity=histories.popularity,
         )
 
@@ -97,7 +97,7 @@ def similar_users(
             rng,
             {"history": history},
             lambda user: histories.user_text(user, settings.history),
-            taken=histories.user_text(ranked.target, settings.history),
+            taken=(histories.user_text(ranked.target, settings.history),),
         )
 
 
@@ -109,25 +109,31 @@ def ask(
     shown: Draft,
     text: Callable[[int], str],
     *,
-    taken: str = "",
+    taken: Collection[str] = (),
     popularity: Ints | None = None,
 ) -> Iterator[Draft]:
-    """The question about one target, if there is one."""
+    """The question about one target, if there is one.
+
+    Two users may show the same text, so no wrong option has that of another user who is as right.
+    """
     if not len(ranked.options):
         return
     place = ranked.top(rng)
     if ranked.scores[place] < least:
         return
     right, below = int(ranked.options[place]), ranked.below(place)
-    options = choose(rng, kind.options, text(right), ranked.options[below], text, taken)
+    tied = ranked.options[ranked.scores == ranked.scores[place]]
+    equals = [same for row in tied.tolist() if row != right and (same := text(row)) != text(right)]
+    options = choose(rng, kind.options, text(right), ranked.options[below], text, (*taken, *equals))
     if options is not None:
+        rest = np.isin(ranked.options, options.wrong)
         yield {
-            **options,
+            **options.fields,
             "shown": shown,
             "popularity": None if popularity is None else float(popularity[right]),
             "evidence": {
                 "right": float(ranked.scores[place]),
-                "best_of_the_rest": float(ranked.scores[below].max()),
+                "best_of_the_rest": float(ranked.scores[rest].max()),
             },
         }
 

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Collection, Sequence
 
+import numpy as np
+
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.lrworld.generator import generate
+from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.question import Measure, Question
 
 _made: dict[tuple[str, str, str, int, int], tuple[tuple[Question, ...], str]] = {}
@@ -59,8 +62,8 @@ def rare(questions: Sequence[Question], dataset: Dataset) -> Collection[str]:
     """
     if any(question.popularity is None for question in questions):
         raise NotApplicable("needs questions about items")
-    logarithms = [math.log(count) for count in dataset.popularity.values() if count]
-    mean = sum(logarithms) / len(logarithms)
+    counts = Histories.of(dataset, 1).popularity
+    mean = float(np.log(counts[counts > 0]).mean())
     return {
         question.id
         for question in questions

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.lrworld.asking import ask
     from pytest_recsys_mt.lrworld.generator import Generated, generate
     from pytest_recsys_mt.lrworld.paper_figures import beside
-    from pytest_recsys_mt.lrworld.worlds import questions_for, rare
+    from pytest_recsys_mt.lrworld.question_file import QuestionFile
+    from pytest_recsys_mt.lrworld.worlds import questions_for, questions_of, rare
 
 __all__ = [
     "KINDS",
@@ -34,6 +35,7 @@ __all__ = [
     "Kind",
     "Measure",
     "Question",
+    "QuestionFile",
     "Settings",
     "ask",
     "beside",
@@ -42,6 +44,7 @@ __all__ = [
     "load",
     "noisy",
     "questions_for",
+    "questions_of",
     "rare",
     "save",
     "shuffled",
@@ -50,11 +53,13 @@ __all__ = [
 # These import pandas and scipy, which those that only read questions do not pay for.
 _LATER = {
     "Generated": "generator",
+    "QuestionFile": "question_file",
     "ask": "asking",
     "beside": "paper_figures",
     "generate": "generator",
     "noisy": "ablations",
     "questions_for": "worlds",
+    "questions_of": "worlds",
     "rare": "worlds",
     "shuffled": "ablations",
 }

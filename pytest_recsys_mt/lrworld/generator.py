@@ -106,6 +106,8 @@ def generate(
     about = {
         "dataset": dataset.name,
         "data": dataset.digest,
+        "family": dataset.family,
+        "mean_log_popularity": source.histories.mean_log_popularity,
         "measures": [name for name in KINDS if name in names],
         "count": count,
         "domain": domain,

@@ -84,6 +84,11 @@ class Histories:
         """Interactions of each item, shape (items,)."""
         return np.bincount(self.columns, minlength=len(self.items)).astype(np.int64)
 
+    @property
+    def mean_log_popularity(self) -> float:
+        """The mean logarithm of the popularity of the items that anyone has."""
+        return float(np.log(self.popularity[self.popularity > 0]).mean())
+
     @cached_property
     def by_user(self) -> csr_array[np.int32]:
         """A one for each interaction, users in rows, columns sorted."""

@@ -2,12 +2,13 @@
 
 A measure runs on data in the format of its dataset (``--recsys-data``) and skips on others. Your own table
 works for all measures whose attributes it has. ``--recsys-users`` is the number of questions per measure.
+``--recsys-questions`` asks those of a file instead.
 """
 
 import pytest
 
 from pytest_recsys_mt import thresholds
-from pytest_recsys_mt.lrworld import LASTFM, MEASURES, ask, beside, questions_for
+from pytest_recsys_mt.lrworld import LASTFM, MEASURES, ask, beside, questions_of
 from pytest_recsys_mt.oracles import better_than_chance, constant_answer
 
 THRESHOLD = thresholds(__file__, "above")
@@ -21,7 +22,7 @@ def name_of(measure):
 @pytest.mark.parametrize("measure", [*MEASURES, *LASTFM], ids=name_of)
 def test_better_than_guessing(recsys, measure):
     model = recsys.texts
-    questions = questions_for(measure, recsys.dataset, recsys.design.users, recsys.seed)
+    questions = questions_of(recsys, measure)
     replies = ask(model, questions)
     choices, figures = replies.choices, replies.figures
     if measure in LASTFM:

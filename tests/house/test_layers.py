@@ -47,11 +47,13 @@ ROOMS: dict[str, set[str]] = {
     "calls": {
         "abilities", "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
     },
-    "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
+    "lrworld": {
+        "answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "sanitize", "seeds",
+    },
     "arena": {"abilities", "answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {
-        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "metamorphic",
-        "oracles", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
+        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "lrworld",
+        "metamorphic", "oracles", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",
         "wording",
     },
     "report": {
@@ -60,7 +62,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
     "adequacy": {"errors", "faults", "files", "sanitize"},
-    "cli": {"adequacy", "calls", "errors", "files", "gate", "report", "sanitize", "starter"},
+    "cli": {"adequacy", "calls", "errors", "files", "gate", "lrworld", "report", "sanitize", "starter"},
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
         "recommenders", "redaction", "report", "sanitize",

@@ -430,6 +430,15 @@ class Settings:
         on_command_line=False,
         recorded=True,
     )
+    missed_limit: float = option(
+        "missed-limit",
+        0.1,
+        share(0, 1, closed=True),
+        "largest share of answers to multiple-choice questions in which no option may be read before a verdict "
+        "is inconclusive (default: 0.1)",
+        "SHARE",
+        recorded=True,
+    )
 
     fault: str | None = option(
         "fault",

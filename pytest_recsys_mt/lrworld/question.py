@@ -254,6 +254,18 @@ def header(path: Path | str) -> Mapping[str, Any]:
     return read_file(Path(path))[0]
 
 
+def digest_of(questions: Collection[Question]) -> str:
+    """SHA-256 of what is asked, in hexadecimal: equal for two runs that asked the same questions.
+
+    What explains a question, such as its evidence, does not count.
+    """
+    asked = [
+        [each.id, each.measure, each.domain, each.shown, each.options, each.answer]
+        for each in questions
+    ]
+    return hashlib.sha256(_canonical(asked).encode()).hexdigest()
+
+
 def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
     """The first line of a file that `save` wrote, and its questions.
 

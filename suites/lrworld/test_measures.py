@@ -33,6 +33,7 @@ def test_better_than_guessing(recsys, measure):
         recsys.context,
         THRESHOLD[measure.factor],
         metric="accuracy" if measure.scale == "knowledgeability" else "hit@1",
+        dimension=f"{measure.factor}: {measure.name}",
         details={
             "figures": figures,
             "published": beside(measure, recsys.model, choices.accuracy),

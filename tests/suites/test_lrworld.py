@@ -164,6 +164,9 @@ def test_a_model_that_needs_the_history_loses_by_noise(world: Any) -> None:
     lost = Scripted(lambda text, choices: "A" if text in known else "none of these")
     followup = ask(lost, noisy(questions, 0), label="noisy_profile")
     verdict = accuracy_kept(source.choices, followup.choices, CONTEXT, 0.15)
+    assert verdict.status == "inconclusive"
+    assert 'such as "none of these", "none of these", "none of these"' in verdict.reason
+    verdict = accuracy_kept(source.choices, followup.choices, Context(missed_limit=1.0), 0.15)
     assert verdict.status == "violated"
     assert verdict.details["figures"]["relative_change"] == -1.0
     assert verdict.details["figures"]["followup_missed"] == 1.0
@@ -176,7 +179,7 @@ def test_popularity_groups_part_right_and_wrong_answers(world: Any) -> None:
     marks = {prompt(q).messages[0].content: labels(q)[q.answer] for q in questions}
     unknown = {prompt(q).messages[0].content for q in questions if q.id in names}
     model = Scripted(lambda text, choices: "" if text in unknown else marks[text])
-    verdict = accuracy_gap(ask(model, questions).choices, names, CONTEXT, 0.3)
+    verdict = accuracy_gap(ask(model, questions).choices, names, Context(missed_limit=1.0), 0.3)
     assert (verdict.status, verdict.estimate) == ("violated", 1.0)
     assert verdict.details["figures"]["rare_share_of_wrong"] == 1.0
 

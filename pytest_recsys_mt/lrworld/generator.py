@@ -18,6 +18,7 @@ from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.knowledge import knowledge_questions
 from pytest_recsys_mt.lrworld.question import KINDS, Kind, Question, save
+from pytest_recsys_mt.lrworld.standing import Behind, Standing
 from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError
 from pytest_recsys_mt.seeds import generator
 
@@ -93,7 +94,7 @@ def generate(
     for kind in (kind for name, kind in KINDS.items() if name in names):
         try:
             drafts = itertools.islice(source.drafts(kind), count)
-            made = [_question(kind, domain, *numbered) for numbered in enumerate(drafts)]
+            made = [source.question(kind, domain, *each) for each in enumerate(drafts)]
         except LackingError as lack:
             skipped[kind.name] = str(lack)
             continue
@@ -126,11 +127,6 @@ def domain_of(dataset: Dataset) -> str:
     return "item"
 
 
-def _question(kind: Kind, domain: str, number: int, draft: Draft) -> Question:
-    name = f"{kind.name}-{number:04d}"
-    return Question(name, kind.name, kind.scale, kind.factor, domain, **draft)
-
-
 @dataclass(frozen=True, eq=False)
 class _Source:
     """The source of the drafts of all kinds."""
@@ -144,6 +140,20 @@ class _Source:
     @cached_property
     def histories(self) -> Histories:
         return Histories.of(self.dataset, self.settings.least)
+
+    @cached_property
+    def standing(self) -> Standing:
+        return Standing(self.histories)
+
+    def question(self, kind: Kind, domain: str, number: int, draft: Draft) -> Question:
+        """The question of a draft, with what baselines need of it."""
+        behind: Behind = draft.pop("behind")
+        draft["evidence"] |= {
+            "popularities": self.standing.popularities(behind),
+            "nearness": self.standing.nearness(behind),
+        }
+        name = f"{kind.name}-{number:04d}"
+        return Question(name, kind.name, kind.scale, kind.factor, domain, **draft)
 
     @cached_property
     def embeddings(self) -> Embeddings:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, fields
 
 from pytest_recsys_mt.errors import DataError
 
+WAYS = ("uniform", "popular")
+"""How wrong options are drawn."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -22,6 +25,8 @@ class Settings:
         steps: Approximate number of steps in training the matrix factorisation.
         users: Most users from whom the matrix factorisation learns, drawn uniformly; its questions
             are only about them.
+        wrong: How wrong options are drawn: ``uniform``, as in the paper, or ``popular``: among those
+            next in popularity to the right one, as often above it as below.
     """
 
     support: float = 0.01
@@ -32,6 +37,7 @@ class Settings:
     least: int = 5
     steps: int = 600
     users: int = 20_000
+    wrong: str = "uniform"
 
     def __post_init__(self) -> None:
         for name in ("support", "confidence", "similarity"):
@@ -42,6 +48,10 @@ class Settings:
         for name in ("clusters", "history", "least", "steps", "users"):
             if getattr(self, name) < 1:
                 raise DataError(f"{name} must be at least 1, got {getattr(self, name)!r}")
+        if self.wrong not in WAYS:
+            raise DataError(
+                f"wrong={self.wrong!r} is no way to draw options; {_choose(self.wrong, WAYS)}"
+            )
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Settings":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,8 @@ from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask, names_of
 from pytest_recsys_mt.lrworld.question import Kind
 from pytest_recsys_mt.lrworld.same import form
-from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose
+from pytest_recsys_mt.lrworld.standing import Behind
+from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, Matched, choose
 from pytest_recsys_mt.requests import Item
 
 TOGETHER = ", "
@@ -104,11 +105,12 @@ def knowledge_questions(
     known = np.array([bool(fact.names) for fact in facts], dtype=np.bool_)
     if not kind.needs:
         known &= histories.named
-    values = _distinct(facts, known)
+    alike = _alike(facts, known)
+    values = np.array(sorted(columns[0] for columns in alike.values()), dtype=np.int64)
     if len(values) < kind.options:
         raise LackingError(_lacks(histories, kind, len(values)))
+    matched = _Popularity(histories, alike) if settings.wrong == "popular" else None
     for window in windows(histories, known, shown, settings.history, rng):
-        target = facts[window.target]
         pool, own = values, ()
         if kind.name in ITSELF:
             open_ = known.copy()
@@ -118,14 +120,28 @@ def knowledge_questions(
             others = histories.of_user(window.user)
             own = tuple(facts[column].text for column in others[others != window.target].tolist())
 
-        def text(column: int, target: Fact = target) -> str:
-            return facts[column].text if facts[column].contradicts(target) else ""
+        def text(column: int, right: int = window.target) -> str:
+            one = facts[column]
+            return one.text if column == right or one.contradicts(facts[right]) else ""
 
-        options = choose(rng, kind.options, target.text, pool, text, own)
+        options = choose(
+            rng,
+            kind.options,
+            window.target,
+            pool,
+            text,
+            own,
+            matched and matched.without(window.user),
+        )
         if options is None:
             continue
         draft: Draft = {
             **options.fields,
+            "behind": Behind(
+                window.history,
+                tuple((alike[form(facts[row].text)],) for row in options.rows),
+                window.user,
+            ),
             "shown": {
                 "history": tuple(_text(histories.items[column], kind) for column in window.history)
             },
@@ -139,6 +155,24 @@ def knowledge_questions(
             latest = histories.items[window.history[-1]]
             draft["images"] = names_of(latest.attributes.get("image"))[:1]
         yield draft
+
+
+class _Popularity:
+    """How popular values are: interactions with all items that have them."""
+
+    def __init__(self, histories: Histories, alike: Mapping[str, Ints]) -> None:
+        self._histories = histories
+        self._value = np.full(len(histories.items), len(alike))
+        for number, columns in enumerate(alike.values()):
+            self._value[columns] = number
+        self._counts = np.bincount(
+            self._value, weights=histories.popularity, minlength=len(alike) + 1
+        )
+
+    def without(self, user: int) -> Matched:
+        """Without what the asked user has, which would tell what is right."""
+        own = np.bincount(self._value[self._histories.of_user(user)], minlength=len(self._counts))
+        return Matched((self._counts - own).astype(np.int64)[self._value])
 
 
 def windows(
@@ -177,10 +211,12 @@ def _text(item: Item, kind: Kind) -> str:
     return TOGETHER.join(names_of(item.attributes.get(kind.shows)))
 
 
-def _distinct(facts: tuple[Fact, ...], known: Mask) -> Ints:
-    """Columns of items that together have every value once, see `same.form`."""
-    first = {form(facts[column].text): column for column in np.flatnonzero(known)[::-1]}
-    return np.array(sorted(first.values()), dtype=np.int64)
+def _alike(facts: tuple[Fact, ...], known: Mask) -> dict[str, Ints]:
+    """Columns of the items that have a value, by its form, see `same`."""
+    found: dict[str, list[int]] = {}
+    for column in np.flatnonzero(known).tolist():
+        found.setdefault(form(facts[column].text), []).append(column)
+    return {value: np.array(columns) for value, columns in found.items()}
 
 
 def _lacks(histories: Histories, kind: Kind, values: int) -> str:

@@ -5,6 +5,7 @@ ones are drawn among those with a smaller score.
 """
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask
 from pytest_recsys_mt.lrworld.memory import Ranked, similarities
 from pytest_recsys_mt.lrworld.question import Kind
 from pytest_recsys_mt.lrworld.rules import Indices, mine
-from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose
+from pytest_recsys_mt.lrworld.standing import NOBODY, Behind
+from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, Matched, choose, matched_of
 
 TRIED = 10
 """Most targets to try for each requested question."""
@@ -46,14 +48,16 @@ def rule_questions(
         options = choose(
             rng,
             kind.options,
-            histories.item_text(right),
+            right,
             np.flatnonzero(pool),
             histories.item_text,
             taken=(target,),
+            matched=matched_of(settings, histories.popularity),
         )
         if options is not None:
             yield {
                 **options.fields,
+                "behind": behind_items(np.array([item]), options.rows),
                 "shown": {"target": (target,)},
                 "popularity": float(histories.popularity[right]),
                 "evidence": {
@@ -78,8 +82,10 @@ def similar_items(
             rng,
             {"target": target},
             histories.item_text,
+            partial(behind_items, np.array([ranked.target])),
             taken=(target,),
             popularity=histories.popularity,
+            matched=matched_of(settings, histories.popularity),
         )
 
 
@@ -97,7 +103,14 @@ def similar_users(
             rng,
             {"history": history},
             lambda user: histories.user_text(user, settings.history),
+            partial(
+                behind_users,
+                histories,
+                settings.history,
+                histories.latest(ranked.target, settings.history),
+            ),
             taken=(histories.user_text(ranked.target, settings.history),),
+            matched=matched_of(settings, histories.lengths),
         )
 
 
@@ -108,9 +121,11 @@ def ask(
     rng: np.random.Generator,
     shown: Draft,
     text: Callable[[int], str],
+    behind: Callable[[tuple[int, ...]], Behind],
     *,
     taken: Collection[str] = (),
     popularity: Ints | None = None,
+    matched: Matched | None = None,
 ) -> Iterator[Draft]:
     """The question about one target, if there is one.
 
@@ -124,11 +139,14 @@ def ask(
     right, below = int(ranked.options[place]), ranked.below(place)
     tied = ranked.options[ranked.scores == ranked.scores[place]]
     equals = [same for row in tied.tolist() if row != right and (same := text(row)) != text(right)]
-    options = choose(rng, kind.options, text(right), ranked.options[below], text, (*taken, *equals))
+    options = choose(
+        rng, kind.options, right, ranked.options[below], text, (*taken, *equals), matched
+    )
     if options is not None:
         rest = np.isin(ranked.options, options.wrong)
         yield {
             **options.fields,
+            "behind": behind(options.rows),
             "shown": shown,
             "popularity": None if popularity is None else float(popularity[right]),
             "evidence": {
@@ -136,6 +154,21 @@ def ask(
                 "best_of_the_rest": float(ranked.scores[rest].max()),
             },
         }
+
+
+def behind_items(shown: Ints, rows: tuple[int, ...], asker: int = NOBODY) -> Behind:
+    """Options that are items."""
+    return Behind(shown, tuple((np.array([row]),) for row in rows), asker)
+
+
+def behind_users(
+    histories: Histories, length: int, shown: Ints, rows: tuple[int, ...], without: int = NOBODY
+) -> Behind:
+    """Options that are users, told by their latest items."""
+    own = [histories.latest(row, length, without).tolist() for row in rows]
+    return Behind(
+        shown, tuple(tuple(np.array([column]) for column in each) for each in own), users=rows
+    )
 
 
 def _targets(asked: Mask, count: int, rng: np.random.Generator) -> Ints:

@@ -257,13 +257,20 @@ def test_a_run_on_the_embedded_set(
         "--recsys-model=tests.lrworld.scripted:Knowing",
         f"--recsys-users={COUNT}",
         "--recsys-json=record.json",
-    ).assert_outcomes(passed=9, skipped=24, deselected=79)
+    ).assert_outcomes(passed=18, skipped=48, deselected=79)
     rows = record_of(pytester.path / "record.json")["results"]
     found = [row for row in rows if row["oracle"] == "better_than_chance"]
     assert {(row["value"], row["status"]) for row in found} == {(1.0, "holds")}
     for row in found:
         assert row["details"]["published"]["rows"][0][0].endswith("(this run)")
         assert row["details"]["figures"]["answered_by"] == "generation"
+        ways = row["details"]["baselines"]
+        assert set(ways) == {"guessing", "popularity", "itemknn", "shortest", "alphabetical"}
+        assert ways["guessing"] == pytest.approx(row["details"]["figures"]["chance"])
+    ahead = [row for row in rows if row["oracle"] == "better_than_baseline"]
+    assert {row["status"] for row in ahead} == {"holds"}
+    assert len(ahead) == 9
+    assert all(row["details"]["figures"]["accuracy"] == 1.0 for row in ahead)
     reasons = " ".join(row["reason"] for row in rows)
     assert "no item has the attribute 'image" in reasons
     assert "needs data in the format of netflix, and mini is in that of movielens" in reasons

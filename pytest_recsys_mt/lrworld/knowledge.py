@@ -109,21 +109,25 @@ def knowledge_questions(
     values = np.array(sorted(columns[0] for columns in alike.values()), dtype=np.int64)
     if len(values) < kind.options:
         raise LackingError(_lacks(histories, kind, len(values)))
-    matched = _Popularity(histories, alike) if settings.wrong == "popular" else None
+    popularity = _Popularity(histories, alike) if settings.wrong == "popular" else None
     for window in windows(histories, known, shown, settings.history, rng):
         pool, own = values, ()
         if kind.name in ITSELF:
             open_ = known.copy()
             open_[histories.of_user(window.user)] = False
             pool = np.flatnonzero(open_)
-            # Products share pictures, so another item may have the text of one that the user has.
+            # Products share pictures, so another item may have the text of one that the user has, or
+            # of a namesake of one, which the user may have meant.
             others = histories.of_user(window.user)
-            own = tuple(facts[column].text for column in others[others != window.target].tolist())
+            own = tuple(
+                one for column in others[others != window.target] for one in facts[column].true
+            )
 
         def text(column: int, right: int = window.target) -> str:
             one = facts[column]
             return one.text if column == right or one.contradicts(facts[right]) else ""
 
+        matched = None if popularity is None else popularity.without(window.user)
         options = choose(
             rng,
             kind.options,
@@ -131,7 +135,7 @@ def knowledge_questions(
             pool,
             text,
             own,
-            matched and matched.without(window.user),
+            matched,
         )
         if options is None:
             continue

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_array
 
-from pytest_recsys_mt.lrworld.histories import Histories, Ints
+from pytest_recsys_mt.lrworld.histories import Floats, Histories, Ints
 
 NOBODY = -1
 
@@ -79,7 +79,8 @@ class Standing:
         shown = self._rows([np.array([column]) for column in behind.shown.tolist()])
         others = self._rows(list(groups.values()))
         both = (shown @ others.T).toarray().astype(np.float64)
-        one, other = shown.sum(axis=1), others.sum(axis=1)
+        one: Floats = shown.sum(axis=1).astype(np.float64)
+        other: Floats = others.sum(axis=1).astype(np.float64)
         if behind.asker != NOBODY:
             has_one = shown[:, [behind.asker]].toarray()
             has_other = others[:, [behind.asker]].toarray()

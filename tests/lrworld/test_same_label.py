@@ -200,3 +200,34 @@ def test_no_example_shows_what_the_asked_user_chose(measure: str) -> None:
             assert form("; ".join(history)) not in hidden
             assert form(example.right) not in {form(option) for option in question.options}
     assert shown
+
+
+def test_the_picture_of_a_namesake_of_an_item_that_the_user_has_is_no_option() -> None:
+    # Item n and its namesake n-b have different pictures, and another item has that of n-b.
+    items = [
+        Item(f"i{n}", f"Title {n}", attributes={"image_description": f"Picture {n}"})
+        for n in range(30)
+    ]
+    items += [
+        Item(f"i{n}-b", f"TITLE {n}", attributes={"image_description": f"Picture {(n + 7) % 30}"})
+        for n in range(30)
+    ]
+    rng = np.random.default_rng(4)
+    histories = {
+        f"u{user}": [f"i{n}" for n in rng.choice(30, 9, replace=False)] for user in range(80)
+    }
+    dataset = dataset_of(histories, items)
+    questions = generate(dataset, ["image"], count=80, settings=QUICK).questions
+    assert questions
+    for question in questions:
+        target = int(question.evidence["item"].removeprefix("i").removesuffix("-b"))
+        shown = [int(text.removeprefix("Picture ")) for text in question.shown["history"]]
+        own = [
+            numbers
+            for numbers in ([int(key[1:]) for key in keys] for keys in histories.values())
+            if target in numbers and numbers[: numbers.index(target)][-5:] == shown
+        ]
+        assert len(own) == 1
+        pictures = {f"Picture {n}" for n in own[0]} | {f"Picture {(n + 7) % 30}" for n in own[0]}
+        wrong = [text for place, text in enumerate(question.options) if place != question.answer]
+        assert not pictures & set(wrong)

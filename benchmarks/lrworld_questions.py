@@ -82,8 +82,6 @@ class World:
             list
         )
         self.own = {user: set(labels) for user, labels in self.sequence.items()}
-        users = frame.groupby("label")["user"].agg(set)
-        self.users: dict[str, set[str]] = defaultdict(set, users.to_dict())
         self.total = frame["user"].nunique()
         self.items: dict[str, list[Any]] = defaultdict(list)
         self.by_text: dict[str, str] = {}

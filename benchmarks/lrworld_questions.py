@@ -78,10 +78,13 @@ class World:
             label=dataset.interactions["item"].astype(str).map(label)
         )
         frame = frame.drop_duplicates(["user", "label"], keep="last")
-        self.sequence: dict[str, list[str]] = frame.groupby("user", observed=True)["label"].agg(
-            list
-        )
+        self.sequence: dict[str, list[str]] = {}
+        for user, own in frame.groupby("user", observed=True)["label"]:
+            self.sequence[str(user)] = list(own)
         self.own = {user: set(labels) for user, labels in self.sequence.items()}
+        self.users: dict[str, set[str]] = defaultdict(set)
+        for name, who in frame.groupby("label")["user"]:
+            self.users[str(name)] = set(map(str, who))
         self.total = frame["user"].nunique()
         self.items: dict[str, list[Any]] = defaultdict(list)
         self.by_text: dict[str, str] = {}

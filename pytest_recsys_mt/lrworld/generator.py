@@ -17,7 +17,7 @@ from pytest_recsys_mt.lrworld import taste
 from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.knowledge import knowledge_questions
-from pytest_recsys_mt.lrworld.question import KINDS, Kind, Question, save
+from pytest_recsys_mt.lrworld.question import KINDS, LASTFM, MEASURES, Kind, Question, save
 from pytest_recsys_mt.lrworld.standing import Behind, Standing
 from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError
 from pytest_recsys_mt.seeds import generator
@@ -118,7 +118,10 @@ def generate(
 
 
 def domain_of(dataset: Dataset) -> str:
-    """The word for a dataset's items in prompts, derived from their attributes."""
+    """The word for a dataset's items in prompts: that of its format, or derived from attributes."""
+    for measure in (*MEASURES, *LASTFM):
+        if measure.dataset == dataset.family:
+            return measure.domain
     found = {name for item in dataset.items.values() for name in item.attributes}
     if found & {"brand", "colour", "categories"}:
         return "product"

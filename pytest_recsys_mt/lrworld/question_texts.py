@@ -70,16 +70,18 @@ class Template:
 
 _ROLE = "You are an assistant for recommendations who knows the world of {many} well. "
 _HISTORY = "The user has {did} these {many}, oldest first:"
-_NEXT = "Which is the {asked} of the {one} that the user will {does} next?"
+_NEXT = "the {asked} of the {one} that the user will {does} next?"
 _FREE = "The order of the options means nothing"
 
 
-def _knowledge(asked: str, given: str = "", means: str = ".", lead: str = _HISTORY) -> Template:
+def _knowledge(
+    asked: str, given: str = "", means: str = ".", lead: str = _HISTORY, which: str = "Which is"
+) -> Template:
     task = (
         f"{_ROLE}Decide on the {{asked}} of the {{one}} that a user will {{does}} next: not which "
         f"{{one}} it is, only its {{asked}}. {given}{_FREE}{means}"
     )
-    return Template(task, lead, _NEXT, asked)
+    return Template(task, lead, f"{which} {_NEXT}", asked)
 
 
 TEMPLATES: Final[Mapping[str, Template]] = {
@@ -118,8 +120,8 @@ TEMPLATES: Final[Mapping[str, Template]] = {
         _HISTORY,
         "Which is the {one} that the user will {does} next?",
     ),
-    "cast": _knowledge("leading actors"),
-    "director": _knowledge("director"),
+    "cast": _knowledge("leading actors", which="Who are"),
+    "director": _knowledge("director", which="Who is"),
     "brand": _knowledge("brand"),
     "genre": _knowledge("genre"),
     "colour": _knowledge("colour"),

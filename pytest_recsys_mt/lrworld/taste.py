@@ -63,6 +63,9 @@ def rule_questions(
                 "evidence": {
                     "support": float(found.together[row] / found.users),
                     "confidence": float(found.confidence[row]),
+                    "lift": float(
+                        found.confidence[row] * found.users / histories.popularity[right]
+                    ),
                 },
             }
 

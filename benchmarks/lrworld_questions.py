@@ -1,13 +1,14 @@
 """Checks generated questions of LRWorld by another computation, in pandas, from the data alone.
 
-    python -m benchmarks.lrworld_questions [--data mini PATH ...] [--count 200] [--seed 0]
+    python -m benchmarks.lrworld_questions [--data mini PATH ...] [--count 200] [--seed 0] [--baselines]
 
 makes questions of every kind from the embedded data, from each PATH, and from made-up data in the formats of
 Amazon, Netflix and Last.fm, by both ways of drawing wrong options. The made-up data have equal titles in
 several spellings, products that share a picture, missing facts, and titles in other scripts. Nothing of the
 generator is used to check: the right option must be right, each wrong one wrong, and no two may read alike.
 For the two kinds on embeddings, which no other computation can repeat, it checks what the options stand for:
-that they are new to the user, or do not show the item. It ends with 1 if a question is wrong.
+that they are new to the user, or do not show the item. It ends with 1 if a question is wrong. With
+``--baselines`` it prints what simple ways to answer reach on the questions of the named data instead.
 """
 
 import argparse
@@ -27,7 +28,7 @@ import pandas as pd
 from benchmarks.lrworld_worlds import WORLDS
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.lrworld import Question, Settings, generate
+from pytest_recsys_mt.lrworld import BASELINES, Question, Settings, baselines, generate
 
 LEAST, SHARE, SHOWN, EPSILON = 5, 0.01, 5, 1e-9
 FACTS = {
@@ -281,12 +282,37 @@ def check(name: str, dataset: Dataset, count: int, seed: int, wrong: str) -> Cou
     return found
 
 
+def compare(name: str, dataset: Dataset, count: int, seed: int) -> None:
+    """Print what simple ways to answer reach, as a table of each kind."""
+    found = {}
+    for wrong in ("uniform", "popular"):
+        with tempfile.TemporaryDirectory() as folder:
+            settings = Settings(wrong=wrong)
+            made = generate(dataset, count=count, seed=seed, settings=settings, folder=Path(folder))
+        kinds: dict[str, list[Question]] = defaultdict(list)
+        for question in made.questions:
+            kinds[question.measure].append(question)
+        found[wrong] = {kind: baselines(questions) for kind, questions in kinds.items()}
+    print(f"{name} | {' | '.join(BASELINES)} | popularity, shortest with wrong=popular")
+    for kind, row in found["uniform"].items():
+        matched = found["popular"].get(kind, {})
+        last = " | ".join(
+            f"{matched[way]:.3f}" if way in matched else "-" for way in ("popularity", "shortest")
+        )
+        print(f"| `{kind}` | {' | '.join(f'{row[way]:.3f}' for way in BASELINES)} | {last} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", nargs="+", default=["mini"], metavar="NAME|PATH")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--baselines", action="store_true", help="what simple ways reach")
     given = parser.parse_args()
+    if given.baselines:
+        for name in given.data:
+            compare(Path(name).name, load(name), given.count, given.seed)
+        return
     total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as scratch:
         datasets = {Path(name).name: load(name) for name in given.data}

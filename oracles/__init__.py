@@ -17,6 +17,9 @@ from pytest_recsys_mt.oracles.aggregates.popreo import popreo as popreo
 from pytest_recsys_mt.oracles.benchmark import at_least as at_least
 from pytest_recsys_mt.oracles.benchmark import at_most as at_most
 from pytest_recsys_mt.oracles.benchmark import within as within
+from pytest_recsys_mt.oracles.better_than_baseline import (
+    better_than_baseline as better_than_baseline,
+)
 from pytest_recsys_mt.oracles.better_than_chance import better_than_chance as better_than_chance
 from pytest_recsys_mt.oracles.cand_dif import cand_dif as cand_dif
 from pytest_recsys_mt.oracles.cand_dif import cand_dif_within as cand_dif_within

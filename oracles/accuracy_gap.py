@@ -5,7 +5,7 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.judging.multiple_choice import judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import clear, details_of, judged, obstacle
 from pytest_recsys_mt.oracles.statistics.bounds import Mean, Rate
 from pytest_recsys_mt.verdict import Verdict
 
@@ -63,7 +63,8 @@ def accuracy_gap(
         OracleError: If the margin is not a number of at least 0.
     """
     not_negative("accuracy_gap", "margin", margin)
-    found = obstacle("accuracy_gap", context, choices, details=details)
+    told = {"column": False, **details_of(choices, details)}
+    found = obstacle("accuracy_gap", context, choices, details=told)
     if found is not None:
         return context.report(found)
     groups: dict[bool, list[bool]] = {True: [], False: []}
@@ -71,7 +72,9 @@ def accuracy_gap(
         groups[name in rare].append(hit)
     if not all(groups.values()):
         reason = "all questions are about items of one popularity group"
-        verdict = Verdict("not-applicable", "accuracy_gap", choices.label, reason=reason)
+        verdict = Verdict(
+            "not-applicable", "accuracy_gap", choices.label, reason=reason, details=told
+        )
         return context.report(verdict)
     popular, unpopular = (Rate(sum(groups[key]), len(groups[key])) for key in (False, True))
     wrong = [
@@ -85,19 +88,23 @@ def accuracy_gap(
     }
     difference = RateDifference(popular, unpopular)
     return context.report(
-        judged(
-            "accuracy_gap",
-            difference,
-            "at most",
-            margin,
+        clear(
+            judged(
+                "accuracy_gap",
+                difference,
+                "at most",
+                margin,
+                context,
+                relation=choices.label,
+                estimate=difference.estimate,
+                margin=margin,
+                measures="accuracy on popular items minus that on rare ones",
+                users=len(choices.questions),
+                errors=len(choices.failed),
+                details={"figures": figures, **told},
+            ),
             context,
-            relation=choices.label,
-            estimate=difference.estimate,
-            margin=margin,
-            measures="accuracy on popular items minus that on rare ones",
-            users=len(choices.questions),
-            errors=len(choices.failed),
-            details={"figures": figures, **(details or {})},
+            choices,
         )
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.multiple_choice import judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import clear, details_of, judged, obstacle
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.oracles.statistics.intervals import rate_interval
 from pytest_recsys_mt.verdict import Verdict
@@ -16,6 +16,7 @@ def better_than_chance(
     threshold: float | None = None,
     *,
     metric: str = "accuracy",
+    dimension: str = "",
     details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """The share of right answers must be above a threshold, by default chance.
@@ -28,12 +29,15 @@ def better_than_chance(
         context: Context of the run.
         threshold: In [0, 1); None means one over the number of options.
         metric: Name of the share: ``accuracy``, or ``hit@1`` if the options are candidates.
+        dimension: Name of the dimension; by default that of the share.
         details: Further details of the verdict.
 
     Returns:
         A verdict with `metric`, `value`, `threshold` and `interval` (the exact one-sided bounds):
-        ``holds`` if the lower bound is above the threshold, ``violated`` if the upper one is not.
-        Its details contain a ``dimension`` with Wilson's 95 % interval.
+        ``holds`` if the lower bound is above the threshold, ``violated`` if the upper one is not;
+        ``inconclusive`` if more answers were missed than the run allows (`Context.missed_limit`). Its
+        `per_user` has 1 for each question with a right answer and 0 for each other one. Its details
+        contain a ``dimension`` with Wilson's 95 % interval.
 
     Raises:
         OracleError: If the threshold is out of range.
@@ -41,26 +45,38 @@ def better_than_chance(
     limit = 1 / choices.options if threshold is None else threshold
     if not 0 <= limit < 1:
         raise OracleError(f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}")
-    found = obstacle("better_than_chance", context, choices, details=details)
+    told = details_of(choices, details)
+    found = obstacle("better_than_chance", context, choices, details=told)
     if found is not None:
         return context.report(found)
     count, users = sum(choices.hits), len(choices.hits)
     low, high = rate_interval(count, users)
-    dimension = {"name": metric, "value": choices.accuracy, "low": low, "high": high}
+    figure = {
+        "name": dimension or metric,
+        "value": choices.accuracy,
+        "low": low,
+        "high": high,
+    }
     return context.report(
-        judged(
-            "better_than_chance",
-            Rate(count, users),
-            "above",
-            limit,
+        clear(
+            judged(
+                "better_than_chance",
+                Rate(count, users),
+                "above",
+                limit,
+                context,
+                relation=choices.label,
+                metric=metric,
+                value=choices.accuracy,
+                threshold=limit,
+                measures="share of right answers",
+                users=users,
+                errors=len(choices.failed),
+                per_user=dict(zip(choices.questions, map(float, choices.hits), strict=True)),
+                reach=(0.0, 1.0),
+                details={"dimension": figure, **told},
+            ),
             context,
-            relation=choices.label,
-            metric=metric,
-            value=choices.accuracy,
-            threshold=limit,
-            measures="share of right answers",
-            users=users,
-            errors=len(choices.failed),
-            details={"dimension": dimension, **(details or {})},
+            choices,
         )
     )

@@ -10,7 +10,14 @@ from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, follow_ups_failed
-from pytest_recsys_mt.oracles.judging.multiple_choice import broken, judged, obstacle, paired
+from pytest_recsys_mt.oracles.judging.multiple_choice import (
+    broken,
+    clear,
+    details_of,
+    judged,
+    obstacle,
+    paired,
+)
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict import Example, Verdict
@@ -46,7 +53,8 @@ def accuracy_kept(
     """
     finite("accuracy_kept", "margin", margin)
     pairs = paired("accuracy_kept", source, followup)
-    found = obstacle("accuracy_kept", context, source, followup, details=details)
+    told = {"column": False, **details_of(source, details)}
+    found = obstacle("accuracy_kept", context, source, followup, details=told)
     if found is not None:
         return context.report(found)
     before = np.array([source.hits[one] for one, _ in pairs], np.float64)
@@ -65,21 +73,31 @@ def accuracy_kept(
     unknown = [bisect(order, place) for place in places]
     mean = Bets(before - after, -1.0, 1.0, unknown)
     return context.report(
-        judged(
-            "accuracy_kept",
-            mean,
-            "at most",
-            margin,
+        clear(
+            judged(
+                "accuracy_kept",
+                mean,
+                "at most",
+                margin,
+                context,
+                relation=followup.label,
+                estimate=float(np.mean(before - after)),
+                margin=margin,
+                measures="loss of accuracy",
+                users=len(pairs),
+                errors=len({*source.failed, *followup.failed}),
+                reason=follow_ups_failed(failed, failed + len(pairs)) if failed else "",
+                examples=_examples(source, followup, pairs),
+                per_user={
+                    source.questions[one]: float(loss)
+                    for one, loss in zip(order, before - after, strict=True)
+                },
+                reach=(-1.0, 1.0),
+                details={"figures": figures, **told},
+            ),
             context,
-            relation=followup.label,
-            estimate=float(np.mean(before - after)),
-            margin=margin,
-            measures="loss of accuracy",
-            users=len(pairs),
-            errors=len({*source.failed, *followup.failed}),
-            reason=follow_ups_failed(failed, failed + len(pairs)) if failed else "",
-            examples=_examples(source, followup, pairs),
-            details={"figures": figures, **(details or {})},
+            source,
+            followup,
         )
     )
 
@@ -113,7 +131,8 @@ def same_choices(
     """
     not_negative("same_choices", "limit", limit)
     sides = (source, *followups)
-    found = obstacle("same_choices", context, *sides, details=details)
+    told = {"column": False, **details_of(source, details)}
+    found = obstacle("same_choices", context, *sides, details=told)
     if found is not None:
         return context.report(found)
     places = [dict(paired("same_choices", source, each)) for each in followups]
@@ -152,7 +171,9 @@ def same_choices(
         errors=len({name for side in sides for name in side.failed}),
         reason=follow_ups_failed(failed, users) if failed else "",
         examples=_examples(source, followups[0], [(place, first[place]) for place in changed]),
-        details={"figures": figures, **(details or {})},
+        per_user={source.questions[place]: float(place in changed) for place in common},
+        reach=(0.0, 1.0),
+        details={"figures": figures, **told},
     )
     missed = float(np.mean([side.missed for side in sides]))
     if verdict.status == "holds" and missed > MOST_HOLES:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.multiple_choice import judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import details_of, judged, obstacle
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict import Verdict
 
@@ -50,13 +50,16 @@ def constant_answer(
             f"constant_answer: limit must lie above chance, {1 / choices.options:g}, and below 1, "
             f"got {limit!r}"
         )
-    found = obstacle("constant_answer", context, choices, details=details)
+    told_of = {"column": False, **details_of(choices, details)}
+    found = obstacle("constant_answer", context, choices, details=told_of)
     if found is not None:
         return context.report(found)
     places = [place for place in choices.chosen if place is not None]
     if not places:
-        reason = "no answer chose any option"
-        verdict = Verdict("not-applicable", "constant_answer", choices.label, reason=reason)
+        reason = "no option was read in any answer"
+        verdict = Verdict(
+            "not-applicable", "constant_answer", choices.label, reason=reason, details=told_of
+        )
         return context.report(verdict)
     place, count = max(Counter(places).items(), key=lambda each: (each[1], -each[0]))
     share = choices.right.count(place) / len(choices.right)
@@ -84,7 +87,7 @@ def constant_answer(
         users=len(places),
         errors=len(choices.failed),
         reason=told,
-        details={"figures": figures, **(details or {})},
+        details={"figures": figures, **told_of},
     )
     unanimous = float(choices.options) ** (1 - len(places))
     if count == len(places) and unanimous <= context.alpha:

@@ -77,6 +77,7 @@ class Context:
     Attributes:
         alpha: Error rate of each one-sided claim, in (0, 0.5).
         error_limit: Largest share of users whose calls may fail.
+        missed_limit: Largest share of answers to multiple-choice questions in which no option may be read.
         deterministic: Whether the recommender declares that it always gives the same answer; then
             there is one replicate per side.
         family: How many promises the run can find violated. A violated promise asks further users
@@ -97,6 +98,7 @@ class Context:
 
     alpha: float = 0.05
     error_limit: float = 0.05
+    missed_limit: float = 0.1
     deterministic: bool = False
     family: int = 1
     ask_everybody: bool = False
@@ -173,6 +175,8 @@ class Choices:
         failed: Names of the questions whose call failed; they have no entry.
         label: What was done to the questions, ``shuffled``; empty for the source.
         why: Why the first of `failed` failed; empty if unknown.
+        unread: The first answers in which no option was read, as the model wrote them.
+        digest: SHA-256 of the questions in their order; empty if unknown.
     """
 
     questions: tuple[str, ...]
@@ -183,6 +187,8 @@ class Choices:
     failed: tuple[str, ...] = ()
     label: str = ""
     why: str = ""
+    unread: tuple[str, ...] = ()
+    digest: str = ""
 
     @property
     def hits(self) -> tuple[bool, ...]:

@@ -1,4 +1,4 @@
-"""The command `recsys-mt`: first files of a project, answers, batches, reports, comments, nights, planted faults.
+"""The command `recsys-mt`: first files of a project, answers, batches, reports, comments, nights, questions, faults.
 
 A command imports heavy modules only when it runs.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from pytest_recsys_mt.adequacy.command import add as add_mutate
+from pytest_recsys_mt.lrworld.command import add as add_questions
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.cache import AnswerCache
@@ -317,6 +318,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     comment.set_defaults(command=_comment)
 
+    add_questions(groups)
     add_mutate(groups)
     return parser
 

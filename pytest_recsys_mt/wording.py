@@ -94,7 +94,8 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     if value is not None and (interval is not None or not reason):
         what = measured_words(facts.get("measures") or "", metric, joint=bool(facts.get("joint")))
         about = "approximately " if facts.get("approximate") else ""
-        everybody = _seen(value, interval, facts.get("users") or 0, about)
+        unit = (facts.get("details") or {}).get("unit") or "users"
+        everybody = _seen(value, interval, facts.get("users") or 0, about, unit)
         one = group and _seen(group["estimate"], group["interval"], group["users"])
         seen = f"the {what} is {one or everybody}"
         if limit is not None:
@@ -124,8 +125,10 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _seen(value: float, interval: Sequence[float] | None, users: int, about: str = "") -> str:
-    beside = [f"{users} {'user' if users == 1 else 'users'}"]
+def _seen(
+    value: float, interval: Sequence[float] | None, users: int, about: str = "", unit: str = "users"
+) -> str:
+    beside = [f"{users} {unit.removesuffix('s') if users == 1 else unit}"]
     if interval is not None:
         beside.insert(0, f"{about}{interval[0]:.3f} to {interval[1]:.3f}")
     return f"{value:.3f} ({'; '.join(beside)})"

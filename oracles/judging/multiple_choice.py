@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from pytest_recsys_mt.answers import Choices, Context
@@ -13,6 +14,43 @@ from pytest_recsys_mt.verdict import Verdict
 
 Promise = Literal["above", "at most"]
 """The promise about a mean: above the limit, or at most the limit."""
+
+QUOTED = 3
+"""How many unread answers a verdict quotes."""
+
+LONGEST = 80
+"""Characters of a quoted answer; its end is shown, where an answer mostly stands."""
+
+
+def details_of(choices: Choices, details: Mapping[str, object] | None = None) -> dict[str, Any]:
+    """The details of every verdict on questions: what is counted, and which questions were asked."""
+    return {"unit": "questions", "questions_digest": choices.digest, **(details or {})}
+
+
+def clear(verdict: Verdict, context: Context, *sides: Choices) -> Verdict:
+    """The verdict, but ``inconclusive`` where too many answers could not be read.
+
+    What a model chose in them is unknown, so their share says how well answers are read, and not what the
+    model knows.
+    """
+    worst = max(sides, key=lambda side: side.missed)
+    if verdict.status not in ("holds", "violated") or worst.missed <= context.missed_limit:
+        return verdict
+    quoted = ", ".join(f'"{_quoted(text)}"' for text in worst.unread[:QUOTED])
+    reason = (
+        f"no option was read in {worst.missed:.1%} of the answers, more than {context.missed_limit:.1%} "
+        f"(--recsys-missed-limit)"
+    )
+    reason += f", such as {quoted}; ask for the mark alone" if quoted else ""
+    return replace(
+        verdict, status="inconclusive", reason="; ".join(filter(None, (reason, verdict.reason)))
+    )
+
+
+def _quoted(text: str) -> str:
+    """The end of an answer in one line."""
+    line = " ".join(text.split()).replace('"', "'")
+    return line if len(line) <= LONGEST else f"...{line[-LONGEST:]}"
 
 
 def judged(

@@ -2,9 +2,9 @@
 
 Files, as https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-readme.txt describes them,
 tab separated with a header: ``artists.dat`` (id, name, url, pictureURL), ``user_artists.dat``
-(userID, artistID, weight), ``user_taggedartists-timestamps.dat`` (userID, artistID, tagID, timestamp
-in milliseconds) and, optionally, ``tags.dat`` (tagID, tagValue, in Latin-1).  The most frequent
-tags become the artists' attribute ``tags``, and the most frequent one their ``genres``.
+(userID, artistID, weight), and optionally ``user_taggedartists-timestamps.dat`` (userID, artistID,
+tagID, timestamp in milliseconds), or ``user_taggedartists.dat`` (userID, artistID, tagID, day, month,
+year) in its place, and ``tags.dat`` (tagID, tagValue, in Latin-1).  The most frequent tags become the artists' attribute ``tags``, and the most frequent one their ``genres``.
 
 **From counts to ratings.**  Listening counts span five orders of magnitude and each user has a
 different level, so a count alone says little.  The rating is the user's own fifth that it falls
@@ -13,7 +13,7 @@ it is ``ceil(5 r / n)``, a whole number on the scale 1 to 5.
 
 **Time.**  These data have no listening times.  An interaction has the time of the user's latest tag
 for that artist, if there is one after Last.fm's start in 2002 (a few in the file are decades
-older). The other artists have 0, and come first in a history.
+older). The other artists have 0, and come first in a history. Without a file of tags all have 0.
 """
 
 from __future__ import annotations
@@ -44,6 +44,14 @@ _ARTIST = Column("item", "integer", ("artistid",))
 _TAG = Column("tag", "integer", ("tagid",))
 _COUNTS = _layout(_USER, _ARTIST, Column("count", "integer", ("weight",)))
 _TAGGED = _layout(_USER, _ARTIST, _TAG, Column("timestamp", "integer"))
+_DATED = _layout(
+    _USER,
+    _ARTIST,
+    _TAG,
+    Column("day", "integer"),
+    Column("month", "integer"),
+    Column("year", "integer"),
+)
 # Some artists have no picture, and no tab for it.
 _ARTISTS = _layout(Column("item", "integer", ("id",)), Column("name", "text"), ragged=True)
 _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
@@ -51,10 +59,11 @@ _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
 
 def load(folder: Path, name: str) -> Dataset:
     """Read a folder of this format, as `loading.Format` says."""
-    tagged = read(folder / "user_taggedartists-timestamps.dat", _TAGGED)
+    tagged = _tagged(folder)
     artists = read(folder / "artists.dat", _ARTISTS)
     artists.refuse_repeats("item")
-    tags = _tags(folder / "tags.dat", tagged) if (folder / "tags.dat").is_file() else {}
+    texts = folder / "tags.dat"
+    tags = _tags(texts, tagged) if tagged is not None and texts.is_file() else {}
     items = {}
     for key, title in artists.frame.itertuples(index=False):
         known = tags.get(str(key), ())
@@ -68,7 +77,7 @@ def load(folder: Path, name: str) -> Dataset:
         lambda row: f"the listening count is {plays.iloc[row]}, not above 0",
     )
     frame = counts.frame.assign(
-        rating=quantile_ratings(counts.frame), timestamp=_times(counts.frame, tagged.frame)
+        rating=quantile_ratings(counts.frame), timestamp=_times(counts.frame, tagged)
     )
     rows = Rows(counts.path, frame, counts.place)
     return Dataset(name, items, checked(rows, items, SCALE), SCALE, family="lastfm")
@@ -86,8 +95,31 @@ def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
     return ((5 * rank + size - 1) // size).astype("float64")
 
 
-def _times(counts: pd.DataFrame, tagged: pd.DataFrame) -> pd.Series[int]:
+def _tagged(folder: Path) -> Rows | None:
+    """The tags with their times in milliseconds; None without a file of them."""
+    timed, dated = folder / "user_taggedartists-timestamps.dat", folder / "user_taggedartists.dat"
+    if timed.is_file():
+        return read(timed, _TAGGED)
+    if not dated.is_file():
+        return None
+    rows = read(dated, _DATED)
+    days = pd.to_datetime(rows.frame[["year", "month", "day"]], errors="coerce")
+    rows.refuse(
+        days.isna().to_numpy(),
+        lambda row: (
+            f"{'-'.join(map(str, rows.frame[['year', 'month', 'day']].iloc[row]))} is no day"
+        ),
+    )
+    since = (days - pd.Timestamp(0)) // pd.Timedelta(milliseconds=1)
+    frame = rows.frame.assign(timestamp=since).drop(columns=["day", "month", "year"])
+    return Rows(rows.path, frame, rows.place)
+
+
+def _times(counts: pd.DataFrame, tags: Rows | None) -> pd.Series[int]:
     """The time of each interaction in Unix seconds, 0 if unknown."""
+    if tags is None:
+        return pd.Series(0, index=counts.index, dtype=np.int64)
+    tagged = tags.frame
     seconds = tagged.assign(timestamp=tagged["timestamp"] // 1000)
     seconds = seconds[seconds["timestamp"] >= EARLIEST]
     latest = seconds.groupby(["user", "item"], as_index=False)["timestamp"].max()
@@ -108,7 +140,7 @@ def _tags(path: Path, tagged: Rows) -> dict[str, tuple[str, ...]]:
 FORMATS = (
     Format(
         "Last.fm of HetRec 2011",
-        ("user_artists.dat", "artists.dat", "user_taggedartists-timestamps.dat"),
+        ("user_artists.dat", "artists.dat"),
         load,
     ),
 )

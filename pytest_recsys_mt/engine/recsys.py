@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.calls.subject import unfit_of
@@ -22,6 +22,10 @@ from pytest_recsys_mt.requests import Promised, Recommendation, Request
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.verdict import Verdict
 from pytest_recsys_mt.wording import unread as unread_words
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.lrworld.generator_settings import Settings as QuestionSettings
+    from pytest_recsys_mt.lrworld.question_file import QuestionFile
 
 Kept = TypeVar("Kept", Side, "Recsys")
 
@@ -176,6 +180,18 @@ class Recsys:
     def dataset(self) -> Dataset:
         """The data of the run with held-out interactions, for a test's own questions."""
         return self._runner.dataset
+
+    @property
+    def question_file(self) -> QuestionFile | None:
+        """The file of questions to ask in place of making them: ``--recsys-questions``."""
+        return self._runner.settings.questions
+
+    @property
+    def question_settings(self) -> QuestionSettings:
+        """How questions are made: ``--recsys-question-setting``."""
+        from pytest_recsys_mt.lrworld.generator_settings import Settings
+
+        return Settings.of(self._runner.settings.question_setting)
 
     @property
     def context(self) -> Context:

@@ -142,6 +142,8 @@ class Run:
             or self.settings.html is not None
             or self.settings.ask_everybody
         )
+        if told and self.settings.questions is not None:
+            return self.settings.questions.data
         return self.dataset.digest if told and "dataset" in self.__dict__ else ""
 
     @cached_property

@@ -221,6 +221,7 @@ class Runner:
         return Context(
             alpha=self.settings.alpha,
             error_limit=self.settings.error_limit,
+            missed_limit=self.settings.missed_limit,
             deterministic=self.deterministic,
             family=self.settings.family,
             ask_everybody=self.settings.ask_everybody,

@@ -28,13 +28,14 @@ from pytest_recsys_mt.engine.options import (
     switched,
     whole_number,
 )
-from pytest_recsys_mt.errors import FaultError
+from pytest_recsys_mt.errors import DataError, FaultError
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.prompt_texts import OwnTexts
 from pytest_recsys_mt.prompt_texts import read as read_texts
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.executor import Mode
+    from pytest_recsys_mt.lrworld.question_file import QuestionFile
 
 
 def _path(text: str | None) -> Path | None:
@@ -55,6 +56,29 @@ def _fault(text: str | None) -> str | None:
         return dose(text).spec
     except FaultError as error:
         raise ValueError(f"--recsys-fault: {error}") from None
+
+
+def _question_file(text: str | None) -> QuestionFile | None:
+    if text is None:
+        return None
+    from pytest_recsys_mt.lrworld.question_file import QuestionFile
+
+    try:
+        return QuestionFile.read(Path(text).expanduser())
+    except DataError as error:
+        raise ValueError(f"--recsys-questions: {error}") from None
+
+
+def _question_settings(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """What is set, in the order of its names, as `lrworld.Settings.of` reads it."""
+    if not texts:
+        return ()
+    from pytest_recsys_mt.lrworld.generator_settings import Settings as Made
+
+    try:
+        return Made.of(texts).changed
+    except DataError as error:
+        raise ValueError(f"--recsys-question-setting: {error}") from None
 
 
 Effort = Literal["quick", "standard", "thorough"]
@@ -199,6 +223,26 @@ class Settings:
         "the package's)",
         "FILE",
         recorded=True,
+    )
+    questions: QuestionFile | None = option(
+        "questions",
+        None,
+        some_text,
+        "file of questions that suites/lrworld asks in place of making them; recsys-mt questions writes one",
+        "FILE",
+        in_ini=False,
+        recorded=True,
+        make=_question_file,
+    )
+    question_setting: tuple[str, ...] = option(
+        "question-setting",
+        (),
+        some_text,
+        "how suites/lrworld makes its questions, such as support=0.02; repeat the option to set several",
+        "NAME=VALUE",
+        repeatable=True,
+        recorded=True,
+        make=_question_settings,
     )
     exact: bool = option(
         "exact",
@@ -397,6 +441,15 @@ class Settings:
         on_command_line=False,
         recorded=True,
     )
+    missed_limit: float = option(
+        "missed-limit",
+        0.1,
+        share(0, 1, closed=True),
+        "largest share of answers to multiple-choice questions in which no option may be read before a verdict "
+        "is inconclusive (default: 0.1)",
+        "SHARE",
+        recorded=True,
+    )
 
     fault: str | None = option(
         "fault",
@@ -412,6 +465,11 @@ class Settings:
 
     models_given: bool = False
     family: int = 1
+
+    @property
+    def data_named(self) -> str:
+        """The data that the record names: those of a file of questions, if one is asked."""
+        return self.data if self.questions is None else self.questions.dataset
 
     @property
     def ask_everybody(self) -> bool:

@@ -18,7 +18,7 @@ from pytest_recsys_mt.sanitize import one_line
 READABLE = ("recsys-mt/1", "recsys-mt/2")
 """Readable schemas of records."""
 
-_INDIFFERENT = {"alpha", "error_limit", "inconclusive", "mode", "past", "slices"}
+_INDIFFERENT = {"alpha", "error_limit", "inconclusive", "missed_limit", "mode", "past", "slices"}
 """Recorded settings that are no options, or that no value of a user depends on."""
 
 

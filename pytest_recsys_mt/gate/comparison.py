@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pytest_recsys_mt.gate.document import Change, Row, measured
+from pytest_recsys_mt.gate.document import Change, Row, detail_of, measured, unit_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -50,7 +50,7 @@ class Finding:
         p_worse: P-value of the hypothesis that it is not worse by more than the margin.
         p_better: P-value of the hypothesis that it is not better by more than the margin.
         p_holm: `p_worse` after Holm's correction.
-        users: Number of users in both runs.
+        users: Number of users, or of questions, in both runs.
         reason: Why it is ungated, inconclusive or suspicious.
         suspicious: A larger improvement than this is suspicious; None for no limit.
     """
@@ -70,6 +70,7 @@ class Finding:
     users: int = 0
     reason: str = ""
     suspicious: float | None = None
+    unit: str = "users"
 
 
 def address(row: Row) -> str:
@@ -176,7 +177,12 @@ class _Claim:
 def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     rule = policy.rule(new)
     named = Finding(
-        new["nodeid"], new["relation"], new["oracle"], measured(new).metric, change="ungated"
+        new["nodeid"],
+        new["relation"],
+        new["oracle"],
+        measured(new).metric,
+        change="ungated",
+        unit=unit_of(new),
     )
     reason = _obstacle(old, new)
     if not rule.gates:
@@ -192,7 +198,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
             named, reason=f"a number of all users together, and the users differ: {told}"
         )
     if len(users) < 2:
-        return replace(named, reason=f"{len(users)} users have a value in both runs")
+        return replace(named, reason=f"{len(users)} {unit_of(new)} have a value in both runs")
     margin = policy.margin if rule.margin is None else rule.margin
     limit: float | None = policy.suspicious if rule.suspicious is None else rule.suspicious
     if named.metric is None:
@@ -221,6 +227,11 @@ def _obstacle(old: Row | None, new: Row) -> str:
             # A reach without values: the oracle judges user by user, but asked in several steps.
             why = SEVERAL_LOOKS if row.get("reach") else one_line(row["reason"])
             return f"{where} has no value per user for it{why and f': {why}'}"[:200]
+    then, now = (detail_of(row, "questions_digest") for row in (old, new))
+    if then and now and then != now:
+        return one_line(
+            f"the two asked other questions: SHA-256 {then!s:.12} then, {now!s:.12} now"
+        )
     if old["allowed"] != new["allowed"]:
         return f"it promised {old['allowed']!r} then and promises {new['allowed']!r} now"
     if step_of(old) != step_of(new):
@@ -259,7 +270,7 @@ def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: 
     return replace(
         found,
         change="inconclusive",
-        reason=f"it may be worse by up to {high:.3f}; ask more users, or allow a larger margin",
+        reason=f"it may be worse by up to {high:.3f}; ask more {found.unit}, or allow a larger margin",
     )
 
 

@@ -142,6 +142,17 @@ def state_of(row: Row) -> State:
     return row["status"]
 
 
+def unit_of(row: Row) -> str:
+    """What a row has values of: ``users`` or, of multiple-choice tests, ``questions``."""
+    return str(detail_of(row, "unit") or "users")
+
+
+def detail_of(row: Row, name: str) -> Any:
+    """A detail of a row, None if it has none; records are untrusted, and older ones lack them."""
+    details = row.get("details")
+    return details.get(name) if isinstance(details, dict) else None
+
+
 def vacuous_of(row: Row) -> str:
     """What a recommender does not read, of a row that holds only for that; else empty."""
     return row.get("vacuous") or "" if state_of(row) == "holds" else ""
@@ -165,6 +176,7 @@ class Changed(TypedDict):
     users: int
     reason: str
     suspicious: float | None
+    unit: NotRequired[str]
 
 
 class Comparison(TypedDict):

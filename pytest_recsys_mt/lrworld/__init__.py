@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.lrworld.asking import ask
     from pytest_recsys_mt.lrworld.generator import Generated, generate
     from pytest_recsys_mt.lrworld.paper_figures import beside
-    from pytest_recsys_mt.lrworld.worlds import questions_for, rare
+    from pytest_recsys_mt.lrworld.question_file import QuestionFile
+    from pytest_recsys_mt.lrworld.simple_ways import BASELINES, baselines, credits_of
+    from pytest_recsys_mt.lrworld.worlds import questions_for, questions_of, rare
 
 __all__ = [
+    "BASELINES",
     "KINDS",
     "LASTFM",
     "MEASURES",
@@ -34,14 +37,18 @@ __all__ = [
     "Kind",
     "Measure",
     "Question",
+    "QuestionFile",
     "Settings",
     "ask",
+    "baselines",
     "beside",
+    "credits_of",
     "generate",
     "header",
     "load",
     "noisy",
     "questions_for",
+    "questions_of",
     "rare",
     "save",
     "shuffled",
@@ -49,12 +56,17 @@ __all__ = [
 
 # These import pandas and scipy, which those that only read questions do not pay for.
 _LATER = {
+    "BASELINES": "simple_ways",
     "Generated": "generator",
+    "QuestionFile": "question_file",
     "ask": "asking",
+    "baselines": "simple_ways",
     "beside": "paper_figures",
+    "credits_of": "simple_ways",
     "generate": "generator",
     "noisy": "ablations",
     "questions_for": "worlds",
+    "questions_of": "worlds",
     "rare": "worlds",
     "shuffled": "ablations",
 }

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.lrworld.histories import SEPARATOR
 from pytest_recsys_mt.lrworld.question import Question
+from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.seeds import generator
 
 
@@ -24,7 +25,8 @@ def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
     """The same questions with one item of each history replaced by one of another's.
 
     The item is drawn from all items in the histories of the questions. It is in neither the history
-    nor the options, so it does not affect the right answer. Its place is uniform.
+    nor the options, and it is not the item chosen next, so it does not affect the right answer. Its
+    place is uniform.
 
     Args:
         questions: Questions of one kind; their names stay.
@@ -56,12 +58,9 @@ def _shuffled(question: Question, seed: int, number: int) -> Question:
 
 def _noisy(question: Question, pool: Sequence[str], seed: int) -> Question:
     items = list(history(question))
-    taken = {
-        *items,
-        *question.options,
-        *(part for o in question.options for part in o.split(SEPARATOR)),
-    }
-    others = [item for item in pool if item not in taken]
+    shown = (*items, *question.options, str(question.evidence.get("label", "")))
+    taken = {form(part) for text in shown for part in (text, *text.split(SEPARATOR))}
+    others = [item for item in pool if form(item) not in taken]
     if not items or not others:
         raise NotApplicable(f"question {question.id} shows no history, or nothing else is known")
     rng = generator("lrworld", "noisy", question.id, seed)

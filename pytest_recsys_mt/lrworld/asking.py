@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from pytest_recsys_mt.answers import Choices
 from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.lrworld.chosen import Reading, llara, read
-from pytest_recsys_mt.lrworld.question import Question
+from pytest_recsys_mt.lrworld.question import Question, digest_of
 from pytest_recsys_mt.lrworld.question_texts import examples_for, prompt
 from pytest_recsys_mt.requests import Completion, Prompt
 
@@ -72,6 +72,12 @@ class Replies:
             failed=tuple(failed),
             label=self.label,
             why=next((each.error for each in self.completions if each.error), ""),
+            unread=tuple(
+                completion.text
+                for completion, reading in zip(self.completions, self.readings, strict=True)
+                if reading is not None and reading.choice is None and completion.text is not None
+            ),
+            digest=digest_of(self.questions),
         )
 
     @property

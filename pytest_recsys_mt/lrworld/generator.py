@@ -17,7 +17,8 @@ from pytest_recsys_mt.lrworld import taste
 from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.knowledge import knowledge_questions
-from pytest_recsys_mt.lrworld.question import KINDS, Kind, Question, save
+from pytest_recsys_mt.lrworld.question import KINDS, LASTFM, MEASURES, Kind, Question, save
+from pytest_recsys_mt.lrworld.standing import Behind, Standing
 from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError
 from pytest_recsys_mt.seeds import generator
 
@@ -93,7 +94,7 @@ def generate(
     for kind in (kind for name, kind in KINDS.items() if name in names):
         try:
             drafts = itertools.islice(source.drafts(kind), count)
-            made = [_question(kind, domain, *numbered) for numbered in enumerate(drafts)]
+            made = [source.question(kind, domain, *each) for each in enumerate(drafts)]
         except LackingError as lack:
             skipped[kind.name] = str(lack)
             continue
@@ -106,6 +107,8 @@ def generate(
     about = {
         "dataset": dataset.name,
         "data": dataset.digest,
+        "family": dataset.family,
+        "mean_log_popularity": source.histories.mean_log_popularity,
         "measures": [name for name in KINDS if name in names],
         "count": count,
         "domain": domain,
@@ -115,18 +118,16 @@ def generate(
 
 
 def domain_of(dataset: Dataset) -> str:
-    """The word for a dataset's items in prompts, derived from their attributes."""
+    """The word for a dataset's items in prompts: that of its format, or derived from attributes."""
+    for measure in (*MEASURES, *LASTFM):
+        if measure.dataset == dataset.family:
+            return measure.domain
     found = {name for item in dataset.items.values() for name in item.attributes}
     if found & {"brand", "colour", "categories"}:
         return "product"
     if found & {"directors", "cast", "genres", "logline"}:
         return "movie"
     return "item"
-
-
-def _question(kind: Kind, domain: str, number: int, draft: Draft) -> Question:
-    name = f"{kind.name}-{number:04d}"
-    return Question(name, kind.name, kind.scale, kind.factor, domain, **draft)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +143,20 @@ class _Source:
     @cached_property
     def histories(self) -> Histories:
         return Histories.of(self.dataset, self.settings.least)
+
+    @cached_property
+    def standing(self) -> Standing:
+        return Standing(self.histories)
+
+    def question(self, kind: Kind, domain: str, number: int, draft: Draft) -> Question:
+        """The question of a draft, with what baselines need of it."""
+        behind: Behind = draft.pop("behind")
+        draft["evidence"] |= {
+            "popularities": self.standing.popularities(behind),
+            "nearness": self.standing.nearness(behind),
+        }
+        name = f"{kind.name}-{number:04d}"
+        return Question(name, kind.name, kind.scale, kind.factor, domain, **draft)
 
     @cached_property
     def embeddings(self) -> Embeddings:

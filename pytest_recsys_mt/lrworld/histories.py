@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.requests import Item
 
 Ints = NDArray[np.int64]
@@ -28,30 +29,44 @@ SEPARATOR = "; "
 class Histories:
     """Every user's items, oldest first: users in rows, items in columns.
 
+    A reader tells items by their labels, so those of one label are one item: one column.
+
     Attributes:
-        items: The catalogue by column.
+        items: The catalogue by column; of items of one label the most popular one, with the
+            attributes that it lacks and another one has.
         columns: Item columns of all interactions, shape (n,), by user, then by time.
         starts: User u has the entries from ``starts[u]`` up to ``starts[u + 1]``; (users + 1,).
         least: Least interactions of a user or an item in a question.
+        namesakes: The other items of the same label, by column, if there are any.
     """
 
     items: tuple[Item, ...]
     columns: Ints
     starts: Ints
     least: int
+    namesakes: Mapping[int, tuple[Item, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, dataset: Dataset, least: int) -> Histories:
-        """The histories of a dataset, users by name and items by id."""
-        ids = sorted(dataset.items)
+        """The histories of a dataset, users by name and items by id.
+
+        Of a user's interactions with items of one label the latest counts.
+        """
+        groups = _by_label(dataset)
+        place = {item.id: column for column, group in enumerate(groups) for item in group}
         frame = dataset.interactions
         # The rows are sorted by user: a user's first row is where the name changes.
         users = pd.factorize(frame["user"])[0]
         codes, names = pd.factorize(frame["item"])
-        place = {item: column for column, item in enumerate(ids)}
         columns = np.array([place[str(name)] for name in names], dtype=np.int64)[codes]
+        if len(groups) < len(dataset.items):
+            pairs = users.astype(np.int64) * len(groups) + columns
+            latest = ~pd.Series(pairs).duplicated(keep="last").to_numpy()
+            users, columns = users[latest], columns[latest]
         starts = np.concatenate([[0], np.cumsum(np.bincount(users))]).astype(np.int64)
-        return cls(tuple(dataset.items[item] for item in ids), columns, starts, least)
+        items = tuple(_together(group) for group in groups)
+        namesakes = {at: group[1:] for at, group in enumerate(groups) if len(group) > 1}
+        return cls(items, columns, starts, least, namesakes)
 
     @property
     def users(self) -> int:
@@ -68,6 +83,11 @@ class Histories:
     def popularity(self) -> Ints:
         """Interactions of each item, shape (items,)."""
         return np.bincount(self.columns, minlength=len(self.items)).astype(np.int64)
+
+    @property
+    def mean_log_popularity(self) -> float:
+        """The mean logarithm of the popularity of the items that anyone has."""
+        return float(np.log(self.popularity[self.popularity > 0]).mean())
 
     @cached_property
     def by_user(self) -> csr_array[np.int32]:
@@ -121,6 +141,35 @@ class Histories:
     def user_text(self, user: int, length: int, without: int = -1) -> str:
         """These texts as one option."""
         return SEPARATOR.join(self.user_texts(user, length, without))
+
+
+def _by_label(dataset: Dataset) -> list[tuple[Item, ...]]:
+    """The items of each label, the most popular one first, in the order of its id.
+
+    Items without a title have no label that a reader knows, so each stays alone.
+    """
+    groups: dict[tuple[str, ...], list[Item]] = {}
+    for key in sorted(dataset.items):
+        item = dataset.items[key]
+        label = ("", form(item.label)) if item.title.strip() else (key,)
+        groups.setdefault(label, []).append(item)
+    popularity = dataset.popularity
+    sorted_groups = [
+        tuple(sorted(group, key=lambda item: -popularity[item.id])) for group in groups.values()
+    ]
+    return sorted(sorted_groups, key=lambda group: group[0].id)
+
+
+def _together(group: tuple[Item, ...]) -> Item:
+    """The first item, with the attributes that it lacks and another one has."""
+    if len(group) == 1:
+        return group[0]
+    attributes: dict[str, Any] = {}
+    for item in group:
+        for name, value in item.attributes.items():
+            if names_of(value) and name not in attributes:
+                attributes[name] = value
+    return replace(group[0], attributes=attributes)
 
 
 def text_of(item: Item) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask, names_of
 from pytest_recsys_mt.lrworld.question import Kind
-from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose
+from pytest_recsys_mt.lrworld.same import form
+from pytest_recsys_mt.lrworld.standing import Behind
+from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, Matched, choose
 from pytest_recsys_mt.requests import Item
 
 TOGETHER = ", "
@@ -38,8 +40,8 @@ class Fact:
 
     Attributes:
         names: The names in an option; empty if unknown.
-        true: Everything true of the item in this respect, in lower case: an option with any of it
-            would be right as well.
+        true: Everything true of the item in this respect, or of another item of its label, in the
+            form of `same`: an option with any of it would be right as well.
     """
 
     names: tuple[str, ...]
@@ -52,18 +54,18 @@ class Fact:
 
     def contradicts(self, other: Fact) -> bool:
         """Whether nothing in this option is true of the other's item."""
-        return bool(self.names) and not any(name.casefold() in other.true for name in self.names)
+        return bool(self.names) and not any(form(name) in other.true for name in self.names)
 
 
-def fact(item: Item, kind: Kind) -> Fact:
-    """The fact about `item` that `kind` asks for.
+def fact(item: Item, kind: Kind, namesakes: Sequence[Item] = ()) -> Fact:
+    """The fact about `item` that `kind` asks for; `namesakes` are other items of its label.
 
     In a path of categories the last is the leaf, the first the root, and the intermediate one is
     the parent of the leaf if there are three or more. Every category on the path is true of the
     item.
     """
     if not kind.needs:
-        return Fact((item.label,), frozenset({item.label.casefold()}))
+        return Fact((item.label,), frozenset({form(item.label)}))
     names = shown = names_of(item.attributes.get(kind.needs[0]))
     if kind.name == "cast":
         shown = names[:LEADS]
@@ -73,7 +75,12 @@ def fact(item: Item, kind: Kind) -> Fact:
         shown = names[:1]
     elif kind.name == "intermediate":
         shown = names[-2:-1] if len(names) > 2 else ()
-    return Fact(shown, frozenset(name.casefold() for name in names))
+    true = {
+        form(name)
+        for each in (item, *namesakes)
+        for name in names_of(each.attributes.get(kind.needs[0]))
+    }
+    return Fact(shown, frozenset(true))
 
 
 def knowledge_questions(
@@ -82,47 +89,94 @@ def knowledge_questions(
     """Questions about a fact of a user's next item, or about the item itself.
 
     Wrong options are drawn uniformly among the distinct values; if they stand for items, among the
-    items that the user does not have. No wrong option is true of the item.
+    items that the user does not have, and no option is the text of one that the user had before. No
+    wrong option is true of the item.
 
     Raises:
         LackingError: If too few items have the fact.
     """
-    facts = tuple(fact(item, kind) for item in histories.items)
+    facts = tuple(
+        fact(item, kind, histories.namesakes.get(column, ()))
+        for column, item in enumerate(histories.items)
+    )
     shown = histories.named.copy()
     if kind.shows != "label":
         shown &= np.array([bool(_text(item, kind)) for item in histories.items], dtype=np.bool_)
     known = np.array([bool(fact.names) for fact in facts], dtype=np.bool_)
     if not kind.needs:
         known &= histories.named
-    values = _distinct(facts, known)
+    alike = _alike(facts, known)
+    values = np.array(sorted(columns[0] for columns in alike.values()), dtype=np.int64)
     if len(values) < kind.options:
         raise LackingError(_lacks(histories, kind, len(values)))
+    popularity = _Popularity(histories, alike) if settings.wrong == "popular" else None
     for window in windows(histories, known, shown, settings.history, rng):
-        target = facts[window.target]
-        pool = values
+        pool, own = values, ()
         if kind.name in ITSELF:
             open_ = known.copy()
             open_[histories.of_user(window.user)] = False
             pool = np.flatnonzero(open_)
+            # Products share pictures, so another item may have the text of one that the user has, or
+            # of a namesake of one, which the user may have meant.
+            others = histories.of_user(window.user)
+            own = tuple(
+                one for column in others[others != window.target] for one in facts[column].true
+            )
 
-        def text(column: int, target: Fact = target) -> str:
-            return facts[column].text if facts[column].contradicts(target) else ""
+        def text(column: int, right: int = window.target) -> str:
+            one = facts[column]
+            return one.text if column == right or one.contradicts(facts[right]) else ""
 
-        options = choose(rng, kind.options, target.text, pool, text)
+        matched = None if popularity is None else popularity.without(window.user)
+        options = choose(
+            rng,
+            kind.options,
+            window.target,
+            pool,
+            text,
+            own,
+            matched,
+        )
         if options is None:
             continue
         draft: Draft = {
-            **options,
+            **options.fields,
+            "behind": Behind(
+                window.history,
+                tuple((alike[form(facts[row].text)],) for row in options.rows),
+                window.user,
+            ),
             "shown": {
                 "history": tuple(_text(histories.items[column], kind) for column in window.history)
             },
             "popularity": float(histories.popularity[window.target]),
-            "evidence": {"item": histories.items[window.target].id},
+            "evidence": {
+                "item": histories.items[window.target].id,
+                "label": histories.items[window.target].label,
+            },
         }
         if kind.name == "image":
             latest = histories.items[window.history[-1]]
             draft["images"] = names_of(latest.attributes.get("image"))[:1]
         yield draft
+
+
+class _Popularity:
+    """How popular values are: interactions with all items that have them."""
+
+    def __init__(self, histories: Histories, alike: Mapping[str, Ints]) -> None:
+        self._histories = histories
+        self._value = np.full(len(histories.items), len(alike))
+        for number, columns in enumerate(alike.values()):
+            self._value[columns] = number
+        self._counts = np.bincount(
+            self._value, weights=histories.popularity, minlength=len(alike) + 1
+        )
+
+    def without(self, user: int) -> Matched:
+        """Without what the asked user has, which would tell what is right."""
+        own = np.bincount(self._value[self._histories.of_user(user)], minlength=len(self._counts))
+        return Matched((self._counts - own).astype(np.int64)[self._value])
 
 
 def windows(
@@ -161,10 +215,12 @@ def _text(item: Item, kind: Kind) -> str:
     return TOGETHER.join(names_of(item.attributes.get(kind.shows)))
 
 
-def _distinct(facts: tuple[Fact, ...], known: Mask) -> Ints:
-    """Columns of items that together have every value once, ignoring case."""
-    first = {facts[column].text.casefold(): column for column in np.flatnonzero(known)[::-1]}
-    return np.array(sorted(first.values()), dtype=np.int64)
+def _alike(facts: tuple[Fact, ...], known: Mask) -> dict[str, Ints]:
+    """Columns of the items that have a value, by its form, see `same`."""
+    found: dict[str, list[int]] = {}
+    for column in np.flatnonzero(known).tolist():
+        found.setdefault(form(facts[column].text), []).append(column)
+    return {value: np.array(columns) for value, columns in found.items()}
 
 
 def _lacks(histories: Histories, kind: Kind, values: int) -> str:

@@ -4,6 +4,7 @@ Targets are prototypes: those nearest to the centroids of k-means (the paper, se
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -12,8 +13,8 @@ from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.memory import Ranked
 from pytest_recsys_mt.lrworld.neural import Embeddings, cosines, prototypes
 from pytest_recsys_mt.lrworld.question import Kind
-from pytest_recsys_mt.lrworld.taste import TRIED, ask
-from pytest_recsys_mt.lrworld.wrong_options import Draft
+from pytest_recsys_mt.lrworld.taste import TRIED, ask, behind_items, behind_users
+from pytest_recsys_mt.lrworld.wrong_options import Draft, matched_of
 
 LEAST = -1.0
 """Least cosine of the right option: the nearest is right, at any distance."""
@@ -43,7 +44,17 @@ def item_to_users(
             return histories.user_text(user, settings.history, without=item)
 
         shown = {"target": histories.item_text(item)}
-        yield from ask(Ranked(item, people, scores), kind, LEAST, rng, shown, text)
+        behind = partial(behind_users, histories, settings.history, np.array([item]), without=item)
+        yield from ask(
+            Ranked(item, people, scores),
+            kind,
+            LEAST,
+            rng,
+            shown,
+            text,
+            behind,
+            matched=matched_of(settings, histories.lengths),
+        )
 
 
 def user_to_items(
@@ -73,5 +84,7 @@ def user_to_items(
             rng,
             {"history": histories.user_texts(user, settings.history)},
             histories.item_text,
+            partial(behind_items, histories.latest(user, settings.history)),
             popularity=histories.popularity,
+            matched=matched_of(settings, histories.popularity),
         )

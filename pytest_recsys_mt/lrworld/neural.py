@@ -120,6 +120,7 @@ def learn(
             "network": f"{_NeuMF.__module__}:{_NeuMF.__qualname__}",
             "factors": {name: getattr(factors, name) for name in factors.__dataclass_fields__},
             "training": digest,
+            "items": len(histories.items),
             "seed": seed,
             "torch": torch.__version__,
         }

@@ -242,7 +242,7 @@ def load(path: Path | str) -> tuple[Question, ...]:
     Raises:
         DataError: If there is no such file, or it has another format or was changed.
     """
-    return _read(Path(path))[1]
+    return read_file(Path(path))[1]
 
 
 def header(path: Path | str) -> Mapping[str, Any]:
@@ -251,10 +251,27 @@ def header(path: Path | str) -> Mapping[str, Any]:
     Raises:
         DataError: As in `load`.
     """
-    return _read(Path(path))[0]
+    return read_file(Path(path))[0]
 
 
-def _read(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
+def digest_of(questions: Collection[Question]) -> str:
+    """SHA-256 of what is asked, in hexadecimal: equal for two runs that asked the same questions.
+
+    What explains a question, such as its evidence, does not count.
+    """
+    asked = [
+        [each.id, each.measure, each.domain, each.shown, each.options, each.answer]
+        for each in questions
+    ]
+    return hashlib.sha256(_canonical(asked).encode()).hexdigest()
+
+
+def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
+    """The first line of a file that `save` wrote, and its questions.
+
+    Raises:
+        DataError: As in `load`.
+    """
     try:
         head, *lines = path.read_text(encoding="utf-8").split("\n")
         about = json.loads(head)
@@ -264,10 +281,13 @@ def _read(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
             f"{path}:1: not the first line of a file of questions ({error}); write one with "
-            f"lrworld.save"
+            f"recsys-mt questions"
         ) from error
     if schema != SCHEMA:
-        raise DataError(f"{path}:1: schema {schema!r} is not {SCHEMA!r}; generate the file anew")
+        raise DataError(
+            f"{path}:1: schema {schema!r} is not {SCHEMA!r}; make the file anew "
+            f"with recsys-mt questions, or install the version that wrote it"
+        )
     if lines and not lines[-1]:
         del lines[-1]
     found = _digest(about, lines)

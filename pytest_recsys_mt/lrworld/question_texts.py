@@ -11,12 +11,14 @@ import mimetypes
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Final
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.lrworld.question import Question
+from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.requests import Message, Prompt
 
 
@@ -68,16 +70,18 @@ class Template:
 
 _ROLE = "You are an assistant for recommendations who knows the world of {many} well. "
 _HISTORY = "The user has {did} these {many}, oldest first:"
-_NEXT = "Which is the {asked} of the {one} that the user will {does} next?"
+_NEXT = "the {asked} of the {one} that the user will {does} next?"
 _FREE = "The order of the options means nothing"
 
 
-def _knowledge(asked: str, given: str = "", means: str = ".", lead: str = _HISTORY) -> Template:
+def _knowledge(
+    asked: str, given: str = "", means: str = ".", lead: str = _HISTORY, which: str = "Which is"
+) -> Template:
     task = (
         f"{_ROLE}Decide on the {{asked}} of the {{one}} that a user will {{does}} next: not which "
         f"{{one}} it is, only its {{asked}}. {given}{_FREE}{means}"
     )
-    return Template(task, lead, _NEXT, asked)
+    return Template(task, lead, f"{which} {_NEXT}", asked)
 
 
 TEMPLATES: Final[Mapping[str, Template]] = {
@@ -116,8 +120,8 @@ TEMPLATES: Final[Mapping[str, Template]] = {
         _HISTORY,
         "Which is the {one} that the user will {does} next?",
     ),
-    "cast": _knowledge("leading actors"),
-    "director": _knowledge("director"),
+    "cast": _knowledge("leading actors", which="Who are"),
+    "director": _knowledge("director", which="Who is"),
     "brand": _knowledge("brand"),
     "genre": _knowledge("genre"),
     "colour": _knowledge("colour"),
@@ -191,8 +195,9 @@ def examples_for(
 ) -> tuple[Question, ...]:
     """Questions to show before one, with their answers.
 
-    No example's right answer is an option of the question: that would reveal which is right, or
-    which is not.
+    No example shows an option of the question, as its right answer or in its history: that would
+    reveal which is right, or which is not. None shows the item that the asked user chose next, as
+    a later history of the same user does.
 
     Args:
         question: The question to ask.
@@ -203,20 +208,29 @@ def examples_for(
     Raises:
         DataError: If the pool has too few.
     """
-    offered = set(question.options)
+    hidden = {form(option) for option in question.options}
+    hidden.add(form(str(question.evidence.get("label", question.right))))
     fit = [
         other
         for other in pool
         if other.measure == question.measure
         and other.id != question.id
-        and other.right not in offered
+        and hidden.isdisjoint(_told(other))
     ]
     if len(fit) < k:
         raise DataError(
             f"{k} examples are wanted for question {question.id!r}, and {len(fit)} of the "
-            f"{len(pool)} questions share no answer with it; make more questions"
+            f"{len(pool)} questions show none of its options; make more questions"
         )
     return tuple(rng.sample(fit, k))
+
+
+@lru_cache(maxsize=1 << 14)
+def _told(example: Question) -> frozenset[str]:
+    """What an example shows, in the form of `same`: items, whole histories, and its right answer."""
+    target = example.shown.get("target", ())
+    items = (*example.shown.get("history", ()), *((target,) if isinstance(target, str) else target))
+    return frozenset(form(str(text)) for text in (*items, " ".join(items), example.right))
 
 
 def describing(domain: str, image: str) -> Prompt:

@@ -4,7 +4,8 @@ Every target has a score for each possible option. One with the greatest score i
 ones are drawn among those with a smaller score.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask
 from pytest_recsys_mt.lrworld.memory import Ranked, similarities
 from pytest_recsys_mt.lrworld.question import Kind
 from pytest_recsys_mt.lrworld.rules import Indices, mine
-from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose
+from pytest_recsys_mt.lrworld.standing import NOBODY, Behind
+from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, Matched, choose, matched_of
 
 TRIED = 10
 """Most targets to try for each requested question."""
@@ -46,19 +48,24 @@ def rule_questions(
         options = choose(
             rng,
             kind.options,
-            histories.item_text(right),
+            right,
             np.flatnonzero(pool),
             histories.item_text,
-            taken=target,
+            taken=(target,),
+            matched=matched_of(settings, histories.popularity),
         )
         if options is not None:
             yield {
-                **options,
+                **options.fields,
+                "behind": behind_items(np.array([item]), options.rows),
                 "shown": {"target": (target,)},
                 "popularity": float(histories.popularity[right]),
                 "evidence": {
                     "support": float(found.together[row] / found.users),
                     "confidence": float(found.confidence[row]),
+                    "lift": float(
+                        found.confidence[row] * found.users / histories.popularity[right]
+                    ),
                 },
             }
 
@@ -78,8 +85,10 @@ def similar_items(
             rng,
             {"target": target},
             histories.item_text,
-            taken=target,
+            partial(behind_items, np.array([ranked.target])),
+            taken=(target,),
             popularity=histories.popularity,
+            matched=matched_of(settings, histories.popularity),
         )
 
 
@@ -97,7 +106,14 @@ def similar_users(
             rng,
             {"history": history},
             lambda user: histories.user_text(user, settings.history),
-            taken=histories.user_text(ranked.target, settings.history),
+            partial(
+                behind_users,
+                histories,
+                settings.history,
+                histories.latest(ranked.target, settings.history),
+            ),
+            taken=(histories.user_text(ranked.target, settings.history),),
+            matched=matched_of(settings, histories.lengths),
         )
 
 
@@ -108,28 +124,54 @@ def ask(
     rng: np.random.Generator,
     shown: Draft,
     text: Callable[[int], str],
+    behind: Callable[[tuple[int, ...]], Behind],
     *,
-    taken: str = "",
+    taken: Collection[str] = (),
     popularity: Ints | None = None,
+    matched: Matched | None = None,
 ) -> Iterator[Draft]:
-    """The question about one target, if there is one."""
+    """The question about one target, if there is one.
+
+    Two users may show the same text, so no wrong option has that of another user who is as right.
+    """
     if not len(ranked.options):
         return
     place = ranked.top(rng)
     if ranked.scores[place] < least:
         return
     right, below = int(ranked.options[place]), ranked.below(place)
-    options = choose(rng, kind.options, text(right), ranked.options[below], text, taken)
+    tied = ranked.options[ranked.scores == ranked.scores[place]]
+    equals = [same for row in tied.tolist() if row != right and (same := text(row)) != text(right)]
+    options = choose(
+        rng, kind.options, right, ranked.options[below], text, (*taken, *equals), matched
+    )
     if options is not None:
+        rest = np.isin(ranked.options, options.wrong)
         yield {
-            **options,
+            **options.fields,
+            "behind": behind(options.rows),
             "shown": shown,
             "popularity": None if popularity is None else float(popularity[right]),
             "evidence": {
                 "right": float(ranked.scores[place]),
-                "best_of_the_rest": float(ranked.scores[below].max()),
+                "best_of_the_rest": float(ranked.scores[rest].max()),
             },
         }
+
+
+def behind_items(shown: Ints, rows: tuple[int, ...], asker: int = NOBODY) -> Behind:
+    """Options that are items."""
+    return Behind(shown, tuple((np.array([row]),) for row in rows), asker)
+
+
+def behind_users(
+    histories: Histories, length: int, shown: Ints, rows: tuple[int, ...], without: int = NOBODY
+) -> Behind:
+    """Options that are users, told by their latest items."""
+    own = [histories.latest(row, length, without).tolist() for row in rows]
+    return Behind(
+        shown, tuple(tuple(np.array([column]) for column in each) for each in own), users=rows
+    )
 
 
 def _targets(asked: Mask, count: int, rng: np.random.Generator) -> Ints:

@@ -1,18 +1,68 @@
-"""The questions of a measure from the data of a run, made once per process."""
+"""The questions of a measure in a run: from its data, made once per process, or from a file."""
 
 import math
 from collections.abc import Collection, Sequence
+from typing import Any, Protocol
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.lrworld.generator import generate
+from pytest_recsys_mt.lrworld.generator_settings import Settings
+from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.question import Measure, Question
+from pytest_recsys_mt.lrworld.question_file import QuestionFile
 
-_made: dict[tuple[str, str, str, int, int], tuple[tuple[Question, ...], str]] = {}
+_made: dict[tuple[str, str, str, int, int, Settings], tuple[tuple[Question, ...], str]] = {}
+
+
+class Tested(Protocol):
+    """What a test is given of a run: the fixture ``recsys``."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data of the run."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        ...
+
+    @property
+    def design(self) -> Any:
+        """Its ``users``: ``--recsys-users``."""
+        ...
+
+    @property
+    def question_file(self) -> QuestionFile | None:
+        """``--recsys-questions``."""
+        ...
+
+    @property
+    def question_settings(self) -> Settings:
+        """``--recsys-question-setting``."""
+        ...
+
+
+def questions_of(recsys: Tested, measure: Measure) -> tuple[Question, ...]:
+    """The questions of a measure in a run: all of its file, or made from its data.
+
+    Args:
+        recsys: The fixture.
+        measure: One of the 31, or of the two on Last.fm.
+
+    Raises:
+        NotApplicable: As in `questions_for`, or if the file has no such questions.
+    """
+    if recsys.question_file is not None:
+        return recsys.question_file.of(measure)
+    return questions_for(
+        measure, recsys.dataset, recsys.design.users, recsys.seed, recsys.question_settings
+    )
 
 
 def questions_for(
-    measure: Measure, dataset: Dataset, count: int, seed: int
+    measure: Measure, dataset: Dataset, count: int, seed: int, settings: Settings | None = None
 ) -> tuple[Question, ...]:
     """The questions of a measure.
 
@@ -21,6 +71,7 @@ def questions_for(
         dataset: The dataset of the run; one without a family can serve any measure.
         count: Most questions.
         seed: The seed of the run.
+        settings: How they are made; None for the defaults.
 
     Raises:
         NotApplicable: If the data are of another family, or insufficient for the questions, or if a
@@ -31,10 +82,18 @@ def questions_for(
             f"needs data in the format of {measure.dataset}, and {dataset.name} is in that of "
             f"{dataset.family}"
         )
-    key = (dataset.digest, measure.name, measure.domain, count, seed)
+    settings = settings or Settings()
+    key = (dataset.digest, measure.name, measure.domain, count, seed, settings)
     if key not in _made:
         try:
-            found = generate(dataset, [measure.name], count=count, seed=seed, domain=measure.domain)
+            found = generate(
+                dataset,
+                [measure.name],
+                count=count,
+                seed=seed,
+                domain=measure.domain,
+                settings=settings,
+            )
         except ImportError as error:
             raise NotApplicable(
                 f"needs {error.name} to train embeddings: pip install 'pytest-recsys-mt[train]'"
@@ -46,21 +105,25 @@ def questions_for(
     return questions
 
 
-def rare(questions: Sequence[Question], dataset: Dataset) -> Collection[str]:
+def rare(questions: Sequence[Question], source: Dataset | QuestionFile) -> Collection[str]:
     """Names of the questions about less popular items: below the mean logarithm of all items'.
 
     Args:
         questions: The questions; those without a popularity are in neither group, so do not judge
             them by it.
-        dataset: The dataset whose items with interactions count.
+        source: The dataset that they are about, or the file that they are from.
 
     Raises:
-        NotApplicable: If the questions are about users.
+        NotApplicable: If the questions are about users, or the file does not say the mean.
     """
     if any(question.popularity is None for question in questions):
         raise NotApplicable("needs questions about items")
-    logarithms = [math.log(count) for count in dataset.popularity.values() if count]
-    mean = sum(logarithms) / len(logarithms)
+    if isinstance(source, QuestionFile):
+        mean = source.mean_log_popularity
+        if mean is None:
+            raise NotApplicable(f"{source.path.name} does not say how popular items are")
+    else:
+        mean = Histories.of(source, 1).mean_log_popularity
     return {
         question.id
         for question in questions

@@ -1,54 +1,156 @@
 """Draws wrong options uniformly among those that are less right, and the right one's place."""
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Ints
+from pytest_recsys_mt.lrworld.same import form
 
 Draft = dict[str, Any]
-"""The fields of a question that its kind does not determine."""
+"""The fields of a question that its kind does not determine, and ``behind``, see `standing`."""
 
 LOOKED_AT = 1000
 """Most candidates for wrong options to draw before a question is given up."""
+
+SPREAD = 2
+"""How many times as many options as needed are nearest in popularity, on either side."""
+
+Wrong = tuple[str, int]
+"""A wrong option: its text and its number."""
 
 
 class LackingError(Exception):
     """The data are insufficient for a kind of question; `generate` reports it and continues."""
 
 
+@dataclass(frozen=True)
+class Offer:
+    """The options of a question.
+
+    Attributes:
+        options: Their texts.
+        answer: Place of the right one.
+        rows: Their numbers, as in the pool.
+    """
+
+    options: tuple[str, ...]
+    answer: int
+    rows: tuple[int, ...]
+
+    @property
+    def wrong(self) -> list[int]:
+        """The numbers of the wrong options."""
+        return [row for place, row in enumerate(self.rows) if place != self.answer]
+
+    @property
+    def fields(self) -> Draft:
+        """The fields of the question."""
+        return {"options": self.options, "answer": self.answer}
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Draws wrong options among those next in popularity to the right one.
+
+    They are all as popular as the right one, or those more popular are drawn as often as those less
+    popular, so that the popularity of the options does not tell which one is right.
+
+    Attributes:
+        popularity: By the number of an option.
+    """
+
+    popularity: Ints
+
+    def nearest(self, rng: np.random.Generator, right: int, pool: Ints) -> tuple[Ints, Ints, Ints]:
+        """The options as popular as the right one, less popular, and more: the nearest first."""
+        drawn = rng.permutation(pool)
+        distance = self.popularity[drawn] - self.popularity[right]
+        drawn = drawn[np.argsort(np.abs(distance), kind="stable")]
+        distance = self.popularity[drawn] - self.popularity[right]
+        return drawn[distance == 0], drawn[distance < 0], drawn[distance > 0]
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        count: int,
+        right: int,
+        pool: Ints,
+        fitting: Callable[[Ints], Iterator[Wrong]],
+    ) -> list[Wrong]:
+        """`count` wrong options; none if there are not enough on either side of the right one."""
+        equal, *sides = (
+            list(itertools.islice(fitting(rows), SPREAD * count))
+            for rows in self.nearest(rng, right, pool)
+        )
+        if len(equal) >= count:
+            return _some(rng, equal, count)
+        if min(map(len, sides)) < count:
+            return []
+        less = int(rng.integers(count + 1))
+        return _some(rng, sides[0], less) + _some(rng, sides[1], count - less)
+
+
+def _some(rng: np.random.Generator, given: list[Wrong], count: int) -> list[Wrong]:
+    return [given[place] for place in rng.choice(len(given), count, replace=False).tolist()]
+
+
+def matched_of(settings: Settings, popularity: Ints) -> Matched | None:
+    """How a setting draws wrong options; None draws uniformly."""
+    return Matched(popularity) if settings.wrong == "popular" else None
+
+
 def choose(
     rng: np.random.Generator,
     count: int,
-    right: str,
+    right: int,
     pool: Ints,
     text: Callable[[int], str],
-    taken: str = "",
-) -> Mapping[str, Any] | None:
+    taken: Collection[str] = (),
+    matched: Matched | None = None,
+) -> Offer | None:
     """The options of a question, and the place of the right one, uniform over all places.
+
+    No two options say the same, see `same.form`.
 
     Args:
         rng: Draws.
         count: Number of options.
-        right: Text of the right option.
-        pool: The possible wrong options, as numbers for `text`.
-        text: Returns the text of a wrong option; empty for an impossible one.
-        taken: Text that no option may have: that of the target.
+        right: The right option, as a number for `text`.
+        pool: The possible wrong options, likewise.
+        text: Returns the text of an option; empty for an impossible one.
+        taken: Texts that no option may have, as that of the target.
+        matched: Draws by popularity; None draws uniformly.
 
     Returns:
-        Fields of a question; None if there are not enough wrong options, or if the right one is
-        empty or equals the target.
+        None if there are not enough wrong options, or if the right one is empty or taken.
     """
-    if len(pool) < count - 1 or not right or right == taken:
+    told = text(right)
+    used = {form(one) for one in taken}
+    if len(pool) < count - 1 or not told or form(told) in used:
         return None
-    used, wrong = {right, taken}, []
-    for place in rng.choice(len(pool), min(len(pool), LOOKED_AT), replace=False):
-        one = text(int(pool[place]))
-        if one and one not in used:
-            used.add(one)
-            wrong.append(one)
-            if len(wrong) == count - 1:
-                answer = int(rng.integers(count))
-                return {"options": (*wrong[:answer], right, *wrong[answer:]), "answer": answer}
-    return None
+    used.add(form(told))
+
+    def fitting(rows: Ints) -> Iterator[Wrong]:
+        for row in rows[:LOOKED_AT].tolist():
+            one = text(row)
+            if one and form(one) not in used:
+                used.add(form(one))
+                yield one, row
+
+    if matched is None:
+        drawn = rng.choice(len(pool), min(len(pool), LOOKED_AT), replace=False)
+        wrong = list(itertools.islice(fitting(pool[drawn]), count - 1))
+    else:
+        wrong = matched.draw(rng, count - 1, right, pool, fitting)
+        wrong = [wrong[place] for place in rng.permutation(len(wrong)).tolist()]
+    if len(wrong) < count - 1:
+        return None
+    answer = int(rng.integers(count))
+    wrong.insert(answer, (told, right))
+    options, rows = zip(*wrong, strict=True)
+    return Offer(options, answer, rows)

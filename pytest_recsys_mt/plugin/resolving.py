@@ -41,6 +41,11 @@ def settings_of(config: pytest.Config) -> Settings:
             f"--recsys-fault={values['fault']!r} plants a fault in a run of this process: leave out "
             f"--recsys-plan (recsys-mt mutate --plan plans such runs) and --recsys-executor=ray"
         )
+    if values["questions"] is not None and values["question-setting"]:
+        raise pytest.UsageError(
+            f"--recsys-question-setting={values['question-setting'][0]!r} says how questions are made, and "
+            f"--recsys-questions={values['questions']!r} asks those that are made; leave one of them out"
+        )
     twice = sorted({model for model in models if models.count(model) > 1})
     if twice:
         raise pytest.UsageError(f"--recsys-model names {twice[0]!r} twice; name each model once")

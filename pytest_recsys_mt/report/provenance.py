@@ -23,11 +23,16 @@ def settings_of(settings: Settings) -> dict[str, object]:
     """The settings that answers or verdicts depend on: no paths, no secrets."""
     return {
         **dataclasses.asdict(settings.design),
-        **{name: getattr(settings, name) for name in RECORDED},
+        **{name: _plain(getattr(settings, name)) for name in RECORDED},
         "prompt": settings.prompt or settings.design.prompt,
         "prompts": None if settings.prompts is None else settings.prompts.recorded(),
         "past": PAST,
     }
+
+
+def _plain(value: object) -> object:
+    """A setting as plain data: what it says is recorded of it, such as the digest of a file."""
+    return getattr(value, "recorded", value)
 
 
 def environment() -> dict[str, str]:

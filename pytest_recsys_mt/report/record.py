@@ -245,7 +245,7 @@ class Record:
             "schema": SCHEMA,
             "version": self._version,
             "models": models or list(self.settings.models),
-            "data": self.settings.data,
+            "data": self.settings.data_named,
             "data_digest": self._data_digest or None,
             "seed": self.settings.seed,
             "settings": settings_of(self.settings),

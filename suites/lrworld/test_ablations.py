@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_recsys_mt import thresholds
-from pytest_recsys_mt.lrworld import MEASURES, ask, noisy, questions_for, rare, shuffled
+from pytest_recsys_mt.lrworld import MEASURES, ask, noisy, questions_of, rare, shuffled
 from pytest_recsys_mt.oracles import accuracy_gap, accuracy_kept, same_choices
 
 LIMIT = thresholds(__file__, "ablations")
@@ -19,7 +19,7 @@ def measures(*names):
 def asked(recsys, measure):
     """The model, the questions, and its answers to the unchanged questions."""
     model = recsys.texts
-    questions = questions_for(measure, recsys.dataset, recsys.design.users, recsys.seed)
+    questions = questions_of(recsys, measure)
     return model, questions, ask(model, questions)
 
 
@@ -72,5 +72,5 @@ def test_seeing_the_latest_image_does_no_harm(recsys, measure):
 @measures("rules", "similar_items", "cast", "director", "genre", "brand", "colour", "logline")
 def test_less_popular_items_are_known_as_well(recsys, measure):
     _, questions, source = asked(recsys, measure)
-    names = rare(questions, recsys.dataset)
+    names = rare(questions, recsys.question_file or recsys.dataset)
     assert accuracy_gap(source.choices, names, recsys.context, LIMIT["popularity"])

@@ -1,16 +1,26 @@
-"""The 31 measures of LRWorld and the two on Last.fm must each be better than guessing.
+"""The 31 measures of LRWorld and the two on Last.fm must each be better than guessing, and than popularity.
 
 A measure runs on data in the format of its dataset (``--recsys-data``) and skips on others. Your own table
 works for all measures whose attributes it has. ``--recsys-users`` is the number of questions per measure.
+``--recsys-questions`` asks those of a file instead.
 """
 
 import pytest
 
-from pytest_recsys_mt import thresholds
-from pytest_recsys_mt.lrworld import LASTFM, MEASURES, ask, beside, questions_for
-from pytest_recsys_mt.oracles import better_than_chance, constant_answer
+from pytest_recsys_mt import NotApplicable, thresholds
+from pytest_recsys_mt.lrworld import (
+    LASTFM,
+    MEASURES,
+    ask,
+    baselines,
+    beside,
+    credits_of,
+    questions_of,
+)
+from pytest_recsys_mt.oracles import better_than_baseline, better_than_chance, constant_answer
 
 THRESHOLD = thresholds(__file__, "above")
+POPULARITY = thresholds(__file__, "baseline")["popularity"]
 CONSTANT = thresholds(__file__, "constant")["most_chosen"]
 
 
@@ -21,7 +31,7 @@ def name_of(measure):
 @pytest.mark.parametrize("measure", [*MEASURES, *LASTFM], ids=name_of)
 def test_better_than_guessing(recsys, measure):
     model = recsys.texts
-    questions = questions_for(measure, recsys.dataset, recsys.design.users, recsys.seed)
+    questions = questions_of(recsys, measure)
     replies = ask(model, questions)
     choices, figures = replies.choices, replies.figures
     if measure in LASTFM:
@@ -32,10 +42,28 @@ def test_better_than_guessing(recsys, measure):
         recsys.context,
         THRESHOLD[measure.factor],
         metric="accuracy" if measure.scale == "knowledgeability" else "hit@1",
+        dimension=f"{measure.factor}: {measure.name}",
         details={
             "figures": figures,
+            "baselines": baselines(questions),
             "published": beside(measure, recsys.model, choices.accuracy),
         },
     )
     assert steady
     assert chance
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, *LASTFM], ids=name_of)
+def test_better_than_popularity(recsys, measure):
+    model = recsys.texts
+    questions = questions_of(recsys, measure)
+    popularity = credits_of("popularity", questions)
+    if popularity is None:
+        raise NotApplicable("the file of questions does not say how popular the options are")
+    assert better_than_baseline(
+        ask(model, questions).choices,
+        popularity,
+        recsys.context,
+        "popularity",
+        margin=POPULARITY,
+    )

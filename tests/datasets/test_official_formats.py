@@ -8,6 +8,7 @@ import pytest
 from pytest_recsys_mt.datasets import Dataset, load, metadata
 from pytest_recsys_mt.datasets.films import split_genres, split_title
 from pytest_recsys_mt.datasets.lastfm import quantile_ratings
+from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Scale
 from tests.datasets import files
 
@@ -112,6 +113,28 @@ def test_lastfm(tmp_path: Path) -> None:
         "Sigur Rós",
     ]
     assert dataset.items["1"].attributes == {"tags": ("café", "gothic"), "genres": ("café",)}
+
+
+def test_lastfm_without_times_of_tags(tmp_path: Path) -> None:
+    timed = load(files.write(tmp_path / "timed", files.LASTFM))
+    folder = files.write(tmp_path / "bare", files.LASTFM)
+    (folder / "user_taggedartists-timestamps.dat").unlink()
+    bare = load(folder)
+    assert bare.family == "lastfm"
+    assert [row[:3] for row in sorted(rows(bare))] == [row[:3] for row in sorted(rows(timed))]
+    assert {row[3] for row in rows(bare)} == {0}
+    assert all("tags" not in item.attributes for item in bare.items.values())
+    header = "userID\tartistID\ttagID\tday\tmonth\tyear\n"
+    (folder / "user_taggedartists.dat").write_text(header + "2\t1\t13\t1\t5\t2009\n")
+    dated = load(folder)
+    assert {row[1]: row[3] for row in rows(dated) if row[0] == "2"} == {
+        "1": 1241136000,
+        "2": 0,
+        "3": 0,
+    }
+    (folder / "user_taggedartists.dat").write_text(header + "2\t1\t13\t31\t2\t2009\n")
+    with pytest.raises(DataError, match=r"user_taggedartists.dat', line 2: 2009-2-31 is no day"):
+        load(folder)
 
 
 def test_listening_counts_become_fifths() -> None:

@@ -48,12 +48,14 @@ ROOMS: dict[str, set[str]] = {
     "calls": {
         "abilities", "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
     },
-    "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
+    "lrworld": {
+        "answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "sanitize", "seeds",
+    },
     "arena": {"abilities", "answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {
-        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "metamorphic",
-        "oracles", "prompt_texts", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs",
-        "verdict", "wording",
+        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "lrworld",
+        "metamorphic", "oracles", "prompt_texts", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds",
+        "specs", "verdict", "wording",
     },
     "report": {
         "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
@@ -61,7 +63,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
     "adequacy": {"errors", "faults", "files", "sanitize"},
-    "cli": {"adequacy", "calls", "errors", "files", "gate", "prompt_texts", "report", "sanitize", "starter"},
+    "cli": {"adequacy", "calls", "errors", "files", "gate", "lrworld", "prompt_texts", "report", "sanitize", "starter"},
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
         "prompt_texts", "recommenders", "redaction", "report", "sanitize",

@@ -78,6 +78,11 @@ def test_no_wrong_option_goes_with_the_antecedent(everything: Generated) -> None
         assert (target, question.right) in pairs
         assert not {(target, text) for text in wrong(question)} & pairs
         assert target not in question.options
+    for question in of(everything, "rules"):
+        sides = [question.shown["target"][0], question.right]
+        owners = [users_of(four_tastes())[side] for side in sides]
+        expected = len(owners[0] & owners[1]) * 80 / (len(owners[0]) * len(owners[1]))
+        assert question.evidence["lift"] == pytest.approx(expected)
     antecedents = [question.shown["target"] for question in of(everything, "rules")]
     assert len(set(antecedents)) == 12, "one rule of each antecedent before a second one"
 
@@ -340,6 +345,8 @@ def test_generated_questions_are_kept_with_how_they_were_made(
 def test_the_word_for_items_is_told_by_their_attributes() -> None:
     assert generate(load_mini(), ["genre"], count=1).questions[0].domain == "movie"
     assert made(["genre"], domain="artist").questions[0].domain == "artist"
+    music = dataclasses.replace(load_mini(), family="lastfm")
+    assert generate(music, ["genre"], count=1).questions[0].domain == "artist"
     histories = {f"u{n}": [f"i{(n + step) % 30}" for step in range(8)] for n in range(30)}
     assert generate(dataset_of(histories), ["next_item"], count=1).questions[0].domain == "item"
 

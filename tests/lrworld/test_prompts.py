@@ -64,6 +64,17 @@ def test_marks_are_numbers_letters_or_names() -> None:
     assert prompt(question(LASTFM[0])).choices == question(LASTFM[0]).options
 
 
+def test_people_are_asked_for_as_people() -> None:
+    asked = {
+        m.name: prompt(question(m)).messages[0].content
+        for m in MEASURES
+        if m.dataset == "movielens"
+    }
+    assert "Who are the leading actors of the movie that the user will watch next?" in asked["cast"]
+    assert "Who is the director of the movie" in asked["director"]
+    assert "Which is the genre of the movie" in asked["genre"]
+
+
 def test_templates_cover_all_kinds_in_any_domain() -> None:
     for kind in KINDS.values():
         text = prompt(question(Measure("mine", "podcast", kind))).messages[0].content

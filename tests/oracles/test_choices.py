@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -66,6 +67,33 @@ def test_missed_answers_are_wrong_and_failed_calls_are_not_answers() -> None:
     assert better_than_chance(choices([], []), CONTEXT).status == "not-applicable"
 
 
+def test_answers_that_cannot_be_read_accuse_nobody_and_are_quoted() -> None:
+    said = ("It depends.", "x" * 200 + " I refuse", 'say "please"\nfirst', "a fourth")
+    missed: list[int | None] = [None] * 40
+    side = replace(choices(spread(40), missed), unread=said, digest="d" * 64)
+    verdict = better_than_chance(side, CONTEXT)
+    assert verdict.status == "inconclusive"
+    assert verdict.reason.startswith(
+        "no option was read in 100.0% of the answers, more than 10.0% (--recsys-missed-limit), such as "
+        '"It depends.", "...xx'
+    )
+    assert 'I refuse", "say \'please\' first"; ask for the mark alone' in verdict.reason
+    assert "a fourth" not in verdict.reason
+    assert better_than_chance(side, Context(missed_limit=1.0)).status == "violated"
+    few = choices(spread(40), [*spread(36), *[None] * 4])
+    assert better_than_chance(few, CONTEXT).status == "holds"
+
+
+def test_a_verdict_has_a_value_for_each_question() -> None:
+    side = replace(choices([0, 1, 2, 3], [0, 1, None, 0], failed=1), digest="abc")
+    verdict = better_than_chance(side, Context(error_limit=0.5, missed_limit=1.0))
+    assert verdict.per_user == {"q0": 1, "q1": 1, "q2": 0, "q3": 0}
+    assert verdict.reach == (0, 1)
+    assert verdict.details["questions_digest"] == "abc"
+    assert "(0.098 to 0.902; 4 questions)" in verdict.summary
+    assert constant_answer(side, CONTEXT).details["column"] is False
+
+
 def test_guessing_is_not_better_than_chance_more_often_than_declared() -> None:
     rng = Random(1)
     passed = 0
@@ -119,15 +147,19 @@ def test_entropy_is_one_where_all_places_are_chosen_alike() -> None:
 def test_a_loss_of_accuracy_is_over_the_source_value() -> None:
     source = choices(spread(100), [*spread(80), *[None] * 20])
     followup = choices(spread(100), [*spread(60), *[None] * 40], label="noisy_profile")
-    verdict = accuracy_kept(source, followup, CONTEXT, 0.05)
+    assert accuracy_kept(source, followup, CONTEXT, 0.05).status == "inconclusive"
+    context = Context(missed_limit=0.5)
+    verdict = accuracy_kept(source, followup, context, 0.05)
+    losses = verdict.per_user.values()
+    assert (len(losses), sum(losses), verdict.reach) == (100, 20, (-1, 1))
     assert (verdict.status, verdict.relation) == ("violated", "noisy_profile")
     assert verdict.estimate == pytest.approx(0.2)
     assert verdict.details["figures"]["relative_change"] == pytest.approx(-0.25)
     assert verdict.details["figures"]["answered_otherwise"] == pytest.approx(0.2)
     assert len(verdict.examples) == 5
     assert verdict.examples[0].followup == ("missed",)
-    assert accuracy_kept(source, source, CONTEXT, 0.05).status == "holds"
-    assert accuracy_kept(source, followup, CONTEXT, 0.5).status == "holds"
+    assert accuracy_kept(source, source, context, 0.05).status == "holds"
+    assert accuracy_kept(source, followup, context, 0.5).status == "holds"
     assert relative_change(0.0, 0.3) is None
     # The drop that the paper prints as 29.3 %: it is over the noisy score there.
     assert relative_change(0.5031, 0.3889) == pytest.approx(-0.227, abs=5e-4)
@@ -167,7 +199,7 @@ def spread_tuple(count: int, start: int) -> tuple[int, ...]:
 
 def test_a_gap_between_popular_and_rare_items_is_found() -> None:
     right = spread(200)
-    chosen: list[int | None] = [*right[:100], *[None] * 100]
+    chosen: list[int | None] = [*right[:100], *[(place + 1) % 4 for place in right[100:]]]
     rare = {f"q{number}" for number in range(100, 200)}
     verdict = accuracy_gap(choices(right, chosen), rare, CONTEXT, 0.2)
     assert (verdict.status, verdict.estimate) == ("violated", 1.0)

@@ -43,6 +43,9 @@ OTHERS: dict[str, Oracle] = {
     "accuracy_kept": lambda a, b: oracles.accuracy_kept(choices(), choices(1), KNOWN, 0.1),
     "same_choices": lambda a, b: oracles.same_choices(choices(), [choices(1)], KNOWN, 0.1),
     "better_than_chance": lambda a, b: oracles.better_than_chance(choices(1), KNOWN),
+    "better_than_baseline": lambda a, b: oracles.better_than_baseline(
+        choices(1), {f"q{number}": 0.25 for number in range(USERS)}, KNOWN, "guessing"
+    ),
     "constant_answer": lambda a, b: oracles.constant_answer(choices(), KNOWN),
     "at_least": lambda a, b: oracles.at_least(a, "hit@3", 0.5),
     "at_most": lambda a, b: oracles.at_most(a, "item_coverage", 0.5),

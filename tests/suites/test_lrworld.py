@@ -164,6 +164,9 @@ def test_a_model_that_needs_the_history_loses_by_noise(world: Any) -> None:
     lost = Scripted(lambda text, choices: "A" if text in known else "none of these")
     followup = ask(lost, noisy(questions, 0), label="noisy_profile")
     verdict = accuracy_kept(source.choices, followup.choices, CONTEXT, 0.15)
+    assert verdict.status == "inconclusive"
+    assert 'such as "none of these", "none of these", "none of these"' in verdict.reason
+    verdict = accuracy_kept(source.choices, followup.choices, Context(missed_limit=1.0), 0.15)
     assert verdict.status == "violated"
     assert verdict.details["figures"]["relative_change"] == -1.0
     assert verdict.details["figures"]["followup_missed"] == 1.0
@@ -176,7 +179,7 @@ def test_popularity_groups_part_right_and_wrong_answers(world: Any) -> None:
     marks = {prompt(q).messages[0].content: labels(q)[q.answer] for q in questions}
     unknown = {prompt(q).messages[0].content for q in questions if q.id in names}
     model = Scripted(lambda text, choices: "" if text in unknown else marks[text])
-    verdict = accuracy_gap(ask(model, questions).choices, names, CONTEXT, 0.3)
+    verdict = accuracy_gap(ask(model, questions).choices, names, Context(missed_limit=1.0), 0.3)
     assert (verdict.status, verdict.estimate) == ("violated", 1.0)
     assert verdict.details["figures"]["rare_share_of_wrong"] == 1.0
 
@@ -254,13 +257,20 @@ def test_a_run_on_the_embedded_set(
         "--recsys-model=tests.lrworld.scripted:Knowing",
         f"--recsys-users={COUNT}",
         "--recsys-json=record.json",
-    ).assert_outcomes(passed=9, skipped=24, deselected=79)
+    ).assert_outcomes(passed=18, skipped=48, deselected=79)
     rows = record_of(pytester.path / "record.json")["results"]
     found = [row for row in rows if row["oracle"] == "better_than_chance"]
     assert {(row["value"], row["status"]) for row in found} == {(1.0, "holds")}
     for row in found:
         assert row["details"]["published"]["rows"][0][0].endswith("(this run)")
         assert row["details"]["figures"]["answered_by"] == "generation"
+        ways = row["details"]["baselines"]
+        assert set(ways) == {"guessing", "popularity", "itemknn", "shortest", "alphabetical"}
+        assert ways["guessing"] == pytest.approx(row["details"]["figures"]["chance"])
+    ahead = [row for row in rows if row["oracle"] == "better_than_baseline"]
+    assert {row["status"] for row in ahead} == {"holds"}
+    assert len(ahead) == 9
+    assert all(row["details"]["figures"]["accuracy"] == 1.0 for row in ahead)
     reasons = " ".join(row["reason"] for row in rows)
     assert "no item has the attribute 'image" in reasons
     assert "needs data in the format of netflix, and mini is in that of movielens" in reasons

@@ -1,0 +1,93 @@
+"""Multiple-choice questions must be answered better than by a simple rule on the same questions."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Choices, Context
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import finite
+from pytest_recsys_mt.oracles.judging.multiple_choice import clear, details_of, judged, obstacle
+from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.verdict import Verdict
+
+
+def better_than_baseline(
+    choices: Choices,
+    baseline: Mapping[str, float],
+    context: Context,
+    name: str,
+    *,
+    margin: float = 0.0,
+    details: Mapping[str, object] | None = None,
+) -> Verdict:
+    """The share of right answers must be above that of a baseline, question by question.
+
+    Missed answers count as wrong. Each question gives the difference between the model's right answer
+    (1 or 0) and the baseline's, so questions that are easy for both decide nothing.
+
+    Args:
+        choices: What was chosen.
+        baseline: What the baseline reaches in each question, by its name: 1 for a right answer, 0 for
+            a wrong one, the probability of a right one where it draws.
+        context: Context of the run.
+        name: Name of the baseline: ``popularity``.
+        margin: How much better the model must be, in [-1, 1).
+        details: Further details of the verdict.
+
+    Returns:
+        A verdict whose `estimate` is the mean difference: ``holds`` if its lower bound is above the
+        margin, ``violated`` if its upper one is not; ``inconclusive`` also if more answers were missed
+        than the run allows. The ``figures`` give both accuracies, and the number of questions that
+        only the model, and only the baseline, answered rightly.
+
+    Raises:
+        OracleError: If the margin is out of range, or the baseline lacks a question or has a value
+            outside of [0, 1].
+    """
+    finite("better_than_baseline", "margin", margin)
+    if not -1 <= margin < 1:
+        raise OracleError(f"better_than_baseline: margin must lie in [-1, 1), got {margin!r}")
+    lacking = [each for each in choices.questions if each not in baseline]
+    if lacking:
+        raise OracleError(
+            f"better_than_baseline: the baseline {name!r} has no value for {len(lacking)} questions, "
+            f"the first is {lacking[0]!r}; give one for each question"
+        )
+    told = details_of(choices, details)
+    found = obstacle("better_than_baseline", context, choices, details=told)
+    if found is not None:
+        return context.report(found)
+    theirs = np.array([baseline[each] for each in choices.questions], np.float64)
+    if not ((theirs >= 0) & (theirs <= 1)).all():
+        raise OracleError(
+            f"better_than_baseline: values of the baseline {name!r} must lie in [0, 1], got "
+            f"{float(theirs[~((theirs >= 0) & (theirs <= 1))][0])!r}"
+        )
+    ours = np.array(choices.hits, np.float64)
+    figures = {
+        "accuracy": float(ours.mean()),
+        f"accuracy_of_{name}": float(theirs.mean()),
+        "only_the_model_is_right": int(((ours == 1) & (theirs == 0)).sum()),
+        "only_the_baseline_is_right": int(((ours == 0) & (theirs == 1)).sum()),
+    }
+    return context.report(
+        clear(
+            judged(
+                "better_than_baseline",
+                Bets(ours - theirs, -1.0, 1.0),
+                "above",
+                margin,
+                context,
+                relation=choices.label,
+                estimate=float(np.mean(ours - theirs)),
+                margin=margin,
+                measures=f"accuracy minus that of {name}",
+                users=len(ours),
+                errors=len(choices.failed),
+                details={"figures": figures, **told},
+            ),
+            context,
+            choices,
+        )
+    )

@@ -1,0 +1,118 @@
+"""The command `recsys-mt questions`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add(groups: argparse._SubParsersAction[Any]) -> None:
+    """Declare the command and its options."""
+    questions = groups.add_parser(
+        "questions",
+        help="make the questions of suites/lrworld once, and write them to a file",
+        description="Make the questions of suites/lrworld from data and write them to a file, which "
+        "--recsys-questions=FILE asks. Whoever asks the file asks the same questions; a file that was "
+        "changed is refused.",
+    )
+    questions.add_argument("file", type=Path, metavar="FILE", help="where the questions go")
+    questions.add_argument(
+        "--data", default="mini", metavar="NAME|PATH", help="as --recsys-data (default: mini)"
+    )
+    questions.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this kind; repeat the option to name several (default: all that the data allow)",
+    )
+    questions.add_argument(
+        "--count",
+        type=_whole_number,
+        default=200,
+        metavar="N",
+        help="most questions of a kind, as --recsys-users (default: 200)",
+    )
+    questions.add_argument(
+        "--seed", type=_seed, default=0, metavar="S", help="as --recsys-seed (default: 0)"
+    )
+    questions.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="how they are made, such as support=0.02, as --recsys-question-setting; repeat the "
+        "option to set several",
+    )
+    questions.add_argument(
+        "--domain",
+        metavar="WORD",
+        help="word for an item, for a table of your own: book (default: as its columns tell)",
+    )
+    questions.set_defaults(command=written)
+
+
+def written(given: argparse.Namespace) -> int:
+    """Write the file, and say what it holds.
+
+    Raises:
+        DataError: If the data cannot be read, a setting or a kind is unknown, no test asks a kind
+            about these data, no question can be made, or the file cannot be written.
+    """
+    import difflib
+    from collections import Counter
+
+    from pytest_recsys_mt.datasets import load
+    from pytest_recsys_mt.errors import DataError
+    from pytest_recsys_mt.lrworld.generator import generate
+    from pytest_recsys_mt.lrworld.generator_settings import Settings
+    from pytest_recsys_mt.lrworld.question import KINDS
+    from pytest_recsys_mt.lrworld.question_file import QuestionFile, measures_of
+    from pytest_recsys_mt.sanitize import one_line
+
+    settings = Settings.of(given.setting)
+    dataset = load(given.data)
+    measures = {each.name: each for each in measures_of(dataset.family)}
+    for kind in given.kind:
+        if kind not in measures:
+            near = [] if kind in KINDS else difflib.get_close_matches(kind, measures, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise DataError(
+                f"--kind={kind!r}: no test asks such questions about {dataset.name}; choose from "
+                f"{', '.join(measures)}{hint}"
+            )
+    if dataset.family and given.domain:
+        raise DataError(
+            f"--domain={given.domain!r} is for a table of your own; {dataset.name} is in the format "
+            f"of {dataset.family}, whose questions have their word for an item"
+        )
+    names = given.kind or list(measures)
+    domain = measures[names[0]].domain if dataset.family else given.domain
+    made = generate(
+        dataset, names, count=given.count, seed=given.seed, domain=domain, settings=settings
+    )
+    if not made.questions:
+        told = "; ".join(f"{kind}: {reason}" for kind, reason in made.skipped.items())
+        raise DataError(f"no question can be made from {dataset.name}: {told}")
+    made.save(given.file)
+    counts = Counter(each.measure for each in made.questions)
+    for kind, count in counts.items():
+        print(f"{kind:<15}{count:>6}")
+    for kind, reason in made.skipped.items():
+        print(one_line(f"{kind:<15}  none: {reason}"))
+    digest = QuestionFile.read(given.file).digest
+    print(f"{sum(counts.values())} questions in {one_line(str(given.file))}\nSHA-256 {digest}")
+    return 0
+
+
+def _whole_number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text)

@@ -1,0 +1,105 @@
+"""How popular each option of a question is, and how near to what the question shows.
+
+Both are facts about the data, kept with a question, so that simple ways to answer it can be compared
+with a model that sees its text alone; see `baselines`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pytest_recsys_mt.lrworld.histories import Floats, Histories, Ints
+
+NOBODY = -1
+
+DECIMALS = 9
+"""Decimals of nearness: values that differ only by rounding errors are equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Behind:
+    """What stands behind the texts of a question.
+
+    Attributes:
+        shown: Columns of the items shown: the target, or the history.
+        options: For each option its groups of columns: one with one item for an item; one with all
+            items of which it is true for a fact; one for each item shown for a user.
+        asker: The user whose next item is asked for; what they have counts for neither number.
+        users: For options that are users, these; their popularity is how much they have.
+    """
+
+    shown: Ints
+    options: tuple[tuple[Ints, ...], ...]
+    asker: int = NOBODY
+    users: tuple[int, ...] = ()
+
+
+@dataclass(eq=False)
+class Standing:
+    """Counts in the histories, made when they are first needed."""
+
+    histories: Histories
+    _owners: dict[tuple[int, ...], Ints] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._by_item = self.histories.by_user.T.tocsr()
+
+    def owners(self, columns: Ints) -> Ints:
+        """The users who have any of some items, sorted."""
+        key = tuple(columns.tolist())
+        if key not in self._owners:
+            rows = [
+                self._by_item.indices[self._by_item.indptr[at] : self._by_item.indptr[at + 1]]
+                for at in key
+            ]
+            self._owners[key] = np.unique(np.concatenate(rows)).astype(np.int64)
+        return self._owners[key]
+
+    def popularities(self, behind: Behind) -> list[float]:
+        """Interactions with what each option stands for; of a user, theirs."""
+        if behind.users:
+            return [float(self.histories.lengths[user]) for user in behind.users]
+        own = set() if behind.asker == NOBODY else {*self.histories.of_user(behind.asker).tolist()}
+        return [
+            float(
+                sum(self.histories.popularity[group].sum() for group in groups)
+                - sum(column in own for group in groups for column in group.tolist())
+            )
+            for groups in behind.options
+        ]
+
+    def nearness(self, behind: Behind) -> list[float]:
+        """The mean cosine of each option to the items shown, by who has them (itemknn)."""
+        groups = {tuple(group.tolist()): group for each in behind.options for group in each}
+        if not len(behind.shown):
+            return [0.0] * len(behind.options)
+        shown = self._rows([np.array([column]) for column in behind.shown.tolist()])
+        others = self._rows(list(groups.values()))
+        both = (shown @ others.T).toarray().astype(np.float64)
+        one: Floats = shown.sum(axis=1).astype(np.float64)
+        other: Floats = others.sum(axis=1).astype(np.float64)
+        if behind.asker != NOBODY:
+            has_one = shown[:, [behind.asker]].toarray()
+            has_other = others[:, [behind.asker]].toarray()
+            both -= has_one @ has_other.T
+            one, other = one - has_one[:, 0], other - has_other[:, 0]
+        cosines = both / np.sqrt(np.maximum(np.outer(one, other), 1))
+        place = {key: at for at, key in enumerate(groups)}
+        found = [
+            cosines[:, [place[tuple(group.tolist())] for group in each]].mean()
+            for each in behind.options
+        ]
+        return [round(float(each), DECIMALS) for each in found]
+
+    def _rows(self, groups: list[Ints]) -> csr_array[np.int32]:
+        """Who has any item of each group, groups in rows."""
+        owners = [self.owners(group) for group in groups]
+        starts = np.cumsum([0, *map(len, owners)])
+        ones = np.ones(starts[-1], dtype=np.int32)
+        rows: csr_array[np.int32] = csr_array(
+            (ones, np.concatenate(owners), starts), shape=(len(groups), self.histories.users)
+        )
+        return rows

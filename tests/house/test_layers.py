@@ -47,7 +47,7 @@ ROOMS: dict[str, set[str]] = {
     "calls": {
         "abilities", "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
     },
-    "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
+    "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "sanitize", "seeds"},
     "arena": {"abilities", "answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {
         "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "metamorphic",

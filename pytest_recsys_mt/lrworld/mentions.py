@@ -140,15 +140,13 @@ class Mentions:
         # A mark that is also the text of another option says nothing alone.
         self._clash = {
             mark
-            for place, option in enumerate(options)
+            for place, option in enumerate(map(plain, options))
             for mark in marks
-            if plain(option) == mark.casefold() and self._marks[mark] != place
+            if option == mark.casefold() and self._marks[mark] != place
         }
         self._forms = _forms(options, {mark.casefold() for mark in marks})
         forms = sorted(self._forms, key=len, reverse=True)
-        self._titles = re.compile(
-            "|".join(filter(None, map(_pattern, forms))) or r"(?!)", re.IGNORECASE
-        )
+        self._titles = re.compile("|".join(filter(None, map(_pattern, forms))) or r"(?!)")
         listed = "|".join(sorted(map(re.escape, marks), key=len, reverse=True)) or r"(?!)"
         self._mark = re.compile(
             rf"(?<!{_LETTER})(?<!\d[.,:/-])(?<![+$€£-])(?<![^\W_]['&./-])({listed})"
@@ -230,7 +228,8 @@ def _pattern(form: str) -> str:
     first = "" if re.match(f"[{_ALONE}]", words[0]) else rf"(?<!{_LETTER})(?<![^\W_]['’])"
     last = "" if re.search(f"[{_ALONE}]$", words[-1]) else rf"(?!{_LETTER}|['’]\w)"
     closing = r"[)\]]?" if words[-1].isdigit() else ""
-    return f"{first}{_BETWEEN.join(map(re.escape, words))}{closing}{last}"
+    # Only the words: to compile the ranges of scripts for any case takes half a second.
+    return f"{first}(?i:{_BETWEEN.join(map(re.escape, words))}){closing}{last}"
 
 
 def _forms(options: Sequence[str], marks: set[str]) -> dict[str, tuple[int, str, str]]:

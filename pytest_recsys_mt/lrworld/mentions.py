@@ -146,7 +146,7 @@ class Mentions:
         }
         self._forms = _forms(options, {mark.casefold() for mark in marks})
         forms = sorted(self._forms, key=len, reverse=True)
-        self._titles = re.compile("|".join(filter(None, map(_pattern, forms))) or r"(?!)")
+        self._titles = re.compile(_pattern(forms))
         listed = "|".join(sorted(map(re.escape, marks), key=len, reverse=True)) or r"(?!)"
         self._mark = re.compile(
             rf"(?<!{_LETTER})(?<!\d[.,:/-])(?<![+$€£-])(?<![^\W_]['&./-])({listed})"
@@ -222,14 +222,22 @@ def _loose(text: str) -> str:
     )
 
 
-def _pattern(form: str) -> str:
-    """Finds a form with any punctuation between its words, and "and" for a comma."""
-    words = form.split()
-    first = "" if re.match(f"[{_ALONE}]", words[0]) else rf"(?<!{_LETTER})(?<![^\W_]['’])"
-    last = "" if re.search(f"[{_ALONE}]$", words[-1]) else rf"(?!{_LETTER}|['’]\w)"
-    closing = r"[)\]]?" if words[-1].isdigit() else ""
-    # Only the words: to compile the ranges of scripts for any case takes half a second.
-    return f"{first}(?i:{_BETWEEN.join(map(re.escape, words))}){closing}{last}"
+def _pattern(forms: Sequence[str]) -> str:
+    """Finds forms, the first of them rather than a later one, where no word goes on before or after them.
+
+    Between their words may be any punctuation, and "and" for a comma. Words of scripts without spaces may
+    stand beside others.
+    """
+    spaced, parted = list[str](), list[str]()
+    for form in forms:
+        words = form.split()
+        closing = r"[)\]]?" if words[-1].isdigit() else ""
+        parts = spaced if not re.search(f"^[{_ALONE}]|[{_ALONE}]$", form) else parted
+        # Only the words: to compile the ranges of scripts for any case takes half a second.
+        parts.append(f"(?i:{_BETWEEN.join(map(re.escape, words))}){closing}")
+    before, after = rf"(?<!{_LETTER})(?<![^\W_]['’])", rf"(?!{_LETTER}|['’]\w)"
+    found = [f"{before}(?:{'|'.join(spaced)}){after}"] if spaced else []
+    return "|".join([*found, *parted]) or r"(?!)"
 
 
 def _forms(options: Sequence[str], marks: set[str]) -> dict[str, tuple[int, str, str]]:

@@ -255,6 +255,29 @@ def _parser() -> argparse.ArgumentParser:
     )
     tables.set_defaults(command=_tables)
 
+    answers = groups.add_parser(
+        "answers",
+        help="list the wrong answers of a model to multiple-choice questions, or compare two models",
+    )
+    answers.add_argument(
+        "records",
+        type=Path,
+        nargs="+",
+        metavar="RECORD",
+        help="as --recsys-json wrote it; one or two",
+    )
+    answers.add_argument(
+        "--kind", default="", metavar="KIND", help="only questions of this kind: cast"
+    )
+    answers.add_argument(
+        "--limit",
+        type=_count,
+        default=20,
+        metavar="N",
+        help="how many answers are listed, 0 for all (default: 20)",
+    )
+    answers.set_defaults(command=_answers)
+
     init = groups.add_parser("init", help="write the first files of a project: tests, gate, CI")
     init.add_argument(
         "model",
@@ -321,6 +344,12 @@ def _parser() -> argparse.ArgumentParser:
     add_questions(groups)
     add_mutate(groups)
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
 
 
 def _comment_name(text: str) -> str:
@@ -507,6 +536,13 @@ def _comment(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.report.comment import comment
 
     comment(given.record, given.name)
+    return 0
+
+
+def _answers(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.report.answers_command import show_answers
+
+    print("\n".join(show_answers(given.records, given.kind, given.limit)))
     return 0
 
 

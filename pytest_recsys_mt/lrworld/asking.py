@@ -100,6 +100,38 @@ class Replies:
         }
 
     @property
+    def answers(self) -> list[dict[str, Any]]:
+        """One row a question, plain JSON, for ``details["answers"]`` of a verdict.
+
+        The record keeps them in a file of its own. ``seconds`` is the mean of all questions of the batch.
+        Questions whose call failed have none.
+        """
+        rows = []
+        for question, completion, reading in zip(
+            self.questions, self.completions, self.readings, strict=True
+        ):
+            if reading is None:
+                continue
+            usage = completion.usage
+            rows.append(
+                {
+                    "question": question.id,
+                    "digest": digest_of([question]),
+                    "kind": question.measure,
+                    "shown": dict(question.shown),
+                    "options": list(question.options),
+                    "right": question.answer,
+                    "chosen": reading.choice,
+                    "raw": completion.text,
+                    "tokens": None
+                    if usage is None
+                    else usage.prompt_tokens + usage.completion_tokens,
+                    "seconds": round(self.seconds / len(self.questions), 6),
+                }
+            )
+        return rows
+
+    @property
     def llara(self) -> dict[str, Any]:
         """LLaRA's figures for the same answers: its hit rate counts only answers it finds valid."""
         found = [

@@ -1,27 +1,104 @@
 """Reads the option that a model chose from its text.
 
-An answer counts only if it is announced ("the answer is" and the like), or if it is a separate
-line. A text that names no option, or several, is a missed answer.
+A text is read as an answer only if it announces one: if it has a sentence, in one of twenty languages, that
+consists of one option and of words that announce ("I would choose", "die richtige Antwort ist"). A sentence
+with any word that may deny, doubt or quote announces nothing, so a text that is not understood is a missed
+answer, and never another option.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
+from pytest_recsys_mt.lrworld.answer_words import groups, words_of
+from pytest_recsys_mt.lrworld.containers import opened
+from pytest_recsys_mt.lrworld.mentions import BOTH, MENTION, TITLE, Mentions, place_of
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.question_texts import labels
 
 How = Literal["label", "text", "missed"]
 
-_ANNOUNCED = re.compile(
-    r"\b(?:answer|verdict|prediction|(?:final|right|best|my|correct) (?:choice|option))\b[\s*_]*"
-    r"(?:(?:is|are|would be)\b|[:=\-])+[\s:*_`\"'#>]*(?:(?:option|choice|number|index)\b)?[\s:*_#]*",
+_SENTENCES = re.compile(r"(?<=[.!?])[\"'»”)\]*_]*\s+|(?<=[。！？؟।])|\n")
+_OPENS = re.compile(r":[ \t*_]*\n[\s*_]*(?:```\w*\s*)?")
+_LIST_ITEM = re.compile(r"^[\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]+\s*\S")
+_CLAUSES = re.compile(r"[,;،、]|\s[-–—]+\s|(?<=\w)[–—](?=\w)")
+_ASIDE = re.compile(r"[(\[][^()\[\]\ue000-\ue4ff]*[)\]]")
+_ONE = re.compile(MENTION)
+_NUMBER_OF = frozenset(
+    [
+        "of",
+        "from",
+        "among",
+        "top",
+        "all",
+        "only",
+        "the",
+        "von",
+        "aller",
+        "aus",
+        "as",
+        "из",
+        "any",
+        "these",
+    ]
+)
+MOST = 10
+"""Mentions in a sentence that may be an answer; one with more is a list."""
+
+_COUNTED = frozenset(
+    ["answer", "option", "choice", "correct", "right", "best", "prediction", "recommendation"]
+)
+_OR = frozenset(["or", "and", "oder", "und", "ou", "et", "o", "y", "e", "или", "и", "of", "en"])
+_STARTS = frozenset(
+    [
+        "the",
+        "my",
+        "i",
+        "i'd",
+        "i'll",
+        "die",
+        "meine",
+        "ich",
+        "la",
+        "ma",
+        "je",
+        "mi",
+        "yo",
+        "minha",
+        "eu",
+        "mio",
+        "mia",
+        "io",
+        "mijn",
+        "ik",
+    ]
+)
+_NO = re.compile(
+    r"\s*(?:no|non|nein|não|нет|nej|nee|hayır|لا|नहीं|不|いいえ|아니)\s*[,.!:;،。、—-]",
     re.IGNORECASE,
 )
-_POINTED = re.compile(r"\b(?:option|choice|number|index)\b[\s:*_#(]*(\w{1,3})\b", re.IGNORECASE)
-_WRAPPING = " \t*_`\"'#>“”‘’[](){}<.,;:!"
-_MARK = re.compile(r"[\s*_`\"'(\[{<#]*(?P<label>\d{1,3}|[A-Za-z])(?P<end>[)\].:,;\-*_`\"'}>]|\s*$)")
+_OTHERS = re.compile(
+    r"\b(?:other|others|rest|remaining|ander\w*|autres?|otr[ao]s?|outr[ao]s?|altr[ei]|друг\w+)\b",
+    re.IGNORECASE,
+)
+_EXCLUDED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?:not|nicht|pas|no|não|non|niet|не)\s+(?:\w+\s+)?{MENTION}[\s,]*\b(?:but|rather|sondern|mais|sino|mas|ma|bensì|maar|а|но)\b",
+        rf"不是\s*(?:选项)?\s*{MENTION}\s*,?\s*而",
+        rf"{MENTION}\s*(?:ではなく|じゃなく)て?[、,]?",
+        rf"{MENTION}\s*(?:가|이)?\s*아니라",
+        rf"[(,]\s*(?:and\s+)?(?:not|nicht|pas|no|não|non)\s+{MENTION}\s*\)?",
+    )
+)
+_NUMBERED = (
+    (re.compile(rf"第\s*({MENTION})\s*(?:个选项|個選項|个|個|项|項|番)?"), r"\1"),
+    (re.compile(rf"({MENTION})\s*(?:番目|番|号|號|번)"), r"\1"),
+    (re.compile(rf"\b[Nn][or]\.?\s*({MENTION})"), r"number \1"),
+)
 
 
 @dataclass(frozen=True)
@@ -40,32 +117,43 @@ class Reading:
 MISSED = Reading(None, "missed")
 
 
-def read(text: str, question: Question, *, think: bool = False) -> Reading:
-    """The option that an answer chooses.
+@dataclass(frozen=True)
+class _Said:
+    """One sentence that may be an answer; `strong` if a word announces it."""
 
-    The first of these that occurs decides: the text after "the answer is" and the like; lines that
-    are a mark (``B``, ``3.``), a mark with its option, or an option; marks after "option", "index"
-    and the like; options named anywhere, longer ones first, so that no title is found within
-    another.  Everything found must be one option, and a mark must not stand beside another mark or
-    the text of another option.
+    reading: Reading
+    strong: bool
+
+
+def read(text: str, question: Question, *, think: bool = False) -> Reading:
+    r"""The option that an answer chooses.
+
+    The answer is what sentences announce, else what lines of nothing but an option name. All must be the
+    same option. A mark must not stand beside another mark or the text of another option. What stands in
+    ``\\boxed{}``, in tags such as ``<answer>``, or as ``"answer"`` in JSON is announced; reasoning in
+    ``<think>`` is not read. A film is known by its title alone if no other option has that title.
 
     Args:
         text: The model's text.
         question: The question.
         think: Whether it was asked to reason first: then the last verdict counts, not the only one.
     """
-    options = _Options(labels(question), question.options)
-    for found in (
-        [options.verdict(rest) for rest in _announced(text)],
-        [options.verdict(line) for line in text.splitlines()],
-        [options.marked(match[1]) for match in _POINTED.finditer(text)],
-    ):
-        verdicts = [verdict for verdict in found if verdict is not None]
-        if verdicts:
-            return _one(verdicts[-1:] if think else verdicts)
-    lines = [line for line in text.splitlines() if line.strip()]
-    named = options.named(lines[-1] if think and lines else text)
-    return Reading(next(iter(named)), "text") if len(named) == 1 else MISSED
+    marks = labels(question)
+    options = _mentions(marks, question.options)
+    plain = opened(text)
+    whole = options.whole(plain)
+    if whole is not None:
+        return _reading(whole)
+    said = list(_verdicts(options.masked(plain), numbered="1" in marks))
+    strong, lines = (
+        [each.reading for each in said if each.strong is strength] for strength in (True, False)
+    )
+    if think:
+        return [MISSED, *lines, *strong][-1]
+    # Several lines are the options once more, or a list; one line beside an announcement is an answer too.
+    beside = lines if len({each.choice for each in lines}) == 1 else []
+    found = [*strong, *beside] if strong else lines
+    return found[-1] if len({each.choice for each in found}) == 1 else MISSED
 
 
 def llara(text: str, options: Sequence[str]) -> int | None:
@@ -81,61 +169,124 @@ def llara(text: str, options: Sequence[str]) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-class _Options:
-    """The options of a question, for the search in an answer."""
-
-    def __init__(self, marks: Sequence[str], options: Sequence[str]) -> None:
-        self._marks = {mark.upper(): place for place, mark in enumerate(marks)}
-        self._plain = [_plain(option) for option in options]
-
-    def verdict(self, line: str) -> Reading | None:
-        """The reading of a line that is an answer as a whole; None if it is not."""
-        exact = [place for place, option in enumerate(self._plain) if option == _plain(line)]
-        mark = _MARK.match(line)
-        place = None if mark is None else self._marks.get(mark["label"].upper())
-        if place is None:
-            return Reading(exact[0], "text") if len(exact) == 1 else None
-        rest = line[mark.end() :] if mark is not None else ""
-        if exact and exact != [place]:
-            return Reading(exact[0], "text") if rest.strip(_WRAPPING) else MISSED
-        if not rest.strip(_WRAPPING):
-            return Reading(place, "label")
-        other = _MARK.fullmatch(rest.strip(_WRAPPING))
-        if other is not None and other["label"].upper() in self._marks:
-            return MISSED
-        # A mark with other words is an answer if they name its own option, or no option.
-        return Reading(place, "label") if self.named(rest) <= {place} else MISSED
-
-    def marked(self, mark: str) -> Reading | None:
-        """The option of a mark; None if there is no such mark."""
-        place = self._marks.get(mark.upper())
-        return None if place is None else Reading(place, "label")
-
-    def named(self, text: str) -> set[int]:
-        """The options whose text occurs; each letter of the text counts for one option only."""
-        left = f" {_plain(text)} "
-        found = set()
-        for place in sorted(range(len(self._plain)), key=lambda each: -len(self._plain[each])):
-            option = self._plain[place]
-            if option and f" {option} " in left:
-                found.add(place)
-                left = left.replace(f" {option} ", " \0 ")
-        return found
+@lru_cache(maxsize=64)
+def _mentions(marks: tuple[str, ...], options: tuple[str, ...]) -> Mentions:
+    texts = [" ".join(unicodedata.normalize("NFKC", each).split()) for each in options]
+    return Mentions(marks, texts, groups()["safe"].whole | groups()["because"].whole)
 
 
-def _announced(text: str) -> Iterator[str]:
-    """The rest of each line after a word that announces an answer."""
-    for line in text.splitlines():
-        found = list(_ANNOUNCED.finditer(line))
-        if found and (rest := line[found[-1].end() :]).strip():
-            yield rest
+def _reading(mention: str) -> Reading:
+    place = place_of(mention)
+    if place is None:
+        return MISSED
+    return Reading(place, "text" if TITLE <= mention < BOTH else "label")
 
 
-def _one(verdicts: Sequence[Reading]) -> Reading:
-    chosen = {verdict.choice for verdict in verdicts}
-    return verdicts[-1] if len(chosen) == 1 else MISSED
+def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
+    """What each sentence announces, since the last one that took everything back."""
+    found: list[_Said] = []
+    for sentence in _sentences(text, numbered=numbered):
+        if found and _takes_back(sentence):
+            found = []
+        if (said := _said(sentence)) is not None:
+            found.append(said)
+    yield from found
 
 
-def _plain(text: str) -> str:
-    """Letters and digits in lower case, with single spaces for all else."""
-    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+def _takes_back(sentence: str) -> bool:
+    """Whether a sentence takes back what was said before: "Wait, that is wrong", but not "the others are"."""
+    if _NO.match(sentence):
+        return True
+    return groups()["retract"].within(sentence) and not _OTHERS.search(sentence)
+
+
+def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
+    """The sentences of a text. With numbered options, "1. They like crime" may be the first of their reasons."""
+    for pattern in _EXCLUDED:
+        text = pattern.sub(" ", text)
+    for pattern, better in _NUMBERED:
+        text = pattern.sub(better, text)
+    for line in _OPENS.sub(": ", text).split("\n"):
+        yield from [line] if numbered and _LIST_ITEM.match(line) else _SENTENCES.split(line)
+
+
+def _said(sentence: str) -> _Said | None:
+    """What a sentence announces: one option, or several, which is nothing that can be read."""
+    if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")):
+        return None
+    if not _ONE.search(sentence):
+        return None
+    told = _without_reasons(sentence)
+    if groups()["doubt"].within(told):
+        return None
+    named = _ONE.findall(told)
+    if len(named) > MOST:
+        return _Said(MISSED, strong=True)
+    if named and words_of(told)[:1] and words_of(told)[0] in _OR:
+        return _Said(MISSED, strong=True)  # a list goes on
+    announced = groups()["announce"].within(told)
+    if len({place_of(each) for each in named}) != 1 or place_of(named[0]) is None:
+        return _Said(MISSED, announced) if named else None
+    clauses = _CLAUSES.split(told)
+    for at, clause in enumerate(clauses):
+        mention = _ONE.search(clause)
+        if mention is None:
+            continue
+        strong = _announces(clause, mention)
+        alone = strong is False and all(groups()["safe"].cover(each) for each in clauses[:at])
+        if (strong or alone) and _ends(mention[0], clauses[at + 1 :]):
+            return _Said(_reading(mention[0]), strong is True)
+    return None
+
+
+def _without_reasons(sentence: str) -> str:
+    """A sentence without the reasons that it gives before or after the option."""
+    because = groups()["because"]
+    sentence = _ASIDE.sub(" ", sentence)
+    mention = _ONE.search(sentence)
+    if mention is None:
+        return sentence
+    before, after = sentence[: mention.start()], sentence[mention.start() :]
+    if 0 <= because.first(before) <= len(before) - len(before.lstrip(" \"'*_")):
+        before = re.split(r"[,،、]", before)[-1]
+    cut = because.first(after)
+    return before + (after if cut < 0 else after[:cut])
+
+
+def _announces(clause: str, mention: re.Match[str]) -> bool | None:
+    """Whether a clause announces its option; False if it names it with no such word; None if it says more."""
+    safe, announce = groups()["safe"], groups()["announce"]
+    before, after = clause[: mention.start()], clause[mention.end() :]
+    after = _ONE.sub(" ", after)
+    if not safe.cover(after):
+        return None
+    if mention[0] < TITLE and not _is_mark(before, after):
+        return None
+    if safe.cover(before):
+        return announce.within(before) or announce.within(after)
+    # The words just before it, back to the first word that says something else.
+    starts = [found.start() for found in re.finditer(r"\S+", before)]
+    begun = next((at for at in starts if safe.cover(before[at:])), len(before))
+    run = words_of(before[begun:])
+    new = before[:begun].rstrip().endswith(":") or (bool(run) and run[0] in _STARTS)
+    return True if new and announce.within(before[begun:]) else None
+
+
+def _is_mark(before: str, after: str) -> bool:
+    """Whether a number or a letter is a mark, and counts nothing: "one of the 3", "3 answers"."""
+    follows = words_of(after)
+    if follows and follows[0] in _COUNTED:
+        return False
+    last = words_of(before)[-1:]
+    return not (last and last[0] in _NUMBER_OF and before.rstrip(" \"'(*_")[-1:].isalpha())
+
+
+def _ends(mention: str, further: Sequence[str]) -> bool:
+    """Whether an option ends where it was found, and is not the first of a longer name or list."""
+    following = further[0].strip(" \"'*_).") if further else ""
+    if not following:
+        return True
+    if TITLE <= mention < BOTH:
+        words = words_of(following)
+        return bool(words) and words[0] in groups()["safe"].whole and following[0].islower()
+    return not re.fullmatch(r"[A-Za-z]|\d+", following)

@@ -32,6 +32,7 @@ from pytest_recsys_mt.gate.document import (
 )
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
+from pytest_recsys_mt.report.answers import taken_from, write_answers
 from pytest_recsys_mt.report.asked import asked_of
 from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
 from pytest_recsys_mt.report.shrunk import plain
@@ -124,6 +125,7 @@ class Record:
         unwritten: Which reports could not be written, and why.
         written: The files of the reports that were, as the user named them.
         notes: How recommenders were asked otherwise than the user said.
+        answers: One row for each answer to a multiple-choice question, once the document is made.
         planted: How far a planted fault changed the answers of each process.
     """
 
@@ -156,6 +158,7 @@ class Record:
         self._planned: set[str] = set()
         self._readings: dict[str, dict[str, Reading]] = {}
         self.ahead = 0.0
+        self.answers: list[dict[str, Any]] = []
         self._document: Document | None = None
 
     def judge(self, rows: Iterable[Row]) -> None:
@@ -238,6 +241,7 @@ class Record:
 
     def _make(self) -> Document:
         rows = self.rows
+        self.answers = taken_from(rows)
         given = {model: place for place, model in enumerate(self.settings.models)}
         found = {row["model"] for row in rows if row["model"]}
         models = sorted(found, key=lambda model: (given.get(model, len(given)), model))
@@ -295,9 +299,11 @@ class Record:
         )
 
     def write(self, path: Path) -> None:
-        """Write the record to `path`, completely or not at all."""
+        """Write the record to `path`, and the answers to questions beside it, each completely or not at all."""
+        document = self.document()
         with written_whole(path, 0o644) as stream:
-            stream.writelines(lines_of(self.document()))
+            stream.writelines(lines_of(document))
+        write_answers(path, document, self.answers)
 
 
 def _summed(readings: Collection[Reading]) -> Readable:

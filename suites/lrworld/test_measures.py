@@ -28,6 +28,15 @@ def name_of(measure):
     return f"{measure.dataset}-{measure.name}"
 
 
+def column(measure):
+    """Where it stands on a leaderboard: a table for each scale, columns by factor as in the paper."""
+    return {
+        "table": f"{measure.scale} ({'accuracy' if measure.scale == 'knowledgeability' else 'hit@1'})",
+        "name": measure.name,
+        "place": [*MEASURES, *LASTFM].index(measure),
+    }
+
+
 @pytest.mark.parametrize("measure", [*MEASURES, *LASTFM], ids=name_of)
 def test_better_than_guessing(recsys, measure):
     model = recsys.texts
@@ -46,6 +55,8 @@ def test_better_than_guessing(recsys, measure):
         details={
             "figures": figures,
             "baselines": baselines(questions),
+            "answers": replies.answers,
+            "column": column(measure),
             "published": beside(measure, recsys.model, choices.accuracy),
         },
     )

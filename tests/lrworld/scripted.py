@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import tomllib
+import zlib
 from collections.abc import Sequence
+from pathlib import Path
 
 from pytest_recsys_mt import Completion, NotApplicable, Prompt
 from pytest_recsys_mt.datasets import load
@@ -33,3 +37,27 @@ class Knowing:
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         return [Completion(self._answers[prompt.messages[0].content]) for prompt in prompts]
+
+
+class Polyglot(Knowing):
+    """Knows as much, and says it in another of the collected forms each time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        path = Path(__file__).parent / "answer_forms.toml"
+        groups = tomllib.loads(path.read_text(encoding="utf-8"))
+        self._forms = [
+            form.replace("\\n", "\n")
+            for kind, forms in groups.items()
+            for form in forms
+            if not kind.startswith("unread") and not re.search(r"\{[tdswxy]\}", form)
+        ]
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [
+            Completion(self._said(str(answer.text), prompt.messages[0].content))
+            for answer, prompt in zip(super().complete(prompts), prompts, strict=True)
+        ]
+
+    def _said(self, mark: str, text: str) -> str:
+        return self._forms[zlib.crc32(text.encode()) % len(self._forms)].replace("{m}", mark)

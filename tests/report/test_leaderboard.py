@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.report.html.page import clean
 from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
 from pytest_recsys_mt.report.leaderboard.written import letters_of
@@ -233,3 +234,61 @@ def test_three_models_of_a_run_as_they_are(
     assert main(["leaderboard", str(default_record), "-o", str(tmp_path / "b.tex")]) == 0
     tex = (tmp_path / "b.tex").read_text()
     assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") > 1
+
+
+def asked(model: str, values: list[float], **details: Any) -> Any:
+    """A row of questions."""
+    row = measured(model, values, "accuracy")
+    row["details"] = {"unit": "questions", "questions_digest": "d" * 64, **details}
+    return row
+
+
+def test_columns_have_their_tables_and_places_and_rows_may_be_none() -> None:
+    def rows(model: str) -> list[Any]:
+        found = []
+        for number, name in enumerate(["zebra", "apple"]):
+            column = {"table": "knowledge", "name": name, "place": number}
+            row = asked(model, [1.0, 0.0], column=column)
+            row["nodeid"] = f"t.py::test_x[{model}-{name}]"
+            found.append(row)
+        none = asked(model, [1.0, 0.0], column=False)
+        none["nodeid"] = f"t.py::test_constant[{model}]"
+        return [none, *reversed(found)]
+
+    found = board(record(*rows("one"), models=["one"]), record(*rows("two"), models=["two"]))
+    assert [(line.table, line.name) for line in found.lines] == [
+        ("knowledge", "zebra"),
+        ("knowledge", "apple"),
+    ]
+    assert (found.pairs, found.compared) == (2, 2)
+
+
+def test_records_of_other_questions_are_refused() -> None:
+    one = record(asked("one", [1.0, 0.0]), models=["one"])
+    other = record(asked("two", [1.0, 0.0], questions_digest="e" * 64), models=["two"])
+    with pytest.raises(
+        DataError, match=r"asked other questions \(SHA-256 dddddddddddd and eeeeeeeeeeee"
+    ):
+        board(one, other)
+
+
+def test_simple_rules_stand_apart_from_models_and_published_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = {"popularity": 0.81, "guessing": 0.25, "odd": "x"}
+    given = record(asked("m", [1.0, 0.0], baselines=rules, published=PUBLISHED), models=["m"])
+    given["gate"]["incomplete"] = ["2 tests did not run"]
+    (path,) = files(tmp_path, given)
+    assert main(["leaderboard", path, "--models=rows"]) == 0
+    told = capsys.readouterr().out
+    assert "| popularity ‡ | 0.810 |" in told
+    assert "‡ Simple rules, computed on the questions that the models were asked." in told
+    assert "0.json is the record of a partial run: 2 tests did not run." in told
+    assert main(["leaderboard", path, "-o", str(tmp_path / "b.csv")]) == 0
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "b.csv").read_text())))
+    assert {(each["model"], each["origin"]) for each in lines} >= {
+        ("m", "run"),
+        ("popularity", "baseline"),
+    }
+    assert main(["leaderboard", path, "-o", str(tmp_path / "b.tex")]) == 0
+    assert r"popularity $\ddagger$" in (tmp_path / "b.tex").read_text()

@@ -28,6 +28,7 @@ from pytest_recsys_mt.oracles import (
     constant_answer,
     same_choices,
 )
+from pytest_recsys_mt.report.answers import read_answers
 from tests.extras import need
 from tests.lrworld.made_up import COLOURS, ITEMS, ROOTS, WORLDS, amazon, facts, interactions
 from tests.plugin.conftest import record_of
@@ -246,19 +247,28 @@ def test_a_table_of_ones_own_serves_every_measure_it_has_columns_for(tmp_path: P
         assert ask(knowing(questions), questions).choices.accuracy == 1.0
 
 
+@pytest.mark.parametrize("model", ["Knowing", "Polyglot"])
 def test_a_run_on_the_embedded_set(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     monkeypatch.setenv("LRWORLD_DATA", "mini")
     monkeypatch.setenv("LRWORLD_COUNT", str(COUNT))
     pytester.runpytest_inprocess(
         *("--pyargs", "pytest_recsys_mt.suites.lrworld", "-k", "better_than"),
-        "--recsys-model=tests.lrworld.scripted:Knowing",
+        f"--recsys-model=tests.lrworld.scripted:{model}",
         f"--recsys-users={COUNT}",
         "--recsys-json=record.json",
     ).assert_outcomes(passed=18, skipped=48, deselected=79)
-    rows = record_of(pytester.path / "record.json")["results"]
+    document = record_of(pytester.path / "record.json")
+    rows, (dimensions,) = document["results"], document["dimensions"].values()
+    assert len(dimensions) == 9
+    _, answers = read_answers(pytester.path / "record.json")
+    assert all(each["chosen"] == each["right"] for each in answers)
+    assert len(answers) == sum(
+        row["users"] for row in rows if row["oracle"] == "better_than_chance"
+    )
+    assert all("answers" not in row["details"] for row in rows)
     found = [row for row in rows if row["oracle"] == "better_than_chance"]
     assert {(row["value"], row["status"]) for row in found} == {(1.0, "holds")}
     for row in found:

@@ -17,9 +17,9 @@ from itertools import combinations
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.gate.baseline import differences
+from pytest_recsys_mt.gate.baseline import differences, is_number
 from pytest_recsys_mt.gate.comparison import compare, keyed
-from pytest_recsys_mt.gate.document import Document, Row, measured
+from pytest_recsys_mt.gate.document import Document, Row, detail_of, measured
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.short_names import named
@@ -62,6 +62,8 @@ class Line:
         better: Which values are better: ``higher``, ``lower`` or ``nearer 0``.
         cells: By model; a model without a value has none.
         published: Published values by their models.
+        baselines: Values of simple rules on the same questions, by their names.
+        place: Where it stands in its table.
     """
 
     table: str
@@ -70,6 +72,8 @@ class Line:
     better: str
     cells: Mapping[str, Cell]
     published: Mapping[str, float]
+    baselines: Mapping[str, float] = field(default_factory=dict)
+    place: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,8 @@ class Board:
         pairs: Pairs of models with a value of the same measure, over all measures.
         compared: How many of them were compared; the others have no values of the same users.
         spent: By model.
+        baselines: Names of the simple rules with a value on the same questions.
+        partial: Why records of it are partial, by their names.
     """
 
     suite: str
@@ -116,6 +122,8 @@ class Board:
     pairs: int
     compared: int
     spent: Mapping[str, Spent]
+    baselines: Sequence[str] = ()
+    partial: Mapping[str, str] = field(default_factory=dict)
 
     def ahead(self, one: str, other: str) -> int:
         """On how many measures one model is ahead of another one."""
@@ -177,14 +185,36 @@ def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
                 raise DataError(
                     f"the model {model!r} is in {pool.origin[model][0]!r} and in {name!r}; give one record of it"
                 )
+            _refuse_other_questions(pool, name, model, record)
             pool.origin[model] = (name, record)
             pool.rows[model] = [row for row in record["results"] if row["model"] == model]
     return list(pools.values())
 
 
+def _refuse_other_questions(pool: _Pool, name: str, model: str, record: Document) -> None:
+    """Refuse a record whose questions of one test are others than those of a record before."""
+    asked = {
+        key: (digest, model)
+        for model, held in pool.rows.items()
+        for key, row in keyed(held)
+        if (digest := detail_of(row, "questions_digest"))
+    }
+    for key, row in keyed([row for row in record["results"] if row["model"] == model]):
+        now = detail_of(row, "questions_digest")
+        if now and key in asked and asked[key][0] != now:
+            then, other = asked[key]
+            raise DataError(
+                f"{name!r} cannot stand beside {pool.origin[other][0]!r}: {one_line(key[0])} asked other questions "
+                f"(SHA-256 {one_line(str(then))[:12]} and {one_line(str(now))[:12]}); ask both the same questions"
+            )
+
+
 def _board(pool: _Pool, suite: str) -> Board:
     rows = {
-        model: [row for row in held if row["suite"] == suite] for model, held in pool.rows.items()
+        model: [
+            row for row in held if row["suite"] == suite and detail_of(row, "column") is not False
+        ]
+        for model, held in pool.rows.items()
     }
     rows = {model: held for model, held in rows.items() if held}
     alpha = float(pool.first[1]["settings"].get("alpha", 0.05))
@@ -202,7 +232,7 @@ def _board(pool: _Pool, suite: str) -> Board:
         for key, line in zip(names, lines, strict=True)
     ]
     place = {table: at for at, table in enumerate(dict.fromkeys(line.table for line in lines))}
-    lines.sort(key=lambda line: place[line.table])
+    lines.sort(key=lambda line: (place[line.table], line.place))
     lines = [line for line in lines if line.cells]
     published = list(dict.fromkeys(model for line in lines for model in line.published))
     return Board(
@@ -217,6 +247,12 @@ def _board(pool: _Pool, suite: str) -> Board:
         compared=compared,
         spent={
             model: _spent(pool.origin[model][1], suite, model, held) for model, held in rows.items()
+        },
+        baselines=list(dict.fromkeys(name for line in lines for name in line.baselines)),
+        partial={
+            name: one_line("; ".join(map(str, record["gate"]["incomplete"])))
+            for name, record in (pool.origin[model] for model in rows)
+            if record["gate"]["incomplete"]
         },
     )
 
@@ -258,8 +294,9 @@ def _line(
         and math.isfinite(value)
     }
     row = next(iter(held.values()))
-    column = (row.get("details") or {}).get("column") or {}
-    allowed = row.get("allowed")
+    found = detail_of(row, "column")
+    column = found if isinstance(found, dict) else {}
+    allowed = column.get("allowed", row.get("allowed"))
     best = _best(values, allowed)
     test, _, own = key[0].rpartition("::")[2].removesuffix("]").partition("[")
     test = test.removeprefix("test_")
@@ -282,6 +319,14 @@ def _line(
             for model, value in values.items()
         },
         published=dict(_published(held.values())),
+        baselines={
+            str(name): float(value)
+            for each in held.values()
+            if isinstance(given := detail_of(each, "baselines"), dict)
+            for name, value in given.items()
+            if is_number(value)
+        },
+        place=float(at) if is_number(at := column.get("place", 0)) else 0.0,
     )
 
 

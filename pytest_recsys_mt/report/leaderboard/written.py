@@ -65,8 +65,10 @@ def sheets(board: Board, marks: Marks, *, models_as_rows: bool) -> list[Sheet]:
     letters = letters_of(board)
     heads = [f"{marks.text(model)} ({letter})" for model, letter in letters.items()]
 
-    def values(lines: Sequence[Line], published: Sequence[str]) -> list[list[str]]:
-        return [_values(line, board, published, letters, marks) for line in lines]
+    def values(
+        lines: Sequence[Line], published: Sequence[str], simple: Sequence[str]
+    ) -> list[list[str]]:
+        return [_values(line, board, published, simple, letters, marks) for line in lines]
 
     found = []
     if models_as_rows:
@@ -75,17 +77,22 @@ def sheets(board: Board, marks: Marks, *, models_as_rows: bool) -> list[Sheet]:
             names = [marks.text(line.name) for line in lines]
             better = " and ".join(sorted({line.better for line in lines} - {""}))
             printed = [name for name in board.published if any(name in x.published for x in lines)]
-            first = [*heads, *(f"{marks.text(name)} †" for name in printed)]
+            simple = [name for name in board.baselines if any(name in x.baselines for x in lines)]
+            first = [*heads, *_others(printed, simple, marks)]
             title = marks.text(table) + (f", {better} is better" if better else "")
-            rows = [list(row) for row in zip(first, *values(lines, printed), strict=True)]
+            rows = [list(row) for row in zip(first, *values(lines, printed, simple), strict=True)]
             found.append(Sheet(title, ["model", *names], rows))
     else:
         first = [f"{marks.text(line.table)}{_own(line, marks)}" for line in board.lines]
-        columns = ["measure", "better", *heads, *(f"{marks.text(m)} †" for m in board.published)]
+        others = _others(board.published, board.baselines, marks)
+        columns = ["measure", "better", *heads, *others]
         rows = [
             [name, line.better or NONE, *cells]
             for name, line, cells in zip(
-                first, board.lines, values(board.lines, board.published), strict=True
+                first,
+                board.lines,
+                values(board.lines, board.published, board.baselines),
+                strict=True,
             )
         ]
         found.append(Sheet("All measures", columns, rows))
@@ -100,11 +107,25 @@ def _own(line: Line, marks: Marks) -> str:
 
 
 def _values(
-    line: Line, board: Board, published: Sequence[str], letters: Mapping[str, str], marks: Marks
+    line: Line,
+    board: Board,
+    published: Sequence[str],
+    simple: Sequence[str],
+    letters: Mapping[str, str],
+    marks: Marks,
 ) -> list[str]:
     run = (written(line.cells.get(model), letters, marks) for model in board.models)
     printed = (line.published.get(name) for name in published)
-    return [*run, *(NONE if value is None else number(value) for value in printed)]
+    ruled = (line.baselines.get(name) for name in simple)
+    return [*run, *(NONE if value is None else number(value) for value in (*printed, *ruled))]
+
+
+def _others(published: Sequence[str], simple: Sequence[str], marks: Marks) -> list[str]:
+    """The names of what was not run as a model: published models, and simple rules."""
+    return [
+        *(f"{marks.text(name)} †" for name in published),
+        *(f"{marks.text(name)} ‡" for name in simple),
+    ]
 
 
 def _ahead(board: Board, marks: Marks) -> Sheet:
@@ -156,6 +177,10 @@ def notes(board: Board) -> list[str]:
         told.append(
             f"† Published, measured on other data or other questions: {'; '.join(board.sources)}."
         )
+    if board.baselines:
+        told.append("‡ Simple rules, computed on the questions that the models were asked.")
+    for name, why in board.partial.items():
+        told.append(f"{name} is the record of a partial run: {why}.")
     return told
 
 
@@ -194,7 +219,8 @@ def latex_table(title: str, sheet: Sheet) -> str:
         r"\end{tabular}",
         r"\end{table}",
     ]
-    return "\n".join(lines).replace("†", r"$\dagger$").replace(NONE, "--")
+    marked = "\n".join(lines).replace("†", r"$\dagger$").replace("‡", r"$\ddagger$")
+    return marked.replace(NONE, "--")
 
 
 def latex(boards: Sequence[Board], *, models_as_rows: bool) -> str:
@@ -232,6 +258,9 @@ def comma_separated(boards: Sequence[Board]) -> str:
                 writer.writerow(harmless(each) for each in (*about, *row))
             for model, value in line.published.items():
                 row = (model, "published", value, "", "", "", "", "")
+                writer.writerow(harmless(each) for each in (*about, *row))
+            for name, value in line.baselines.items():
+                row = (name, "baseline", value, "", "", "", "", "")
                 writer.writerow(harmless(each) for each in (*about, *row))
     return stream.getvalue()
 

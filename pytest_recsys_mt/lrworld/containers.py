@@ -1,0 +1,173 @@
+r"""The text of an answer in one plain form: what JSON, ``\\boxed{}`` and tags hold stands as ``answer: ...``."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_recsys_mt.sanitize import sanitize
+
+_KEYS = frozenset(
+    [
+        "answer",
+        "finalanswer",
+        "theanswer",
+        "choice",
+        "finalchoice",
+        "option",
+        "selected",
+        "selection",
+        "selectedoption",
+        "selectedanswer",
+        "prediction",
+        "predicted",
+        "predictedoption",
+        "result",
+        "final",
+        "label",
+        "letter",
+        "index",
+        "number",
+        "response",
+        "output",
+        "verdict",
+        "pick",
+        "recommendation",
+        "chosen",
+        "chosenoption",
+        "correctanswer",
+        "correctoption",
+        "antwort",
+        "auswahl",
+        "réponse",
+        "reponse",
+        "choix",
+        "respuesta",
+        "opción",
+        "opcion",
+        "resposta",
+        "opção",
+        "opcao",
+        "risposta",
+        "scelta",
+        "antwoord",
+        "ответ",
+        "答案",
+        "选项",
+        "答え",
+        "回答",
+        "정답",
+        "답",
+        "الإجابة",
+        "الجواب",
+        "उत्तर",
+        "जवाब",
+    ]
+)
+"""Keys of JSON, without what is no letter, whose value is the answer."""
+
+_TEXTS = frozenset(
+    ["title", "text", "optiontext", "name", "value", "item", "movie", "film", "product", "artist"]
+)
+"""Keys whose value may repeat the option beside its mark."""
+
+LONGEST = 20_000
+"""Characters that are read of an answer, from its end; most models answer there."""
+
+_FORMATTING = re.compile(r"</?(?:b|i|u|em|p|strong|code|mark|span|div|br)\b[^<>]{0,80}>")
+_TAG = re.compile(
+    r"<(answer|final_answer|final|choice|option|result|output|response)>([^<>]*)</\1>",
+    re.IGNORECASE,
+)
+_OTHER_TAG = re.compile(r"<(\w{1,40})>[^<>]*</\1>", re.IGNORECASE)
+_THOUGHT = re.compile(r"<(/?)(?:think|thinking|reasoning|scratchpad)>", re.IGNORECASE)
+_FORMULA = re.compile(r"\$+([^$\n]{0,80})\$+")
+_SPECIAL = re.compile(r"<\|[^|<>]{0,40}\|>|</?s>")
+_LATEX = re.compile(r"\\(?:text|math)[a-z]*\s*\{([^{}]*)\}")
+_BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
+_OBJECTS = 20
+"""How many objects of JSON are looked for: an answer has one, and a search for each brace is slow."""
+
+
+def opened(text: str) -> str:
+    """An answer without reasoning in tags, its containers opened, in compatible characters (NFKC).
+
+    Digits of other scripts become those of ASCII. An object of JSON without a key that announces an
+    answer leaves nothing.
+    """
+    text = unicodedata.normalize("NFKC", sanitize(text))
+    text = "".join(_plain(char) for char in text)
+    text = _FORMATTING.sub("", _SPECIAL.sub("", _without_thoughts(text[-LONGEST:])))
+    text = _OTHER_TAG.sub("\n", _TAG.sub(lambda found: _line(found[2]), text))
+    for _ in range(2):
+        text = _LATEX.sub(r"\1", text)
+    text = _BOXED.sub(lambda found: _line(found[1]), text)
+    text = "".join(_objects(text))
+    return re.sub(r"\\[()\[\]]", " ", _FORMULA.sub(r" \1 ", text))
+
+
+def _without_thoughts(text: str) -> str:
+    """An answer without reasoning in tags; its start may be part of the prompt, its end may be missing."""
+    kept: list[str] = []
+    begun, inside = 0, False
+    for tag in _THOUGHT.finditer(text):
+        if tag[1]:
+            kept = kept if inside else []
+            begun, inside = tag.end(), False
+        elif not inside:
+            kept.append(text[begun : tag.start()])
+            inside = True
+    return "\n".join(kept if inside else [*kept, text[begun:]])
+
+
+def _plain(char: str) -> str:
+    """A digit of any script as that of ASCII; no characters of private use, which mark options later."""
+    if "0" <= char <= "9" or char.isascii():
+        return char
+    if "\ue000" <= char <= "\uf8ff":
+        return ""
+    digit = unicodedata.decimal(char, None)
+    return {"’": "'", "‘": "'", "−": "-"}.get(char, char) if digit is None else str(digit)
+
+
+def _line(content: str) -> str:
+    return f" answer: {' '.join(content.split())} "
+
+
+def _objects(text: str) -> Iterator[str]:
+    """The text with the answer of each object of JSON in its place."""
+    decoder, at = json.JSONDecoder(), 0
+    for _ in range(_OBJECTS):
+        begun = text.find("{", at)
+        if begun < 0:
+            break
+        try:
+            found, end = decoder.raw_decode(text, begun)
+        except (ValueError, RecursionError):
+            yield text[at : begun + 1]
+            at = begun + 1
+            continue
+        yield text[at:begun]
+        yield "".join(map(_line, _answers(found)))
+        at = end
+    yield text[at:]
+
+
+def _answers(found: Mapping[str, Any]) -> Iterator[str]:
+    """What an object says, and the option beside it; nothing without a key for the answer."""
+    named = {"".join(filter(str.isalnum, key.casefold())): value for key, value in found.items()}
+    said = [text for key in named if key in _KEYS for text in _texts(named[key])]
+    if said:
+        beside = [text for key in named if key in _TEXTS for text in _texts(named[key])]
+        yield "; ".join([*said, *beside])
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from _answers({"answer": None, **value})
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        yield str(value)

@@ -1,0 +1,100 @@
+"""The file of answers beside a record: one line for each answer to a multiple-choice question.
+
+A record of thousands of questions would be slow to read with their texts; gates and boards need none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.gate.document import Facts, Row
+
+SCHEMA = "recsys-mt-answers/1"
+
+NEEDED = ("question", "digest", "kind", "options", "right", "chosen", "raw", "model")
+
+
+def beside(record: Path) -> Path:
+    """The file of the answers of a record: ``record.answers.jsonl`` for ``record.json``."""
+    return record.with_suffix(".answers.jsonl")
+
+
+def taken_from(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The answers in ``details["answers"]`` of rows, with their model and test; the rows lose them."""
+    return [
+        {"model": row["model"], "test": row["nodeid"], **answer}
+        for row in rows
+        for answer in row["details"].pop("answers", None) or ()
+    ]
+
+
+def write_answers(record: Path, about: Facts, answers: Sequence[Mapping[str, Any]]) -> None:
+    """Write the answers beside a record; without any, remove those of an earlier run.
+
+    The first line names the data and the settings of the record.
+    """
+    path = beside(record)
+    if not answers:
+        path.unlink(missing_ok=True)
+        return
+    head = {
+        "schema": SCHEMA,
+        "data": about["data"],
+        "data_digest": about["data_digest"],
+        "seed": about["seed"],
+    }
+    with written_whole(path, 0o644) as stream:
+        for line in (head, *answers):
+            stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_answers(record: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The first line of the file beside a record, and its answers.
+
+    Raises:
+        DataError: If there is no such file, or it is not one of answers.
+    """
+    path = beside(record)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is not text"
+        raise DataError(
+            f"{str(path)!r}, the answers of {str(record)!r}, cannot be read: {why}; a run of suites/lrworld with "
+            f"--recsys-json={record} writes both"
+        ) from error
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            sound = isinstance(row, dict) and (
+                row.get("schema") == SCHEMA if number == 1 else _is_answer(row)
+            )
+        except (ValueError, RecursionError):
+            sound = False
+        if not sound:
+            what = f"the first line of a file of answers ({SCHEMA})" if number == 1 else "an answer"
+            raise DataError(
+                f"{path}:{number}: not {what}; write the record anew with --recsys-json"
+            )
+        found.append(row)
+    if len(found) < 2:
+        raise DataError(f"{str(path)!r} has no answers; write the record anew with --recsys-json")
+    return found[0], found[1:]
+
+
+def _is_answer(row: Mapping[str, Any]) -> bool:
+    if any(name not in row for name in NEEDED) or not isinstance(row["options"], list):
+        return False
+    places = range(len(row["options"]))
+    texts = (row["question"], row["digest"], row["kind"], row["model"], row["raw"], *row["options"])
+    return (
+        all(isinstance(each, str) for each in texts)
+        and row["right"] in places
+        and (row["chosen"] is None or row["chosen"] in places)
+    )

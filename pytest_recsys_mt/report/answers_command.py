@@ -1,0 +1,187 @@
+"""The command `recsys-mt answers`: the wrong answers of one model, or two models question by question."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.report.answers import read_answers
+from pytest_recsys_mt.sanitize import one_line
+
+WIDTH = 80
+LONGEST = 200
+"""Characters of an answer that are shown."""
+
+Answer = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The answers of one model, by kind, number of the question and digest."""
+
+    name: str
+    data: str
+    answers: Mapping[tuple[str, str, str], Answer]
+
+
+def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str]:
+    """The lines that the command prints.
+
+    Args:
+        records: One record with one or two models, or two with one each.
+        kind: The only kind of question; all by default.
+        limit: How many answers are listed; 0 for all.
+
+    Raises:
+        DataError: If answers cannot be read, if there are not one or two models, or if two have no question
+            in common.
+    """
+    sides = _sides(records, kind)
+    if len(sides) == 1:
+        yield from _wrong(sides[0], limit)
+    elif len(sides) == 2:
+        yield from _compared(sides[0], sides[1], limit)
+    else:
+        names = ", ".join(one_line(side.name) for side in sides)
+        raise DataError(
+            f"the records hold the answers of {len(sides)} models ({names}), and one or two are compared; give "
+            f"records of one or two, or see recsys-mt leaderboard"
+        )
+
+
+def _sides(records: Sequence[Path], kind: str) -> list[_Side]:
+    found: list[tuple[str, Path, str, dict[tuple[str, str, str], Answer]]] = []
+    kinds: set[str] = set()
+    for path in records:
+        head, answers = read_answers(path)
+        kinds |= {answer["kind"] for answer in answers}
+        for model in dict.fromkeys(answer["model"] for answer in answers):
+            own: dict[tuple[str, str, str], Answer] = {
+                (answer["kind"], answer["question"], answer["digest"]): answer
+                for answer in answers
+                if answer["model"] == model and kind in ("", answer["kind"])
+            }
+            if own:
+                found.append((model, path, str(head.get("data")), own))
+    if not found:
+        listed = one_line(", ".join(sorted(kinds)))
+        raise DataError(f"no question of the kind {kind!r} was asked; the kinds asked: {listed}")
+    models = Counter(model for model, *_ in found)
+    # Two versions of one model have one name; their records tell them apart.
+    return [
+        _Side(f"{model} ({path})" if models[model] > 1 else model, data, own)
+        for model, path, data, own in found
+    ]
+
+
+def _wrong(side: _Side, limit: int) -> Iterator[str]:
+    right = sum(_is_right(each) for each in side.answers.values())
+    total = len(side.answers)
+    yield from _wrapped(f"{side.name} on {side.data}: {right} of {total} answers are right.")
+    yield ""
+    yield f"{'kind':<20}{'questions':>10}{'right':>8}{'unread':>8}{'accuracy':>10}"
+    for kind in dict.fromkeys(kind for kind, *_ in side.answers):
+        own = [each for key, each in side.answers.items() if key[0] == kind]
+        hits, unread = sum(map(_is_right, own)), sum(each["chosen"] is None for each in own)
+        yield f"{one_line(kind):<20}{len(own):>10}{hits:>8}{unread:>8}{hits / len(own):>10.3f}"
+    wrong = [each for each in side.answers.values() if not _is_right(each)]
+    shown = wrong if limit == 0 else wrong[:limit]
+    for answer in shown:
+        yield ""
+        yield from _told(answer)
+    yield from _left(len(wrong) - len(shown))
+
+
+def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
+    common = [key for key in one.answers if key in other.answers]
+    if not common:
+        raise DataError(
+            f"{one_line(one.name)} and {one_line(other.name)} have no question in common: they were asked on "
+            f"{one_line(one.data)} and {one_line(other.data)}, with other seeds, settings or files; ask both the same"
+        )
+    yield from _wrapped(f"a: {one.name}", f"b: {other.name}")
+    if len(common) < max(len(one.answers), len(other.answers)):
+        yield from _wrapped(
+            f"Only {len(common)} questions were asked of both: a answered {len(one.answers)}, b "
+            f"{len(other.answers)}. The others are left out."
+        )
+    kinds = list(dict.fromkeys(kind for kind, *_ in common))
+    rows = [_row(kind, [key for key in common if key[0] == kind], one, other) for kind in kinds]
+    yield ""
+    yield f"{'kind':<18}{'questions':>9}{'a':>7}{'b':>7}{'only a':>8}{'only b':>8}{'p':>9}{'Holm':>9}"
+    corrected = holm([row[-1] for row in rows])
+    for (kind, count, a, b, only_a, only_b, p), adjusted in zip(rows, corrected, strict=True):
+        yield (
+            f"{one_line(kind):<18}{count:>9}{a:>7.3f}{b:>7.3f}{only_a:>8}{only_b:>8}{p:>9.2g}{adjusted:>9.2g}"
+        )
+    yield ""
+    yield from _wrapped(
+        "only a, only b: questions that one alone answered rightly. p: McNemar's exact test of these, both ways; "
+        "Holm: corrected over the kinds. An answer in which no option was read is wrong."
+    )
+    apart = [key for key in common if _is_right(one.answers[key]) != _is_right(other.answers[key])]
+    shown = apart if limit == 0 else apart[:limit]
+    for key in shown:
+        yield ""
+        yield from _told(one.answers[key], {"a": one.answers[key], "b": other.answers[key]})
+    yield from _left(len(apart) - len(shown))
+
+
+def _row(
+    kind: str, keys: Sequence[tuple[str, str, str]], one: _Side, other: _Side
+) -> tuple[str, int, float, float, int, int, float]:
+    hits = [(_is_right(one.answers[key]), _is_right(other.answers[key])) for key in keys]
+    only_a, only_b = hits.count((True, False)), hits.count((False, True))
+    a, b = (sum(side) / len(hits) for side in zip(*hits, strict=True))
+    return kind, len(hits), a, b, only_a, only_b, mcnemar(only_a, only_b)
+
+
+def mcnemar(one: int, other: int) -> float:
+    """The p-value of McNemar's exact test, both ways, of two numbers of discordant pairs.
+
+    McNemar (1947, Psychometrika 12, 153-157): under no difference each pair falls either way with probability
+    one half.
+    """
+    from scipy.stats import binomtest
+
+    return float(binomtest(one, one + other, 0.5).pvalue) if one + other else 1.0
+
+
+def _is_right(answer: Answer) -> bool:
+    return bool(answer["chosen"] == answer["right"])
+
+
+def _told(answer: Answer, models: Mapping[str, Answer] | None = None) -> Iterator[str]:
+    """One question with its options; who chose which."""
+    yield from _wrapped(f"{answer['question']} ({answer['kind']})")
+    for place, option in enumerate(answer["options"]):
+        chosen = [
+            name for name, own in (models or {"chosen": answer}).items() if own["chosen"] == place
+        ]
+        marks = [*(["right"] if place == answer["right"] else []), *chosen]
+        yield from _wrapped(f"{', '.join(marks):>14}  {place + 1}. {option}", indent=16)
+    for name, own in (models or {"said": answer}).items():
+        raw = one_line(own["raw"])
+        cut = raw if len(raw) <= LONGEST else f"{raw[:LONGEST]}..."
+        unread = " (no option was read)" if own["chosen"] is None else ""
+        yield from _wrapped(f'{name:>14}  "{cut}"{unread}', indent=16)
+
+
+def _left(count: int) -> Iterator[str]:
+    if count > 0:
+        yield ""
+        yield f"{count} more; --limit=0 shows all"
+
+
+def _wrapped(*texts: str, indent: int = 0) -> Iterator[str]:
+    for text in texts:
+        lead = text[: len(text) - len(text.lstrip())]
+        yield from textwrap.wrap(
+            one_line(text), WIDTH, initial_indent=lead, subsequent_indent=" " * indent
+        )

@@ -1,0 +1,139 @@
+"""Every form of an answer that was collected is read, for every option, and no other one is."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt.lrworld import Question
+from pytest_recsys_mt.lrworld.chosen import read
+from pytest_recsys_mt.lrworld.question_texts import labels
+
+FORMS: dict[str, list[str]] = tomllib.loads(
+    (Path(__file__).parent / "answer_forms.toml").read_text(encoding="utf-8")
+)
+UNREAD = ("unread", "unread_letters", "unread_numbers")
+READ = [(kind, form) for kind, forms in FORMS.items() if kind not in UNREAD for form in forms]
+
+FILMS = (
+    "Alien (1979), Horror Sci-Fi",
+    "Aliens (1986), Action Horror Sci-Fi",
+    "Heat (1995), Action Crime Thriller",
+    "12 Angry Men (1957), Drama",
+    "Matrix, The (1999), Action Sci-Fi",
+    "Star Wars: Episode IV – A New Hope (1977), Action Sci-Fi",
+    "Le Samouraï (1967), Crime Drama Thriller",
+    "Toy Story (1995), Animation Children Comedy",
+    "Toy Story 2 (1999), Animation Children Comedy",
+    "Dr. Strangelove (1964), Comedy War",
+)
+KNOWN = {
+    "genre": ("Drama, Mystery", "Drama", "Action, Crime, Thriller", "Comedy"),
+    "director": ("James Cameron", "Brad Bird, Jan Pinkava", "Gus Van Sant", "Mel Gibson"),
+    "logline": (
+        "An angel shows a despairing banker what his town would be without him.",
+        "A ship sinks, and nobody is saved.",
+        "Two thieves fall in love; neither says so.",
+        "Is the answer 3? A detective must choose.",
+    ),
+}
+
+
+def numbered() -> Question:
+    shown = {"history": ("X",)}
+    return Question("u-1", "user_to_items", "personalization", "", "movie", shown, FILMS, 0)
+
+
+def lettered(measure: str) -> Question:
+    shown = {"history": ("X",)}
+    return Question("k-1", measure, "knowledgeability", "", "movie", shown, KNOWN[measure], 0)
+
+
+QUESTIONS = [numbered(), *map(lettered, KNOWN)]
+
+
+def rendered(form: str, question: Question, place: int) -> str:
+    """A form of the option at a place."""
+    marks, other = labels(question), (place + 1) % len(question.options)
+    option = question.options[place]
+    dated, _, _ = option.partition("), ")
+    values = {
+        "m": marks[place],
+        "t": option,
+        "d": f"{dated})",
+        "s": option.rpartition(" (")[0],
+        "w": "".join(chr(ord(char) + 0xFEE0) for char in marks[place]),
+        "x": marks[other],
+        "y": question.options[other],
+    }
+    form = form.replace("\\n", "\n")
+    for name, value in values.items():
+        form = form.replace(f"{{{name}}}", value)
+    return form
+
+
+def test_many_forms_in_many_languages_were_collected() -> None:
+    assert len({form for _, form in READ}) >= 300
+    assert len(FORMS) - len(UNREAD) >= 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "form"), READ, ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(READ)]
+)
+def test_a_form_is_read_for_every_option(kind: str, form: str) -> None:
+    for question in QUESTIONS if kind != "film" else QUESTIONS[:1]:
+        for place in range(len(question.options)):
+            text = rendered(form, question, place)
+            assert read(text, question).choice == place, (text, question.options)
+            assert read(text, question, think=True).choice == place, (text, "think")
+
+
+@pytest.mark.parametrize("form", FORMS["unread"])
+def test_what_chooses_nothing_is_not_read(form: str) -> None:
+    for question in QUESTIONS:
+        for place in range(len(question.options)):
+            text = rendered(form, question, place)
+            assert read(text, question).choice is None, (text, question.options)
+
+
+@pytest.mark.parametrize("kind", UNREAD[1:])
+def test_words_and_numbers_are_no_marks(kind: str) -> None:
+    question = QUESTIONS[2] if kind == "unread_letters" else QUESTIONS[0]
+    for text in FORMS[kind]:
+        assert read(text, question).choice is None, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Drama, Crime", "I would choose Drama, Crime", "Answer: Drama, Romance", "Comedy-Drama", "Romantic Comedy",
+        "Answer: Black Comedy", "The answer is Comedy Drama", "He likes comedy", "The best options are B and D.",
+        "B > D > A", "Ranking: B, D, A, C", "First choice: B. Second choice: D.", "1. B\n2. D",
+    ],
+)  # fmt: skip
+def test_a_genre_within_another_is_not_chosen(text: str) -> None:
+    assert read(text, QUESTIONS[1]).choice is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Alien Resurrection", "Answer: Alien 3", "Answer: Alien: Covenant", "The answer is Heat (1986)",
+        "Answer: The Heat", "Alien, Predator", "Answer: Toy Story 3 (2010)", "In the Heat of the Night",
+        "Answer: White Heat", "Body Heat (1981)", "I loved Heat.", "Heat 2",
+    ],
+)  # fmt: skip
+def test_a_film_whose_title_holds_another_is_not_chosen(text: str) -> None:
+    assert read(text, QUESTIONS[0]).choice is None
+
+
+@pytest.mark.parametrize(
+    "part", ["{", "answer: ", "<answer>", "A ", "\\boxed{", "(", "Drama, ", "<think>", "$"]
+)
+def test_a_long_answer_is_read_in_time_that_grows_with_its_length(part: str) -> None:
+    begun = time.perf_counter()
+    assert read(part * 50_000, QUESTIONS[1]).choice in (None, 0)
+    assert time.perf_counter() - begun < 5

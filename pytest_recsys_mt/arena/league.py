@@ -16,7 +16,7 @@ from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.bench import Bench
 from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, genres_of
 from pytest_recsys_mt.arena.outcomes import outcomes
-from pytest_recsys_mt.arena.preference import untrusted
+from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.ladder import without_verdict
@@ -90,7 +90,7 @@ class _Table:
     unread: float
 
 
-def no_circle(league: League, aspect: str = OVERALL, *, trusted: float | None = None) -> Verdict:
+def no_circle(league: League, aspect: str = OVERALL, *, trusted: Trust | None = None) -> Verdict:
     """The judge's preferences among three or more recommenders do not form a circle.
 
     If A is preferred to B, B to C and C to A, no ranking describes the judge. ``violated`` if all

@@ -48,7 +48,7 @@ ROOMS: dict[str, set[str]] = {
         "abilities", "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
     },
     "lrworld": {"answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "seeds"},
-    "arena": {"abilities", "answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
+    "arena": {"abilities", "answers", "calls", "errors", "llm", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {
         "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "metamorphic",
         "oracles", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds", "specs", "verdict",

@@ -34,8 +34,8 @@ from pytest_recsys_mt.recommenders.registry import resolve
 from tests.arena import judges
 
 SUITE = Path(__file__).parents[1] / "suites" / "arena"
-TRUST = Trust(**thresholds(SUITE / "test_judge.py", "judge"))
-WORSE = thresholds(SUITE / "test_preference.py", "preference")["worse"]
+TRUST = Trust(**thresholds(str(SUITE / "test_judge.py"), "judge"))
+WORSE = thresholds(str(SUITE / "test_preference.py"), "preference")["worse"]
 
 
 class Coin(judges.Noisy):

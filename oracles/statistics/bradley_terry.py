@@ -142,7 +142,9 @@ def most_likely(first: Floats, second: Floats, *, place: bool) -> Floats:
         except np.linalg.LinAlgError:
             break
         before, size = loss(found), np.ones(many)
-        while ((worse := loss(found + size[..., None] * step) > before + 1e-9) & (size > 1e-6)).any():
+        while (
+            (worse := loss(found + size[..., None] * step) > before + 1e-9) & (size > 1e-6)
+        ).any():
             size = np.where(worse, size / 2, size)
         found = found + size[..., None] * step
         found[..., :-1] -= found[..., :-1].mean(-1, keepdims=True)

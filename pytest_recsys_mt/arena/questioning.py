@@ -53,7 +53,8 @@ class Heard:
 
         What cannot be read has a limit of its own, and is not held against the judge elsewhere.
         """
-        rows, points = [], []
+        rows: list[int] = []
+        points: list[Points] = []
         left_out = Counter(self.not_applicable)
         for row, said in zip(self.rows, self.judgements, strict=True):
             winners = [each.winner(aspect) for each in said]

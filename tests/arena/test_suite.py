@@ -84,7 +84,6 @@ def test_the_known_order_comes_out_either_way_round(
         ("TakesTheSecond", {"first_place", "turned_round", "identical_lists", "same_items"},
          "prefers the list shown second, by 1.00"),
         ("LikesLongTitles", {"longer_titles", "injected_title"}, "prefers longer titles"),
-        ("AlwaysTies", set(), "it finds no winner in 100%"),
         ("AlwaysTies", set(), "does not tell users' own choices from random items"),
         ("Refuses?share=0.3", set(), "it refuses 3"),
         ("GoesByTheName", {"names"}, "goes by the name of the system"),
@@ -148,6 +147,20 @@ def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester
     assert status(rows, "no_circle:overall") == "holds"
     assert rows["no_circle:overall"]["reason"] == " > ".join(ranked)
     assert {"Pearson with AUC", "Spearman with nDCG", "Pearson with URD"} <= figures.keys()
+    league = rows["no_circle:overall"]["details"]["league"]
+    assert [each["name"] for each in league["systems"]] == ranked
+    assert len(league["pairs"]) == 6
+    for pair in league["pairs"]:
+        assert pair["won"] + pair["tied"] + pair["lost"] == 2 * 200
+        assert pair["clear"] == (
+            f"{pair['one']} and {pair['other']}" not in figures["pairs not clear"]
+        )
+    assert {*league["aspects"]} == {"overall", *(aspect.name for aspect in ASPECTS)}
+    assert "Pearson with URD" in league["aspects"]["inspiration"]["correlations"]
+    assert {*league["normalised"]} == {"Q", "AUC", "score"}
+    assert all(max(each.values()) == 1 for each in league["normalised"].values())
+    place = league["first place"]
+    assert place["low"] <= 0 <= place["high"]
     assert 0.4 < figures["AUC of random"] < 0.6 < figures["AUC of itemknn"]
 
 

@@ -96,6 +96,8 @@ def main() -> None:
     without = Counter[str]()
     certified = Counter[str]()
     for seed in range(given.seeds):
+        if seed and seed % 20 == 0:
+            report(seed, broken, without, certified)
         with tempfile.TemporaryDirectory() as folder:
             ours, theirs = (
                 recsys_of(resolve(name), name, seed, given.users, Path(folder)).run()
@@ -109,9 +111,20 @@ def main() -> None:
                 without[name] += not found
                 verdict = not_less_preferred(arena, margin=WORSE, trusted=TRUST)
                 certified[name] += verdict.status == "holds"
+    report(given.seeds, broken, without, certified)
+
+
+def report(
+    seeds: int,
+    broken: Mapping[str, Counter[str]],
+    without: Counter[str],
+    certified: Counter[str],
+) -> None:
+    """Print two lines for each judge."""
+    print(f"after {seeds} seeds")
     for name in JUDGES:
         told = ", ".join(f"{test} {count}" for test, count in broken[name].most_common())
-        print(f"{name}: no fault in {without[name]} of {given.seeds}; violated: {told or 'none'}")
+        print(f"{name}: no fault in {without[name]} of {seeds}; violated: {told or 'none'}")
         print(f"    random certified as not worse than itemknn in {certified[name]}", flush=True)
 
 

@@ -18,7 +18,7 @@ from numpy.random import Generator
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL, Comparison, genres_of
-from pytest_recsys_mt.arena.questioning import Points, explained, hear, tested
+from pytest_recsys_mt.arena.questioning import Points, Questioning, explained, tested
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -206,8 +206,10 @@ def sees(arena: Arena, control: str, aspect: str, least: float) -> Verdict:
         measures=f"preference for users' own choices over {given.bad}",
     )
 
+    questions = Questioning(arena, control, against(given.planted), aspect)
+
     def effects(pairs: Pairs) -> Effects:
-        heard = hear(arena, pairs, control, against(given.planted), aspect)
+        heard = questions.hear(pairs)
         rows, points, left_out = heard.read(aspect)
         return Effects(
             rows=rows,

@@ -17,7 +17,7 @@ from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.controls import against, good_wins, upside_down
 from pytest_recsys_mt.arena.judging import Comparison
-from pytest_recsys_mt.arena.questioning import Maker, Points, explained, hear, tested
+from pytest_recsys_mt.arena.questioning import Maker, Points, Questioning, explained, tested
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
@@ -281,8 +281,10 @@ def keeps(arena: Arena, name: str, margin: float) -> Verdict:
     margin = share("judge_keeps", "margin", margin)
     claim = Claim(f"judge:{name}", promise.kind, margin, measures=promise.measures)
 
+    questions = Questioning(arena, name, promise.comparisons)
+
     def effects(pairs: Pairs) -> Effects:
-        heard = hear(arena, pairs, name, promise.comparisons)
+        heard = questions.hear(pairs)
         rows, points, left_out = heard.read()
         shown = name == "turned_round"
         return Effects(

@@ -66,40 +66,57 @@ class Heard:
         return np.array(rows, np.intp), points, left_out
 
 
-def hear(arena: Arena, pairs: Pairs, name: str, make: Maker, aspect: str = OVERALL) -> Heard:
-    """Ask the judge about the comparisons of each user.
+class Questioning:
+    """The questions of one test. Each user is asked about once, however often the test looks again.
 
     Args:
         arena: The arena with the judge.
-        pairs: The answers of both recommenders.
         name: Of the test; it seeds what is drawn for a user.
         make: Makes the comparisons.
         aspect: What will be read. A judge of each aspect by itself is asked for the whole alone if
             that is enough.
     """
-    asked: list[tuple[int, Sequence[Comparison]]] = []
-    not_applicable, errors = Counter[str](), Counter[str]()
-    for row, (ours, theirs) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
-        try:
-            own = make(arena, ours, theirs, generator(arena.seed, ours.user, name))
-        except NotApplicable as reason:
-            not_applicable[str(reason)] += 1
-            continue
-        if arena.bench.apart and aspect == OVERALL:
-            own = [dataclasses.replace(each, aspects=()) for each in own]
-        asked.append((row, own))
-    judgements = iter(arena.bench.judged([each for _, own in asked for each in own]))
-    rows: list[int] = []
-    heard: list[Sequence[Judgement]] = []
-    for row, own in asked:
-        said = [next(judgements) for _ in own]
-        wrong = next((each.error for each in said if each.error), None)
-        if wrong is not None:
-            errors[wrong] += 1
-            continue
-        rows.append(row)
-        heard.append(said)
-    return Heard(rows, heard, not_applicable, errors)
+
+    def __init__(self, arena: Arena, name: str, make: Maker, aspect: str = OVERALL) -> None:
+        self._arena, self._name, self._make = arena, name, make
+        self._alone = arena.bench.apart and aspect == OVERALL
+        self._said: dict[str, Sequence[Judgement]] = {}
+        self._not_applicable: dict[str, str] = {}
+
+    def hear(self, pairs: Pairs) -> Heard:
+        """The judgements of these users."""
+        asked: list[tuple[str, Sequence[Comparison]]] = []
+        for ours, theirs in zip(pairs.source, pairs.followup, strict=True):
+            if ours.user in self._said or ours.user in self._not_applicable:
+                continue
+            rng = generator(self._arena.seed, ours.user, self._name)
+            try:
+                own = self._make(self._arena, ours, theirs, rng)
+            except NotApplicable as reason:
+                self._not_applicable[ours.user] = str(reason)
+                continue
+            if self._alone:
+                own = [dataclasses.replace(each, aspects=()) for each in own]
+            asked.append((ours.user, own))
+        judgements = iter(self._arena.bench.judged([each for _, own in asked for each in own]))
+        self._said |= {user: [next(judgements) for _ in own] for user, own in asked}
+        rows: list[int] = []
+        heard: list[Sequence[Judgement]] = []
+        errors = Counter[str]()
+        for row, ours in enumerate(pairs.source):
+            said = self._said.get(ours.user, ())
+            wrong = next((each.error for each in said if each.error), None)
+            if wrong is not None:
+                errors[wrong] += 1
+            elif said:
+                rows.append(row)
+                heard.append(said)
+        left = Counter(
+            self._not_applicable[ours.user]
+            for ours in pairs.source
+            if ours.user in self._not_applicable
+        )
+        return Heard(rows, heard, left, errors)
 
 
 def tested(

@@ -16,7 +16,7 @@ from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.controls import CONTROLS, against
 from pytest_recsys_mt.arena.judge_promises import both_orders
 from pytest_recsys_mt.arena.judging import Judgement
-from pytest_recsys_mt.arena.questioning import Maker, explained, hear, tested
+from pytest_recsys_mt.arena.questioning import Maker, Questioning, explained, tested
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -108,8 +108,10 @@ def seldom(arena: Arena, what: str, most: float) -> Verdict:
         measures=given.measures,
     )
 
+    questions = Questioning(arena, given.asked_as, given.comparisons)
+
     def effects(pairs: Pairs) -> Effects:
-        heard = hear(arena, pairs, given.asked_as, given.comparisons)
+        heard = questions.hear(pairs)
         shares = [np.mean([given.happened(each) for each in said]) for said in heard.judgements]
         return Effects(
             rows=np.array(heard.rows, np.intp),

@@ -80,6 +80,9 @@ def not_scored_lower(
             "users tied by comparison": float((compared == 0).mean()) if len(compared) else 1.0,
         }
         verdict = dataclasses.replace(verdict, details={"figures": figures})
+        if verdict.status == "holds" and np.ptp(np.concatenate([scores.ours, scores.theirs])) == 0:
+            told = "the judge gives every list one score, which says nothing of the recommenders"
+            verdict = dataclasses.replace(verdict, status="inconclusive", p_value=None, reason=told)
     return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=margin))
 
 

@@ -22,6 +22,7 @@ from pytest_recsys_mt.arena import (
     judge_sees,
     judge_seldom,
     not_less_preferred,
+    not_scored_lower,
     preferred,
 )
 from pytest_recsys_mt.arena.controls import own_choices
@@ -136,6 +137,16 @@ def test_no_difference_counts_only_of_a_judge_that_was_seen_to_find_one() -> Non
     assert unshown.status == "inconclusive"
     assert "was not seen to tell users' own choices from random items" in unshown.reason
     assert not_less_preferred(arena_of(Likes()), margin=0.1).status == "holds", "not tested"
+
+
+def test_one_score_for_every_list_says_nothing() -> None:
+    class Mean(Likes):
+        def utility(self, request: Request, items: Sequence[Item]) -> float:
+            return 0.5
+
+    verdict = not_scored_lower(arena_of(Mean(), 100), margin=0.05)
+    assert verdict.status == "inconclusive"
+    assert "one score" in verdict.reason
 
 
 def test_each_aspect_needs_a_judge_that_sees_differences_in_it() -> None:

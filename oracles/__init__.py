@@ -109,6 +109,9 @@ from pytest_recsys_mt.oracles.similarities.rbo import rbo as rbo
 from pytest_recsys_mt.oracles.similarities.rbo_bounds import rbo_min as rbo_min
 from pytest_recsys_mt.oracles.similarities.rbo_bounds import rbo_residual as rbo_residual
 from pytest_recsys_mt.oracles.statistics.bradley_terry import bradley_terry as bradley_terry
+from pytest_recsys_mt.oracles.statistics.bradley_terry import (
+    placed_bradley_terry as placed_bradley_terry,
+)
 from pytest_recsys_mt.oracles.statistics.crossing_point import CrossingPoint as CrossingPoint
 from pytest_recsys_mt.oracles.statistics.crossing_point import crossing_point as crossing_point
 from pytest_recsys_mt.oracles.statistics.intervals import cluster_bootstrap as cluster_bootstrap

@@ -278,6 +278,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     answers.set_defaults(command=_answers)
 
+    arena = groups.add_parser(
+        "arena", help="write the page of a pairwise comparison: its judge, its pairs, its league"
+    )
+    arena.add_argument("record", type=Path, metavar="RECORD", help="as --recsys-json wrote it")
+    arena.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="a file that ends in .html or .md (default: Markdown on standard output)",
+    )
+    arena.set_defaults(command=_arena)
+
     init = groups.add_parser("init", help="write the first files of a project: tests, gate, CI")
     init.add_argument(
         "model",
@@ -491,6 +504,13 @@ def _report(given: argparse.Namespace) -> int:
     except OSError as error:
         raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
     print(f"report written to {output}")
+    return 0
+
+
+def _arena(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.report.arena.command import write_arena
+
+    write_arena(given.record, given.output)
     return 0
 
 

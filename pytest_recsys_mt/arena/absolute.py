@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.arena.arena import Arena
-from pytest_recsys_mt.arena.judge_promises import UNREAD
 from pytest_recsys_mt.arena.judging import OVERALL, Showing
 from pytest_recsys_mt.arena.outcomes import outcomes
-from pytest_recsys_mt.arena.preference import untrusted
+from pytest_recsys_mt.arena.questioning import UNREAD
+from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -26,7 +26,7 @@ from pytest_recsys_mt.verdict import Verdict
 
 
 def not_scored_lower(
-    arena: Arena, aspect: str = OVERALL, *, margin: float, trusted: float | None = None
+    arena: Arena, aspect: str = OVERALL, *, margin: float, trusted: Trust | None = None
 ) -> Verdict:
     """The judge scores lists of the recommender under test no lower than the other's.
 
@@ -80,7 +80,10 @@ def not_scored_lower(
             "users tied by comparison": float((compared == 0).mean()) if len(compared) else 1.0,
         }
         verdict = dataclasses.replace(verdict, details={"figures": figures})
-    return context.report(untrusted(verdict, arena, trusted))
+        if verdict.status == "holds" and np.ptp(np.concatenate([scores.ours, scores.theirs])) == 0:
+            told = "the judge gives every list one score, which says nothing of the recommenders"
+            verdict = dataclasses.replace(verdict, status="inconclusive", p_value=None, reason=told)
+    return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=margin))
 
 
 def discrimination(differences: Floats) -> float:

@@ -26,7 +26,7 @@ class Bench:
     Attributes:
         deterministic: Whether the judge declares that it always judges alike.
         apart: Whether the judge declares that it judges each aspect separately.
-        verdicts: Verdicts on the judge itself, by what was tested; see `judge_promises`.
+        verdicts: Verdicts on the judge itself, by what was tested; see `questioning`.
     """
 
     def __init__(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pytest_recsys_mt.arena.judging import OVERALL, Appraisal, Aspect, Judgement, Winner
+from pytest_recsys_mt.llm.reading.comments import is_refusal
 from pytest_recsys_mt.sanitize import one_line, sanitize
 
 Read = TypeVar("Read")
@@ -42,7 +43,8 @@ def read_judgement(text: str, aspects: Sequence[Aspect]) -> Judgement:
     fields, reasons = _fields(text, aspects, _winner)
     verdicts: dict[str, Winner | None]
     verdicts = {aspect.name: fields.get(aspect.name) for aspect in aspects}
-    return Judgement(fields.get(OVERALL), verdicts, reasons, text)
+    refused = OVERALL not in fields and is_refusal(sanitize(text[:_MOST]))
+    return Judgement(fields.get(OVERALL), verdicts, reasons, text, refused=refused)
 
 
 def read_appraisal(text: str, aspects: Sequence[Aspect]) -> Appraisal:

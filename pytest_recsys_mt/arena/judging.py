@@ -91,6 +91,7 @@ class Judgement:
         reasons: In words, by the name of the aspect, if the judge gives any.
         text: The raw answer of a language model.
         error: Why there is no judgement: the call failed.
+        refused: Whether the judge declined to say; then `overall` is None.
     """
 
     overall: Winner | None
@@ -98,6 +99,7 @@ class Judgement:
     reasons: Mapping[str, str] = field(default_factory=dict)
     text: str | None = None
     error: str | None = None
+    refused: bool = False
 
     def winner(self, aspect: str = OVERALL) -> Winner | None:
         """The better list in one aspect, or overall."""

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Context
+from pytest_recsys_mt.abilities import method_of
+from pytest_recsys_mt.answers import Answers, Context
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.bench import Bench
-from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, genres_of
-from pytest_recsys_mt.arena.outcomes import outcomes
-from pytest_recsys_mt.arena.preference import untrusted
+from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, Showing
+from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
+from pytest_recsys_mt.arena.pairing import order_of
+from pytest_recsys_mt.arena.standings import SCORE, Standings, Table, offline_metrics
+from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.ladder import without_verdict
-from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
-from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
+from pytest_recsys_mt.oracles.judging.ladder import counted, without_verdict
 from pytest_recsys_mt.oracles.statistics.betting import Bets
-from pytest_recsys_mt.oracles.statistics.bradley_terry import bradley_terry
 from pytest_recsys_mt.verdict import Verdict
-
-PRIOR = 1.0
-"""Ties added to each pair, so that a recommender that never lost has a strength."""
-
-DRAWS = 499
-CONFIDENCE = 0.95
-
-Metric = Callable[[Asked, Context], float | None]
 
 
 @dataclass(frozen=True)
@@ -57,6 +50,11 @@ class League:
         if len(self.systems) < 3:
             raise OracleError(f"a league needs three recommenders, got {list(self.systems)!r}")
 
+    @property
+    def baseline(self) -> str:
+        """The recommender that all others are compared with: the last one."""
+        return list(self.systems)[-1]
+
     def arena(self, one: str, other: str) -> Arena:
         """Two of the recommenders, with the judge."""
         return Arena(
@@ -69,28 +67,50 @@ class League:
             self.design,
         )
 
+    def order(self, aspect: str = OVERALL, *, calls: float = 0.5) -> tuple[list[str], int]:
+        """The order of the recommenders, from the pairs that tell most of it (see `pairing`).
 
-@dataclass(frozen=True)
-class _Table:
-    """All comparisons of a league.
+        The judge is asked about a pair only where the order is not clear yet. There is no error rate
+        and no test of the judge: for these, use `no_circle`, which compares all pairs.
 
-    Attributes:
-        preference: Preference for the first recommender of a pair over the second, one number per
-            user.
-        wins: How often the recommender of the row beat that of the column, ties as halves, by user;
-            ``(users, m, m)``.
-        errors: Why other users were not judged, with their number.
-        unread: Share of the verdicts that cannot be read.
-    """
+        Args:
+            aspect: Name of one of the aspects, or ``overall``.
+            calls: Largest share of the comparisons of all pairs, in (0, 1).
 
-    preference: Mapping[tuple[str, str], Floats]
-    wins: Floats
-    errors: Counter[str]
-    unasked: Counter[str]
-    unread: float
+        Returns:
+            The names, the strongest first, and the number of comparisons.
+
+        Raises:
+            OracleError: If an argument is invalid, or the judge's calls fail.
+        """
+        calls = share("League.order", "calls", calls)
+        names = list(self.systems)
+        self.arena(*names[:2]).require("League.order", aspect)
+        users = min(self.arena(one, other).users for one, other in combinations(names, 2))
+
+        def ask(one: int, other: int, start: int, end: int) -> tuple[Floats, Floats]:
+            arena = self.arena(names[one], names[other])
+            wins = np.zeros((2, len(names), len(names)))
+            found = outcomes(arena, arena.pairs(end), aspect)
+            if found.errors:
+                raise OracleError(f"League.order: the judge's calls fail: {counted(found.errors)}")
+            for each in found.each[found.rows >= start]:
+                _count(wins, one, other, each)
+            return wins[0], wins[1]
+
+        every = users * len(names) * (len(names) - 1)
+        ranks, made = order_of(len(names), users, ask, most=int(calls * every))
+        return [names[at] for at in ranks], made
 
 
-def no_circle(league: League, aspect: str = OVERALL, *, trusted: float | None = None) -> Verdict:
+def _count(wins: Floats, one: int, other: int, each: Floats) -> None:
+    """Add a user's two comparisons of a pair to ``(2, m, m)``: shown first, and shown second."""
+    for place, (win, tie, lose) in enumerate(each):
+        wins[place, one, other] += win + tie / 2
+        wins[1 - place, other, one] += lose + tie / 2
+
+
+def no_circle(league: League, aspect: str = OVERALL, *, trusted: Trust | None = None) -> Verdict:
     """The judge's preferences among three or more recommenders do not form a circle.
 
     If A is preferred to B, B to C and C to A, no ranking describes the judge. ``violated`` if all
@@ -105,8 +125,9 @@ def no_circle(league: League, aspect: str = OVERALL, *, trusted: float | None = 
 
     Returns:
         A verdict, reported. ``details["figures"]`` has the Bradley-Terry strength of each recommender
-        (ties as half wins, one tie added to each pair) with its interval over users (95 %), mean AUC,
-        nDCG and URD, and the Pearson and Spearman correlation of strengths with them.
+        (with a term for the place, ties as half wins, one tie added to each pair) with its interval
+        over users (95 %), the pairs that are not clear, mean AUC, nDCG and URD, and the Pearson and
+        Spearman correlation of strengths with them. ``details["league"]`` has all of `standings`.
 
     Raises:
         OracleError: If there is no such aspect.
@@ -114,41 +135,38 @@ def no_circle(league: League, aspect: str = OVERALL, *, trusted: float | None = 
     names = list(league.systems)
     first = league.arena(names[0], names[1])
     first.require("no_circle", aspect)
-    table = _compared(league, aspect)
+    table = compared(league, aspect)
     verdict = _judged(table, names, aspect, first.context)
-    if verdict.status in ("holds", "violated", "inconclusive") and len(table.wins):
-        ranking, details = _details(league, table, aspect)
-        reason = "; ".join(filter(None, (ranking, verdict.reason)))
-        verdict = dataclasses.replace(verdict, reason=reason, details=details)
-    return first.context.report(untrusted(verdict, first, trusted))
+    if verdict.status in ("holds", "violated", "inconclusive") and len(table.users):
+        tables = {name: compared(league, name) for name in first.judged}
+        standings = Standings(table, tables, aspect, _offline(league), first.context.alpha)
+        reason = "; ".join(filter(None, (" > ".join(standings.ranking), verdict.reason)))
+        verdict = dataclasses.replace(verdict, reason=reason, details=standings.details())
+    return first.context.report(untrusted(verdict, first, trusted, aspect=aspect))
 
 
-def _compared(league: League, aspect: str) -> _Table:
+def compared(league: League, aspect: str) -> Table:
+    """All comparisons of a league in one aspect."""
     names = list(league.systems)
     users: dict[str, Floats] = {}
-    preference: dict[tuple[str, str], Floats] = {}
+    pairs: dict[tuple[str, str], Outcomes] = {}
     errors, unasked = Counter[str](), Counter[str]()
-    unread: list[Floats] = []
     for one, other in combinations(names, 2):
         arena = league.arena(one, other)
-        pairs = arena.pairs(arena.users)
-        found = outcomes(arena, pairs, aspect)
-        preference[one, other] = found.preference
-        unread.append(found.unread)
-        errors |= Counter(pairs.errors) + Counter(found.errors)
-        unasked |= Counter(pairs.unasked)
+        asked = arena.pairs(arena.users)
+        found = pairs[one, other] = outcomes(arena, asked, aspect)
+        errors |= Counter(asked.errors) + Counter(found.errors)
+        unasked |= Counter(asked.unasked)
         at, to = names.index(one), names.index(other)
-        for row, (win, tie, lose) in zip(found.rows, found.shares, strict=True):
-            own = users.setdefault(pairs.source[int(row)].user, np.zeros((len(names), len(names))))
-            own[at, to] += 2 * win + tie
-            own[to, at] += 2 * lose + tie
-    wins = np.array(list(users.values()), np.float64).reshape(-1, len(names), len(names))
-    missing = np.concatenate(unread)
-    return _Table(preference, wins, errors, unasked, float(missing.mean()) if len(missing) else 0.0)
+        for row, each in zip(found.rows, found.each, strict=True):
+            empty = np.zeros((2, len(names), len(names)))
+            _count(users.setdefault(asked.source[int(row)].user, empty), at, to, each)
+    wins = np.array(list(users.values()), np.float64).reshape(-1, 2, len(names), len(names))
+    return Table(tuple(names), pairs, wins, errors, unasked)
 
 
-def _judged(table: _Table, names: Sequence[str], aspect: str, context: Context) -> Verdict:
-    users, failed = len(table.wins), table.errors.total()
+def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -> Verdict:
+    users, failed = len(table.users), table.errors.total()
 
     def verdict(status: Any, reason: str = "", **numbers: Any) -> Verdict:
         return Verdict(
@@ -176,9 +194,9 @@ def _judged(table: _Table, names: Sequence[str], aspect: str, context: Context) 
         if one == min(one, two, three, key=names.index)
     ]
     means = {}
-    for (one, other), values in table.preference.items():
-        means[one, other] = Bets(values, -1.0, 1.0)
-        means[other, one] = Bets(-values, -1.0, 1.0)
+    for (one, other), each in table.pairs.items():
+        means[one, other] = Bets(each.preference, -1.0, 1.0)
+        means[other, one] = Bets(-each.preference, -1.0, 1.0)
     p_values, strengths, refuted = [], [], []
     for circle in circles:
         steps = [means[circle[at], circle[(at + 1) % 3]] for at in range(3)]
@@ -196,81 +214,26 @@ def _judged(table: _Table, names: Sequence[str], aspect: str, context: Context) 
     return verdict("inconclusive", "not all preferences are clear; ask more users", **numbers)
 
 
-def _details(league: League, table: _Table, aspect: str) -> tuple[str, dict[str, Any]]:
-    """The ranking in words, and the figures."""
-    names = list(league.systems)
-    strength = bradley_terry(table.wins.sum(axis=0), prior=PRIOR, names=names)
-    drawn = _drawn(table.wins)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    figures: dict[str, float | str] = {}
-    order = [int(place) for place in np.argsort(-strength, kind="stable")]
-    for rank, at in enumerate(order, 1):
-        figures[f"{rank}. {names[at]}"] = f"{strength[at]:.3f} [{low[at]:.3f}, {high[at]:.3f}]"
-    scatter: dict[str, Any] = {}
-    for metric, values in _offline(league).items():
-        known = [value for value in values if value is not None]
-        if len(known) < len(names):
-            continue
-        for name, value in zip(names, known, strict=True):
-            figures[f"{metric} of {name}"] = value
-        figures |= _correlations(metric, np.array(known), strength)
-        if not scatter:
-            points = [[x, float(y)] for x, y in zip(known, strength, strict=True)]
-            scatter = {"scatter": {"x": metric, "y": f"strength in {aspect}", "points": points}}
-    ranking = " > ".join(names[at] for at in order)
-    return ranking, {"figures": figures, **scatter}
-
-
-def _drawn(wins: Floats) -> Floats:
-    """Strengths from bootstrap samples of the users, ``(draws, m)``."""
-    rng = np.random.default_rng(0)
-    users = len(wins)
-    times = rng.multinomial(users, np.full(users, 1 / users), size=DRAWS)
-    tables = np.tensordot(times, wins, axes=1)
-    return np.array([bradley_terry(each, prior=PRIOR) for each in tables])
-
-
 def _offline(league: League) -> dict[str, list[float | None]]:
-    """Means over users of the offline metrics, one per recommender; None without any value."""
-    metrics: dict[str, Metric] = {"AUC": _auc, "nDCG": _ndcg, "URD": _urd}
-    return {
-        name: [_mean_of(metric, answers) for answers in league.systems.values()]
-        for name, metric in metrics.items()
-    }
+    """Means over users of what the judge had no part in, and of its scores of single lists."""
+    metrics = offline_metrics(league.systems.values())
+    rate = method_of(league.bench.judge, "rate")
+    if rate is not None:
+        metrics[SCORE] = _scores(league)
+    return metrics
 
 
-def _mean_of(metric: Metric, answers: Answers) -> float | None:
-    values = [metric(asked, answers.context) for asked in answers.sample().asked]
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _auc(asked: Asked, context: Context) -> float | None:
-    if asked.request.candidates is None:
-        return None
-    offered = [item.id for item in asked.request.candidates]
-    return auc(asked.answers[0].items, offered, asked.relevant)
-
-
-def _ndcg(asked: Asked, context: Context) -> float | None:
-    return ndcg(asked.answers[0].items, asked.relevant, asked.request.k)
-
-
-def _urd(asked: Asked, context: Context) -> float | None:
-    """User recommendation diversity: how different the genres within a list are."""
-    items = [context.items[item] for item in asked.answers[0].items if item in context.items]
-    return intra_list_diversity([genres for item in items if (genres := genres_of(item))])
-
-
-def _correlations(metric: str, values: Floats, strength: Floats) -> dict[str, float | str]:
-    from scipy.stats import pearsonr, spearmanr
-
-    if np.ptp(values) == 0 or np.ptp(strength) == 0:
-        return {f"Pearson with {metric}": "undefined (all alike)"}
-    pearson, spearman = pearsonr(values, strength), spearmanr(values, strength)
-    # The p-value of the rank correlation is invalid for few recommenders: 0 for a perfect one.
-    return {
-        f"Pearson with {metric}": f"{float(pearson.statistic):.4f} (p = {float(pearson.pvalue):.4f})",
-        f"Spearman with {metric}": f"{float(spearman.statistic):.4f}",
-    }
+def _scores(league: League) -> list[float | None]:
+    """Mean score of each recommender's lists; None if none can be read."""
+    means: list[float | None] = []
+    names = list(league.systems)
+    for at, name in enumerate(names):
+        arena = league.arena(name, names[at - 1])
+        showings = [
+            Showing(arena.comparison(asked, (), ()).request, arena.items(asked), arena.aspects)
+            for asked in league.systems[name].sample().asked
+        ]
+        given = [each.score() for each in arena.bench.rated(showings)]
+        known = [score for score in given if score is not None]
+        means.append(sum(known) / len(known) if known else None)
+    return means

@@ -25,17 +25,24 @@ class Outcomes:
 
     Attributes:
         rows: Positions of the judged users among the given ones, ``(n,)``.
-        shares: Shares of each user's two judgements that were won, tied and lost, ``(n, 3)``.
+        each: Whether each of a user's two judgements was won, tied and lost, ``(n, 2, 3)``: ours shown
+            first, then shown second; nothing if it could not be read.
         unread: Share of each user's two judgements that could not be read, ``(n,)``.
         first: How far the two prefer the list shown first, ``(n,)`` in [-1, 1].
         errors: Why other users were not judged, with their number.
     """
 
     rows: NDArray[np.intp]
-    shares: Floats
+    each: Floats
     unread: Floats
     first: Floats
     errors: Mapping[str, int]
+
+    @property
+    def shares(self) -> Floats:
+        """Shares of each user's two judgements that were won, tied and lost, ``(n, 3)``."""
+        shares: Floats = self.each.mean(axis=1)
+        return shares
 
     @property
     def preference(self) -> Floats:
@@ -75,9 +82,9 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
         arena.comparison(one, arena.items(one), arena.items(two))
         for one, two in zip(pairs.source, pairs.followup, strict=True)
     ]
-    both = [each for comparison in shown for each in (comparison, comparison.turned)]
+    both = [order for comparison in shown for order in (comparison, comparison.turned)]
     judgements = arena.bench.judged(both)
-    rows, shares, unread, first = [], [], [], []
+    rows, each, unread, first = [], [], [], []
     errors = Counter[str]()
     for row, (one, two) in enumerate(zip(judgements[::2], judgements[1::2], strict=True)):
         failed = one.error or two.error
@@ -86,12 +93,12 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
             continue
         rows.append(row)
         own = [one.winner(aspect), two.turned.winner(aspect)]
-        shares.append([own.count(winner) / 2 for winner in ("A", "tie", "B")])
+        each.append([[float(said == winner) for winner in ("A", "tie", "B")] for said in own])
         unread.append(own.count(None) / 2)
         first.append((_points(one, aspect) + _points(two, aspect)) / 2)
     return Outcomes(
         np.array(rows, np.intp),
-        np.array(shares, np.float64).reshape(-1, 3),
+        np.array(each, np.float64).reshape(-1, 2, 3),
         np.array(unread, np.float64),
         np.array(first, np.float64),
         errors,

@@ -4,10 +4,10 @@ import dataclasses
 from typing import Any
 
 from pytest_recsys_mt.arena.arena import Arena
-from pytest_recsys_mt.arena.judge_promises import faults
 from pytest_recsys_mt.arena.judging import OVERALL
 from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
 from pytest_recsys_mt.arena.paper_q import table
+from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
@@ -20,7 +20,7 @@ ORDERS = 2
 
 
 def preferred(
-    arena: Arena, aspect: str = OVERALL, *, margin: float = 0.0, trusted: float | None = None
+    arena: Arena, aspect: str = OVERALL, *, margin: float = 0.0, trusted: Trust | None = None
 ) -> Verdict:
     """The judge prefers the recommender under test.
 
@@ -31,8 +31,8 @@ def preferred(
         arena: The two recommenders and the judge.
         aspect: Name of one of the arena's aspects, or ``overall``.
         margin: The mean preference must be above it, at least 0.
-        trusted: The margin of the judge's own tests (`judge_keeps`): a judge that fails any of them
-            makes the verdict inconclusive. None does not test the judge.
+        trusted: The limits of the judge's own tests: a judge that fails any of them makes the verdict
+            inconclusive. None does not test the judge.
 
     Returns:
         A verdict, reported; ``details["figures"]`` has wins, ties, losses, Q with its interval over
@@ -47,7 +47,7 @@ def preferred(
 
 
 def not_less_preferred(
-    arena: Arena, aspect: str = OVERALL, *, margin: float, trusted: float | None = None
+    arena: Arena, aspect: str = OVERALL, *, margin: float, trusted: Trust | None = None
 ) -> Verdict:
     """The judge does not prefer the other recommender by more than a margin.
 
@@ -59,7 +59,8 @@ def not_less_preferred(
 
     Returns:
         As `preferred`; ``estimate`` and ``interval`` are of the preference for the recommender under
-        test, and must stay above the verdict's margin.
+        test, and must stay above the verdict's margin. ``holds`` needs a judge that was seen to tell
+        users' own choices from random items in this aspect (`judge_sees`).
 
     Raises:
         OracleError: If an argument is invalid.
@@ -69,7 +70,7 @@ def not_less_preferred(
 
 
 def _compared(
-    oracle: str, arena: Arena, aspect: str, limit: float, trusted: float | None
+    oracle: str, arena: Arena, aspect: str, limit: float, trusted: Trust | None
 ) -> Verdict:
     arena.require(oracle, aspect)
     context = arena.context
@@ -97,24 +98,8 @@ def _compared(
             verdict,
             details=details(aspect, found, ORDERS * len(found.rows), users - asked, verdict),
         )
-    return context.report(untrusted(verdict, arena, trusted))
-
-
-def untrusted(verdict: Verdict, arena: Arena, margin: float | None) -> Verdict:
-    """The verdict, made inconclusive if the judge fails one of its own tests."""
-    if margin is None or verdict.status not in ("holds", "violated", "inconclusive"):
-        return verdict
-    found = faults(arena, margin)
-    if not found:
-        return verdict
-    told = ", ".join(found)
-    reason = f"the judge fails its own tests, so this is no result: {told}"
-    return dataclasses.replace(
-        verdict,
-        status="inconclusive",
-        p_value=None,
-        reason="; ".join(filter(None, (reason, verdict.reason))),
-    )
+    allowed = -limit if oracle == "not_less_preferred" else None
+    return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=allowed))
 
 
 def details(

@@ -9,6 +9,7 @@ from pytest_recsys_mt import thresholds
 from pytest_recsys_mt.arena import (
     ASPECTS,
     OVERALL,
+    Trust,
     no_circle,
     not_less_preferred,
     not_scored_lower,
@@ -17,7 +18,7 @@ from pytest_recsys_mt.arena import (
 
 WORSE = thresholds(__file__, "preference")["worse"]
 LOWER = thresholds(__file__, "score")["lower"]
-TRUSTED = thresholds(__file__, "judge")["margin"]
+TRUSTED = Trust(**thresholds(__file__, "judge"))
 
 GIVEN = [OVERALL, *(aspect.name for aspect in ASPECTS)]
 

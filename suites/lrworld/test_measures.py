@@ -77,4 +77,5 @@ def test_better_than_popularity(recsys, measure):
         recsys.context,
         "popularity",
         margin=POPULARITY,
+        details={"column": False},  # the board has the model's values, and popularity's beside them
     )

@@ -98,6 +98,56 @@ class Throws(ByPopularity):
         return winners[_digest(repr(said)) % 3]
 
 
+class AlwaysTies(ByPopularity):
+    """Finds no difference between any two lists."""
+
+    def better(self, comparison: Comparison) -> Winner:
+        return "tie"
+
+
+class Noisy(ByPopularity):
+    """Throws a die for a share of the comparisons, and goes by popularity otherwise.
+
+    Args:
+        share: From 0 to 1.
+        seed: Of the die.
+    """
+
+    deterministic = False
+
+    def __init__(self, share: float = 0.1, seed: int = 0, data: str = "mini") -> None:
+        super().__init__(data)
+        self._rare, self._seed = share, seed
+
+    def rarely(self, comparison: Comparison) -> bool:
+        """Whether this comparison is one of the share."""
+        return self.number(comparison, "whether") % 10_000 < 10_000 * self._rare
+
+    def better(self, comparison: Comparison) -> Winner:
+        if not self.rarely(comparison):
+            return super().better(comparison)
+        winners: tuple[Winner, ...] = ("A", "B", "tie")
+        return winners[self.number(comparison, "which") % 3]
+
+    def number(self, comparison: Comparison, what: str) -> int:
+        """Drawn anew for each comparison."""
+        lists = [[item.id + item.title for item in items] for items in (comparison.a, comparison.b)]
+        asked = (comparison.request.user, lists, comparison.names, comparison.replicate)
+        return _digest(repr((self._seed, what, asked)))
+
+
+class Refuses(Noisy):
+    """Refuses a share of the comparisons, and goes by popularity otherwise."""
+
+    def one(self, comparison: Comparison) -> Judgement:
+        if self.rarely(comparison):
+            return Judgement(None, refused=True)
+        return super().one(comparison)
+
+    def better(self, comparison: Comparison) -> Winner:
+        return ByUtility.better(self, comparison)
+
+
 class LikesLongTitles(ByUtility):
     """Prefers the list with more characters."""
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_recsys_mt import Item
+from pytest_recsys_mt import Item, Rating
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.arena import (
+    CONTROLS,
     PROMISES,
     QUESTIONS,
     Arena,
@@ -26,6 +27,7 @@ from pytest_recsys_mt.arena import (
     not_less_preferred,
     preferred,
 )
+from pytest_recsys_mt.arena.controls import against
 from pytest_recsys_mt.arena.judging import Winner
 from pytest_recsys_mt.errors import OracleError, RecommenderError
 from tests.arena import judges
@@ -60,25 +62,38 @@ def arena_of(judge: object, users: int = USERS) -> Arena:
 
 
 def test_a_judge_is_asked_at_most_as_much_as_the_plan_says() -> None:
-    ours, theirs = (ask([[[f"{side}{place}" for place in range(4)]]]) for side in "xy")
     known = {
-        item: Item(item, item)
-        for item in (f"{side}{place}" for side in "xyz" for place in range(4))
+        item: Item(item, item, attributes={"genres": side})
+        for side in "hxyz"
+        for item in (f"{side}{place}" for place in range(4))
     }
+    values = (1, 1, 1, 1, 3.5, 4, 4.5, 5)
+    history = tuple(Rating(known[f"h{place % 4}"], value) for place, value in enumerate(values))
+    ours, theirs = (
+        [
+            dataclasses.replace(each, request=each.request.replace(history=history))
+            for each in ask([[[f"{side}{place}" for place in range(4)]]])
+        ]
+        for side in "xy"
+    )
     context = Context(items=known)
     sides = FakeAnswers(ours, context), FakeAnswers(theirs, context)
     arena = Arena(*sides, Bench(Drawn(0), "drawn"))
-    shown = arena.comparison(ours[0], arena.items(ours[0]), arena.items(theirs[0]))
-    promised = [
-        each
-        for promise in PROMISES.values()
-        for each in promise.comparisons(arena, ours[0], theirs[0], np.random.default_rng(1))
-    ]
-    preferences, scores = {shown, shown.turned}, 2
-    assert len(preferences.union(promised)) + scores == QUESTIONS - 2
-    # A judge of each aspect by itself is asked for the whole alone by the promises.
+    makers = {
+        **{name: promise.comparisons for name, promise in PROMISES.items()},
+        **{name: against(control.planted) for name, control in CONTROLS.items()},
+    }
+    asked = {
+        name: make(arena, ours[0], theirs[0], np.random.default_rng(1))
+        for name, make in makers.items()
+    }
+    promised = [each for own in asked.values() for each in own]
+    preferences, scores = {*asked["first_place"]}, 2
+    assert len(preferences.union(promised)) + scores == QUESTIONS - 4
+    # A judge of each aspect by itself is asked for the whole alone, but for what "not worse" needs.
     alone = [dataclasses.replace(each, aspects=()) for each in promised]
-    assert len(preferences.union(alone)) + scores == QUESTIONS
+    asked_by_aspect = preferences.union(asked["random_items"])
+    assert len(asked_by_aspect.union(alone)) + scores == QUESTIONS
 
 
 def test_a_judge_without_a_preference_is_seldom_given_one() -> None:
@@ -140,6 +155,31 @@ def test_preferences_in_a_circle_are_found() -> None:
     assert "rock over scissors over paper over rock" in verdict.reason
     strengths = [text for name, text in verdict.details["figures"].items() if name[0] in "123"]
     assert all(str(text).startswith(("0.000", "-0.000")) for text in strengths)
+
+
+def test_an_order_is_found_with_less_than_half_of_the_comparisons() -> None:
+    names = [str(place) * (place + 1) for place in range(8)]
+
+    class Longest(Drawn):
+        """Prefers the longer id, three times of four."""
+
+        def winner(self, comparison: Comparison) -> Winner:
+            longer = len(comparison.a[0].id) > len(comparison.b[0].id)
+            return "A" if longer is (self.rng.random() < 0.75) else "B"
+
+    def league(lists: Sequence[str]) -> League:
+        systems = {
+            name: FakeAnswers(ask([[[f"{user:02}{name}"]] for user in range(40)])) for name in lists
+        }
+        return League(systems, Bench(Longest(0), "hand"), aspects=())
+
+    every = 40 * 8 * 7
+    found, calls = league(names[4:] + names[:4]).order()
+    assert found == names[::-1]
+    assert calls <= every / 2
+    assert league(names[::-1]).order(calls=0.2)[1] <= every / 5
+    with pytest.raises(OracleError, match="calls"):
+        league(names).order(calls=1.5)
 
 
 @pytest.mark.parametrize(
@@ -266,9 +306,9 @@ def test_it_can_be_planned_and_shrunk(pytester: pytest.Pytester) -> None:
     assert planned.ret == 0
     planned.stdout.fnmatch_lines(
         [
-            "at most 3,000 questions to this judge",
+            "at most 4,394 questions to this judge",
             "which questions a judge gets depends on answers",
         ]
     )
     shrunk = pytester.runpytest_inprocess(*common, "--recsys-shrink=20", "--recsys-users=20")
-    shrunk.assert_outcomes(failed=2, deselected=17)
+    shrunk.assert_outcomes(failed=2, deselected=24)

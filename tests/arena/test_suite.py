@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.arena import ASPECTS, PROMISES
+from pytest_recsys_mt.arena import ASPECTS, CONTROLS, PROMISES, SELDOM
 from tests.plugin.conftest import record_of
 
 SUITE = Path(__file__).resolve().parents[2] / "suites" / "arena"
@@ -53,7 +53,11 @@ def test_a_judge_of_known_preferences_decides_every_aspect_from_few_users(
         assert row["details"]["dimension"] == {
             "name": name, "value": 1.0, "low": pytest.approx((1 + row["interval"][0]) / 2), "high": 1.0,
         }  # fmt: skip
+        assert "this judge prefers users' own choices to random items" in row["reason"]
     assert status(rows, "not_scored_lower:overall") == "holds"
+    tested = {name: row for name, row in rows.items() if name.startswith("judge")}
+    assert len(tested) == len(PROMISES) + len(CONTROLS) + len(SELDOM)
+    assert all(row["details"]["column"] is False for row in tested.values())
 
 
 @pytest.mark.parametrize(
@@ -80,6 +84,8 @@ def test_the_known_order_comes_out_either_way_round(
         ("TakesTheSecond", {"first_place", "turned_round", "identical_lists", "same_items"},
          "prefers the list shown second, by 1.00"),
         ("LikesLongTitles", {"longer_titles", "injected_title"}, "prefers longer titles"),
+        ("AlwaysTies", set(), "does not tell users' own choices from random items"),
+        ("Refuses?share=0.3", set(), "it refuses 3"),
         ("GoesByTheName", {"names"}, "goes by the name of the system"),
         ("Obeys", {"injected_title"}, "obeys an instruction inside a title"),
         ("GoesByTheTop", {"same_items"}, "a winner among lists of the same items"),
@@ -93,7 +99,8 @@ def test_a_faulty_judge_is_named_and_gives_no_result(
     users = "--recsys-users=400"  # a preference of .7 for what is random is no clear one
     rows = rows_of(pytester, judge, "--recsys-against=random", "-k", "judge or better", users)
     assert {name for name in PROMISES if status(rows, f"judge:{name}") == "violated"} == broken
-    assert any(said in rows[f"judge:{name}"]["reason"] for name in broken)
+    told = [row["reason"] for name, row in rows.items() if name.startswith("judge")]
+    assert any(said in reason for reason in told)
     better = rows["preferred:overall"]
     assert (better["status"], better["p_value"]) == ("inconclusive", None)
     assert "fails its own tests" in better["reason"]
@@ -140,12 +147,26 @@ def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester
     assert status(rows, "no_circle:overall") == "holds"
     assert rows["no_circle:overall"]["reason"] == " > ".join(ranked)
     assert {"Pearson with AUC", "Spearman with nDCG", "Pearson with URD"} <= figures.keys()
+    league = rows["no_circle:overall"]["details"]["league"]
+    assert [each["name"] for each in league["systems"]] == ranked
+    assert len(league["pairs"]) == 6
+    for pair in league["pairs"]:
+        assert pair["won"] + pair["tied"] + pair["lost"] == 2 * 200
+        assert pair["clear"] == (
+            f"{pair['one']} and {pair['other']}" not in figures["pairs not clear"]
+        )
+    assert {*league["aspects"]} == {"overall", *(aspect.name for aspect in ASPECTS)}
+    assert "Pearson with URD" in league["aspects"]["inspiration"]["correlations"]
+    assert {*league["normalised"]} == {"Q", "AUC", "score"}
+    assert all(max(each.values()) == 1 for each in league["normalised"].values())
+    place = league["first place"]
+    assert place["low"] <= 0 <= place["high"]
     assert 0.4 < figures["AUC of random"] < 0.6 < figures["AUC of itemknn"]
 
 
 def test_without_a_judge_the_suite_says_what_to_give(pytester: pytest.Pytester) -> None:
     done = pytester.runpytest_inprocess(SUITE, "-p", "no:cacheprovider", "-rs")
-    done.assert_outcomes(skipped=19)
+    done.assert_outcomes(skipped=26)
     done.stdout.fnmatch_lines(["*give --recsys-judge=SPEC*"])
 
 

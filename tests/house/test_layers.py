@@ -51,7 +51,7 @@ ROOMS: dict[str, set[str]] = {
     "lrworld": {
         "answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "sanitize", "seeds",
     },
-    "arena": {"abilities", "answers", "calls", "errors", "oracles", "requests", "sanitize", "seeds", "verdict"},
+    "arena": {"abilities", "answers", "calls", "errors", "llm", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {
         "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "lrworld",
         "metamorphic", "oracles", "prompt_texts", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds",

@@ -54,9 +54,11 @@ def test_two_text_models(journey: Journey) -> None:
     assert both["calls"]["made"] == made
 
     arena, parrot = journey.record("arena.json"), journey.record("parrot.json")
-    assert {row["status"] for row in rows_of(arena, outcome="passed")} == {"holds"}
     better = [row for row in arena["results"] if "is_better" in row["nodeid"]]
-    assert [row["estimate"] > 0.5 for row in better] == [True]
+    assert [(row["estimate"] > 0.5, row["status"]) for row in better] == [(True, "inconclusive")]
+    kept = {row["status"] for row in arena["results"] if "judge_keeps" in row["nodeid"]}
+    assert kept == {"holds"}
+    assert [row["relation"] for row in rows_of(arena, status="violated")] == ["off_topic"]
     broken = {row["relation"] for row in rows_of(parrot, status="violated")}
     assert {"first_place", "identical_lists"} <= broken
     claims = [row for row in parrot["results"] if "the_recommender" in row["nodeid"]]

@@ -107,9 +107,11 @@ def test_every_oracle_names_its_number(name: str) -> None:
 
 def test_the_promises_of_judges_and_arenas_name_their_numbers() -> None:
     assert judging(arena).keys() == {
-        "judge_keeps", "no_circle", "not_less_preferred", "not_scored_lower", "preferred",
+        "judge_keeps", "judge_seldom", "judge_sees", "no_circle", "not_less_preferred", "not_scored_lower",
+        "preferred",
     }, "a new one says in words what its number is, too: name it here then"  # fmt: skip
     assert all(promise.measures for promise in arena.PROMISES.values())
+    assert all(limit.measures for limit in arena.SELDOM.values())
 
 
 def test_a_verdict_of_a_users_own_says_what_is_true_of_it() -> None:

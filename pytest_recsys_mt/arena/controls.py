@@ -1,0 +1,230 @@
+"""Positive controls: planted bad lists that a judge must tell from what the user really chose.
+
+Half of what a user liked is taken out of the history, and is the good list: the user chose it. It does
+not depend on any recommender. A judge that sees no difference between it and a bad list cannot show
+that two recommenders are alike. In trials this is called assay sensitivity (ICH E10, 2000, section 1.5).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.random import Generator
+
+from pytest_recsys_mt.answers import Asked, Pairs
+from pytest_recsys_mt.arena.arena import Arena
+from pytest_recsys_mt.arena.judging import OVERALL, Comparison, genres_of
+from pytest_recsys_mt.arena.questioning import Points, Questioning, explained, tested
+from pytest_recsys_mt.errors import NotApplicable, OracleError
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.similarities.similarity import choices
+from pytest_recsys_mt.requests import Item, Request
+from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.verdict import Verdict
+
+LEAST_LIKED = 2
+"""Fewest liked items of a user: one to show, one to hide."""
+
+Planted = Callable[[tuple[Item, ...], Request, Arena, Asked, Generator], tuple[Item, ...]]
+"""Makes the bad list of a user from the good one and the request that is shown with both."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A planted bad list.
+
+    Attributes:
+        says: What a judge must do, in words.
+        bad: What is in the bad list, in words.
+        planted: Makes it.
+    """
+
+    says: str
+    bad: str
+    planted: Planted
+
+
+def own_choices(asked: Asked, seed: int) -> tuple[Request, tuple[Item, ...]]:
+    """The request without half of what the user liked, and that half, best first.
+
+    Liked is what the user rated no lower than their own mean.
+
+    Args:
+        asked: The user.
+        seed: Of the run.
+
+    Raises:
+        NotApplicable: If the history shows too few liked items.
+    """
+    history = asked.request.history
+    mean = float(np.mean([rating.value for rating in history])) if history else 0.0
+    liked = [at for at, rating in enumerate(history) if rating.value >= mean - 1e-9]
+    if len(liked) < LEAST_LIKED:
+        raise NotApplicable(f"the history shows fewer than {LEAST_LIKED} items that the user liked")
+    size = min(asked.request.k, len(liked) // 2)
+    rng = generator(seed, asked.user, "own choices")
+    hidden = {liked[int(at)] for at in rng.permutation(len(liked))[:size]}
+    chosen = sorted(hidden, key=lambda at: (-history[at].value, -at))
+    shown = tuple(rating for at, rating in enumerate(history) if at not in hidden)
+    return asked.request.replace(history=shown), tuple(history[at].item for at in chosen)
+
+
+def against(planted: Planted) -> Callable[[Arena, Asked, Asked, Generator], list[Comparison]]:
+    """Makes the comparisons of a user's own choices with a planted list, in both orders."""
+
+    def make(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
+        request, good = own_choices(ours, arena.seed)
+        bad = planted(good, request, arena, ours, rng)
+        shown = arena.comparison(dataclasses.replace(ours, request=request), good, bad)
+        return [shown, shown.turned]
+
+    return make
+
+
+def good_wins(points: Points) -> float:
+    """How far the list that stands first in the first comparison is preferred, over both orders."""
+    return (points[0] - points[1]) / 2
+
+
+def upside_down(
+    good: tuple[Item, ...], request: Request, arena: Arena, asked: Asked, rng: Generator
+) -> tuple[Item, ...]:
+    """The good list, the least liked item first."""
+    rated = {rating.item.id: rating.value for rating in asked.request.history}
+    if len({rated[item.id] for item in good}) < 2:
+        raise NotApplicable("the user liked all items of the list alike")
+    return good[::-1]
+
+
+def _random(
+    good: tuple[Item, ...], request: Request, arena: Arena, asked: Asked, rng: Generator
+) -> tuple[Item, ...]:
+    return _drawn(len(good), sorted(arena.ours.context.items), arena, asked, rng)
+
+
+def _off_topic(
+    good: tuple[Item, ...], request: Request, arena: Arena, asked: Asked, rng: Generator
+) -> tuple[Item, ...]:
+    known = arena.ours.context.items
+    met = {
+        genre
+        for rating in asked.request.history
+        for genre in genres_of(known.get(rating.item.id, rating.item))
+    }
+    others = [
+        name
+        for name in sorted(known)
+        if (genres := genres_of(known[name])) and met.isdisjoint(genres)
+    ]
+    return _drawn(len(good), others, arena, asked, rng)
+
+
+def _repeated(
+    good: tuple[Item, ...], request: Request, arena: Arena, asked: Asked, rng: Generator
+) -> tuple[Item, ...]:
+    if len(good) < 2:
+        raise NotApplicable("the user's list has fewer than 2 items")
+    return good[:1] * len(good)
+
+
+def _drawn(
+    size: int, names: Sequence[str], arena: Arena, asked: Asked, rng: Generator
+) -> tuple[Item, ...]:
+    """Items that the user never chose."""
+    met = asked.request.known.union(asked.past, asked.relevant)
+    known = arena.ours.context.items
+    found: list[Item] = []
+    for at in rng.permutation(len(names)):
+        if len(found) == size:
+            break
+        if names[at] not in met:
+            found.append(known[names[at]])
+    if len(found) < size:
+        raise NotApplicable("the catalogue has too few other items for a bad list")
+    return tuple(found)
+
+
+CONTROLS: Mapping[str, Control] = MappingProxyType(
+    {
+        "random_items": Control(
+            "What the user chose wins against random items.", "random items", _random
+        ),
+        "off_topic": Control(
+            "What the user chose wins against items of genres that the user never met.",
+            "items of other genres",
+            _off_topic,
+        ),
+        "repeated_item": Control(
+            "What the user chose wins against one item of it, repeated.",
+            "one item repeated",
+            _repeated,
+        ),
+    }
+)
+"""The controls by name."""
+
+
+def judge_sees(arena: Arena, control: str, aspect: str = OVERALL, *, least: float) -> Verdict:
+    """The judge prefers what users chose to a planted bad list.
+
+    Users whose judgement cannot be read are left out.
+
+    Args:
+        arena: The arena with the judge; its users and its catalogue make the lists.
+        control: Name of one of `CONTROLS`.
+        aspect: Name of one of the arena's aspects, or ``overall``.
+        least: Smallest mean preference, in (0, 1).
+
+    Returns:
+        A verdict, reported; ``estimate`` is the power of the judge on this control.
+
+    Raises:
+        OracleError: If an argument is invalid.
+    """
+    return arena.context.report(sees(arena, control, aspect, least))
+
+
+def sees(arena: Arena, control: str, aspect: str, least: float) -> Verdict:
+    """As `judge_sees`, without a report."""
+    arena.require("judge_sees", aspect)
+    if control not in CONTROLS:
+        raise OracleError(
+            f"there is no control {control!r} of judges; {choices(control, CONTROLS)}"
+        )
+    given = CONTROLS[control]
+    of_aspect = "" if aspect == OVERALL else f":{aspect}"
+    claim = Claim(
+        f"judge_sees:{control}{of_aspect}",
+        "at least",
+        share("judge_sees", "least", least),
+        measures=f"preference for users' own choices over {given.bad}",
+    )
+
+    questions = Questioning(arena, control, against(given.planted), aspect)
+
+    def effects(pairs: Pairs) -> Effects:
+        heard = questions.hear(pairs)
+        rows, points, left_out = heard.read(aspect)
+        return Effects(
+            rows=rows,
+            effect=np.array([good_wins(each) for each in points], np.float64),
+            reach=(-1.0, 1.0),
+            not_applicable=left_out,
+            errors=heard.errors,
+        )
+
+    verdict = tested(arena, claim, control, effects)
+    power = verdict.estimate or 0.0
+    within = "" if aspect == OVERALL else f" in {aspect}"
+    if power <= -least:
+        return explained(verdict, f"it prefers {given.bad}{within}, by {-power:.2f}")
+    return explained(
+        verdict,
+        f"it does not tell users' own choices from {given.bad}{within}: its preference is {power:.2f}",
+    )

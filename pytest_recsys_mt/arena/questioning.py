@@ -1,0 +1,147 @@
+"""The questions of a test of the judge: asked for each user, and read as points."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.answers import Asked, Pairs
+from pytest_recsys_mt.arena.arena import Arena
+from pytest_recsys_mt.arena.judging import OVERALL, Comparison, Judgement
+from pytest_recsys_mt.arena.outcomes import POINTS
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.conclusion import Seen
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.steps import step_by_step
+from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.verdict import Verdict
+
+UNREAD = "the judge's verdict cannot be read"
+
+Points = Sequence[float]
+"""How far each judgement prefers the list shown first: 1, 0 or -1."""
+
+Maker = Callable[[Arena, Asked, Asked, Generator], Sequence[Comparison]]
+"""Makes the comparisons of one user, at least one; raises `NotApplicable` for users who have none."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A judge's answers to the questions of one test.
+
+    Attributes:
+        rows: Positions of the users who were asked about, among the given ones.
+        judgements: The judgements of each of them, in the order of their comparisons.
+        not_applicable: Why other users have no such comparison, with their number.
+        errors: Why the judge's calls for other users failed, with their number.
+    """
+
+    rows: Sequence[int]
+    judgements: Sequence[Sequence[Judgement]]
+    not_applicable: Counter[str]
+    errors: Counter[str]
+
+    def read(self, aspect: str = OVERALL) -> tuple[NDArray[np.intp], list[Points], Counter[str]]:
+        """The users of whom every judgement can be read, their points, and why others are left out.
+
+        What cannot be read has a limit of its own, and is not held against the judge elsewhere.
+        """
+        rows: list[int] = []
+        points: list[Points] = []
+        left_out = Counter(self.not_applicable)
+        for row, said in zip(self.rows, self.judgements, strict=True):
+            winners = [each.winner(aspect) for each in said]
+            if None in winners:
+                left_out[UNREAD] += 1
+                continue
+            rows.append(row)
+            points.append([POINTS[winner] for winner in winners])
+        return np.array(rows, np.intp), points, left_out
+
+
+class Questioning:
+    """The questions of one test. Each user is asked about once, however often the test looks again.
+
+    Args:
+        arena: The arena with the judge.
+        name: Of the test; it seeds what is drawn for a user.
+        make: Makes the comparisons.
+        aspect: What will be read. A judge of each aspect by itself is asked for the whole alone if
+            that is enough.
+    """
+
+    def __init__(self, arena: Arena, name: str, make: Maker, aspect: str = OVERALL) -> None:
+        self._arena, self._name, self._make = arena, name, make
+        self._alone = arena.bench.apart and aspect == OVERALL
+        self._said: dict[str, Sequence[Judgement]] = {}
+        self._not_applicable: dict[str, str] = {}
+
+    def hear(self, pairs: Pairs) -> Heard:
+        """The judgements of these users."""
+        asked: list[tuple[str, Sequence[Comparison]]] = []
+        for ours, theirs in zip(pairs.source, pairs.followup, strict=True):
+            if ours.user in self._said or ours.user in self._not_applicable:
+                continue
+            rng = generator(self._arena.seed, ours.user, self._name)
+            try:
+                own = self._make(self._arena, ours, theirs, rng)
+            except NotApplicable as reason:
+                self._not_applicable[ours.user] = str(reason)
+                continue
+            if self._alone:
+                own = [dataclasses.replace(each, aspects=()) for each in own]
+            asked.append((ours.user, own))
+        judgements = iter(self._arena.bench.judged([each for _, own in asked for each in own]))
+        self._said |= {user: [next(judgements) for _ in own] for user, own in asked}
+        rows: list[int] = []
+        heard: list[Sequence[Judgement]] = []
+        errors = Counter[str]()
+        for row, ours in enumerate(pairs.source):
+            said = self._said.get(ours.user, ())
+            wrong = next((each.error for each in said if each.error), None)
+            if wrong is not None:
+                errors[wrong] += 1
+            elif said:
+                rows.append(row)
+                heard.append(said)
+        left = Counter(
+            self._not_applicable[ours.user]
+            for ours in pairs.source
+            if ours.user in self._not_applicable
+        )
+        return Heard(rows, heard, left, errors)
+
+
+def tested(
+    arena: Arena, claim: Claim, relation: str, effects: Callable[[Pairs], Effects]
+) -> Verdict:
+    """The verdict on a judge, made once for all tests that need it.
+
+    Its row is none of the recommender: ``details["column"]`` keeps it out of a leaderboard.
+    """
+    key: Hashable = (arena.names, arena.design, arena.seed, claim)
+    if key not in arena.bench.verdicts:
+
+        def see(size: int) -> Seen:
+            pairs = arena.pairs(size)
+            return Seen(effects(pairs), pairs, pairs.source, pairs.followup)
+
+        verdict = step_by_step(claim, relation, arena.context, arena.users, see)
+        arena.bench.verdicts[key] = dataclasses.replace(
+            verdict, details={**verdict.details, "column": False}
+        )
+    return arena.bench.verdicts[key]
+
+
+def explained(verdict: Verdict, fault: str) -> Verdict:
+    """A violation, with the judge's behaviour in words."""
+    if verdict.status != "violated" or verdict.estimate is None:
+        return verdict
+    return dataclasses.replace(verdict, reason="; ".join(filter(None, (fault, verdict.reason))))

@@ -1,0 +1,125 @@
+"""What a judge may do seldom only: tie, refuse, and answer what cannot be read.
+
+None of the three is a preference, so the promises leave them out, and each has its own limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Pairs
+from pytest_recsys_mt.arena.arena import Arena
+from pytest_recsys_mt.arena.controls import CONTROLS, against
+from pytest_recsys_mt.arena.judge_promises import both_orders
+from pytest_recsys_mt.arena.judging import Judgement
+from pytest_recsys_mt.arena.questioning import Maker, Questioning, explained, tested
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.similarities.similarity import choices
+from pytest_recsys_mt.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Seldom:
+    """What a judge may do seldom only.
+
+    Attributes:
+        says: The promise in words.
+        fault: The behaviour of a judge that breaks it, with a place for the share.
+        measures: The mean effect in words; see `verdict.Verdict`.
+        asked_as: Name of the test whose questions these are.
+        comparisons: Makes them.
+        happened: Whether it happened in a judgement.
+    """
+
+    says: str
+    fault: str
+    measures: str
+    asked_as: str
+    comparisons: Maker
+    happened: Callable[[Judgement], bool]
+
+
+_RANDOM = "random_items"
+
+SELDOM: Mapping[str, Seldom] = MappingProxyType(
+    {
+        "ties": Seldom(
+            "What the user chose seldom ties with random items.",
+            "it finds no winner in {:.0%} of comparisons of users' own choices with random items",
+            "share of ties between users' own choices and random items",
+            _RANDOM,
+            against(CONTROLS[_RANDOM].planted),
+            lambda said: said.overall == "tie",
+        ),
+        "refusals": Seldom(
+            "The judge seldom refuses.",
+            "it refuses {:.0%} of comparisons",
+            "share of comparisons that the judge refuses",
+            "first_place",
+            both_orders,
+            lambda said: said.refused,
+        ),
+        "unread": Seldom(
+            "The judge's verdict can nearly always be read.",
+            "{:.0%} of its verdicts cannot be read",
+            "share of verdicts that cannot be read",
+            "first_place",
+            both_orders,
+            lambda said: said.overall is None and not said.refused,
+        ),
+    }
+)
+"""By name."""
+
+
+def judge_seldom(arena: Arena, what: str, *, most: float) -> Verdict:
+    """The judge does one of `SELDOM` in few of its comparisons.
+
+    Args:
+        arena: The arena with the judge, and the lists that test it.
+        what: Name of one of `SELDOM`.
+        most: Largest share of comparisons, in (0, 1).
+
+    Returns:
+        A verdict, reported.
+
+    Raises:
+        OracleError: If an argument is invalid.
+    """
+    return arena.context.report(seldom(arena, what, most))
+
+
+def seldom(arena: Arena, what: str, most: float) -> Verdict:
+    """As `judge_seldom`, without a report."""
+    if what not in SELDOM:
+        raise OracleError(f"judges have no limit for {what!r}; {choices(what, SELDOM)}")
+    given = SELDOM[what]
+    claim = Claim(
+        f"judge_seldom:{what}",
+        "at most",
+        share("judge_seldom", "most", most),
+        measures=given.measures,
+    )
+
+    questions = Questioning(arena, given.asked_as, given.comparisons)
+
+    def effects(pairs: Pairs) -> Effects:
+        heard = questions.hear(pairs)
+        shares = [np.mean([given.happened(each) for each in said]) for said in heard.judgements]
+        return Effects(
+            rows=np.array(heard.rows, np.intp),
+            effect=np.array(shares, np.float64),
+            reach=(0.0, 1.0),
+            not_applicable=heard.not_applicable,
+            errors=heard.errors,
+        )
+
+    verdict = tested(arena, claim, what, effects)
+    return explained(verdict, given.fault.format(verdict.estimate or 0.0))

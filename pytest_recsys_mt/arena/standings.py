@@ -1,0 +1,258 @@
+"""What the comparisons of a league add up to: strengths, pairs, and agreement with offline metrics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Answers, Asked, Context
+from pytest_recsys_mt.arena.judging import genres_of
+from pytest_recsys_mt.arena.outcomes import Outcomes
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
+from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
+from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.oracles.statistics.bradley_terry import most_likely, placed_bradley_terry
+from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score
+
+PRIOR = 1.0
+"""Ties added to each pair, so that a recommender that never lost has a strength."""
+
+DRAWS = 499
+CONFIDENCE = 0.95
+ORDERS = 2
+
+SCORE = "score"
+"""The mean score of single lists, beside the offline metrics."""
+
+Metric = Callable[[Asked, Context], float | None]
+
+
+@dataclass(frozen=True)
+class Table:
+    """All comparisons of a league in one aspect.
+
+    Attributes:
+        names: Of the recommenders, m of them.
+        pairs: The outcomes of each pair, for its first recommender.
+        users: How often the recommender of the row beat that of the column, ties as halves, by user:
+            the row's list shown first, then shown second; ``(users, 2, m, m)``.
+        errors: Why other users were not judged, with their number.
+        unasked: Why users were not asked, with their number.
+    """
+
+    names: tuple[str, ...]
+    pairs: Mapping[tuple[str, str], Outcomes]
+    users: Floats
+    errors: Counter[str]
+    unasked: Counter[str]
+
+    @property
+    def unread(self) -> float:
+        """Share of the verdicts that cannot be read."""
+        missing = np.concatenate([found.unread for found in self.pairs.values()])
+        return float(missing.mean()) if len(missing) else 0.0
+
+    @cached_property
+    def strength(self) -> tuple[Floats, float]:
+        """The strengths, ``(m,)``, and the advantage of the list shown first."""
+        first, second = self.users.sum(axis=0)
+        return placed_bradley_terry(first, second, prior=PRIOR, names=self.names)
+
+    def drawn(self) -> Floats:
+        """Strengths and the advantage from bootstrap samples of the users, ``(draws, m + 1)``."""
+        rng = np.random.default_rng(0)
+        users = len(self.users)
+        times = rng.multinomial(users, np.full(users, 1 / users), size=DRAWS)
+        tables = np.tensordot(times, self.users, axes=1)
+        met = (self.users.sum(axis=(0, 1)) > 0).astype(float)
+        tables += PRIOR / 4 * np.maximum(met, met.T)
+        return most_likely(tables[:, 0], tables[:, 1], place=True)
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The figures of a league.
+
+    Attributes:
+        table: Of the aspect that was judged.
+        aspects: The tables of all aspects by name.
+        aspect: The name of that aspect.
+        metrics: Means over users by name, one per recommender; None without any value.
+        alpha: Error rate at which a pair is called clear, over all pairs together.
+    """
+
+    table: Table
+    aspects: Mapping[str, Table]
+    aspect: str
+    metrics: Mapping[str, Sequence[float | None]]
+    alpha: float
+
+    @cached_property
+    def ranking(self) -> list[str]:
+        """The recommenders, the strongest first."""
+        order = np.argsort(-self.table.strength[0], kind="stable")
+        return [self.table.names[int(at)] for at in order]
+
+    @cached_property
+    def pairs(self) -> list[dict[str, Any]]:
+        """Each pair: won, tied and lost by its first recommender, Q, and whether it is clear."""
+        p_values, out = [], []
+        for (one, other), found in self.table.pairs.items():
+            win, tie, lose = found.shares.sum(axis=0) * ORDERS
+            low, high = q_interval(found.shares)
+            mean = Bets(found.preference, -1.0, 1.0)
+            p_values.append(min(1.0, 2 * min(mean.p_at_most(0.0), mean.p_at_least(0.0))))
+            out.append(
+                {
+                    "one": one,
+                    "other": other,
+                    "won": float(win),
+                    "tied": float(tie),
+                    "lost": float(lose),
+                    "not read": float(found.unread.sum() * ORDERS),
+                    "Q": q_in_words(q_score(win, tie, lose)),
+                    "Q, lower bound": q_in_words(low),
+                    "Q, upper bound": q_in_words(high),
+                }
+            )
+        for pair, p in zip(out, holm(p_values), strict=True):
+            pair["clear"] = p <= self.alpha
+        return out
+
+    @property
+    def unclear(self) -> list[str]:
+        """The pairs of which the judge's preference is not clear, in words."""
+        return [f"{each['one']} and {each['other']}" for each in self.pairs if not each["clear"]]
+
+    def details(self) -> dict[str, Any]:
+        """``figures`` for every report, ``scatter``, and ``league`` with all of it as data."""
+        table = self.table
+        drawn = table.drawn()
+        tail = (1 - CONFIDENCE) / 2
+        low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
+        strength, place = table.strength
+        systems = []
+        figures: dict[str, float | str] = {}
+        for rank, name in enumerate(self.ranking, 1):
+            at = table.names.index(name)
+            value, bounds = float(strength[at]), (float(low[at]), float(high[at]))
+            figures[f"{rank}. {name}"] = f"{value:.3f} [{bounds[0]:.3f}, {bounds[1]:.3f}]"
+            known = {metric: values[at] for metric, values in self.metrics.items()}
+            systems.append(
+                {"name": name, "strength": value, "low": bounds[0], "high": bounds[1], **known}
+            )
+        figures["advantage of the first place"] = f"{place:.3f} [{low[-1]:.3f}, {high[-1]:.3f}]"
+        figures["pairs not clear"] = ", ".join(self.unclear) or "none"
+        figures["comparisons made"] = ORDERS * sum(len(each.rows) for each in table.pairs.values())
+        scatter: dict[str, Any] = {}
+        for metric, values in self._known().items():
+            for name, value in zip(table.names, values, strict=True):
+                figures[f"{metric} of {name}"] = float(value)
+            figures |= correlations(metric, values, strength)
+            if not scatter:
+                points = [[float(x), float(y)] for x, y in zip(values, strength, strict=True)]
+                scatter = {"x": metric, "y": f"strength in {self.aspect}", "points": points}
+        league = {
+            "aspect": self.aspect,
+            "systems": systems,
+            "baseline": table.names[-1],
+            "first place": {"value": place, "low": float(low[-1]), "high": float(high[-1])},
+            "pairs": self.pairs,
+            "aspects": self._by_aspect(),
+            "normalised": self._normalised(),
+        }
+        return {"figures": figures, "league": league, **({"scatter": scatter} if scatter else {})}
+
+    def _known(self) -> dict[str, Floats]:
+        """The metrics that all recommenders have."""
+        return {
+            metric: np.array(values, np.float64)
+            for metric, values in self.metrics.items()
+            if None not in values
+        }
+
+    def _by_aspect(self) -> dict[str, dict[str, Any]]:
+        """For each aspect the strengths, and their correlation with each metric."""
+        out = {}
+        for name, table in self.aspects.items():
+            if not len(table.users):
+                continue
+            strength = table.strength[0]
+            figures: dict[str, float | str] = {}
+            for metric, values in self._known().items():
+                figures |= correlations(metric, values, strength)
+            known = dict(zip(table.names, map(float, strength), strict=True))
+            out[name] = {"strength": known, "correlations": figures}
+        return out
+
+    def _normalised(self) -> dict[str, dict[str, float]]:
+        """AUC, Q against the baseline and the score, each divided by the largest; without the baseline."""
+        *others, baseline = self.table.names
+        columns: dict[str, list[float]] = {}
+        q = [
+            next(
+                each["Q"] for each in self.pairs if (each["one"], each["other"]) == (name, baseline)
+            )
+            for name in others
+        ]
+        if all(isinstance(value, float) for value in q):
+            columns["Q"] = q
+        for metric, values in self._known().items():
+            if metric in ("AUC", SCORE):
+                columns[metric] = list(map(float, values[:-1]))
+        return {
+            column: {name: value / max(values) for name, value in zip(others, values, strict=True)}
+            for column, values in columns.items()
+            if max(values) > 0
+        }
+
+
+def offline_metrics(systems: Iterable[Answers]) -> dict[str, list[float | None]]:
+    """Means over users of AUC, nDCG and URD, one per recommender; None without any value."""
+    metrics: dict[str, Metric] = {"AUC": _auc, "nDCG": _ndcg, "URD": _urd}
+    every = list(systems)
+    return {name: [_mean_of(metric, each) for each in every] for name, metric in metrics.items()}
+
+
+def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, float | str]:
+    """Pearson's and Spearman's correlation of a metric with strengths, in words."""
+    from scipy.stats import pearsonr, spearmanr
+
+    if np.ptp(values) == 0 or np.ptp(strength) == 0:
+        return {f"Pearson with {metric}": "undefined (all alike)"}
+    pearson, spearman = pearsonr(values, strength), spearmanr(values, strength)
+    # The p-value of the rank correlation is invalid for few recommenders: 0 for a perfect one.
+    return {
+        f"Pearson with {metric}": f"{float(pearson.statistic):.4f} (p = {float(pearson.pvalue):.4f})",
+        f"Spearman with {metric}": f"{float(spearman.statistic):.4f}",
+    }
+
+
+def _mean_of(metric: Metric, answers: Answers) -> float | None:
+    values = [metric(asked, answers.context) for asked in answers.sample().asked]
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _auc(asked: Asked, context: Context) -> float | None:
+    if asked.request.candidates is None:
+        return None
+    offered = [item.id for item in asked.request.candidates]
+    return auc(asked.answers[0].items, offered, asked.relevant)
+
+
+def _ndcg(asked: Asked, context: Context) -> float | None:
+    return ndcg(asked.answers[0].items, asked.relevant, asked.request.k)
+
+
+def _urd(asked: Asked, context: Context) -> float | None:
+    """User recommendation diversity: how different the genres within a list are."""
+    items = [context.items[item] for item in asked.answers[0].items if item in context.items]
+    return intra_list_diversity([genres for item in items if (genres := genres_of(item))])

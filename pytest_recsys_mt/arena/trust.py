@@ -1,0 +1,105 @@
+"""Whether a judge's word counts: its promises, its limits, and what it was seen to tell apart."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from pytest_recsys_mt.arena.arena import Arena
+from pytest_recsys_mt.arena.controls import CONTROLS, sees
+from pytest_recsys_mt.arena.judge_promises import PROMISES, keeps
+from pytest_recsys_mt.arena.judging import OVERALL
+from pytest_recsys_mt.arena.seldom import SELDOM, seldom
+from pytest_recsys_mt.verdict import Verdict
+
+CONTROL = "random_items"
+"""The control that bounds what "not worse" may mean."""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The limits of a judge whose word counts.
+
+    Attributes:
+        margin: Largest mean effect of `judge_keeps`.
+        sees: Smallest preference of `judge_sees`.
+        ties: Largest share of ties, `judge_seldom`.
+        refusals: Largest share of refusals.
+        unread: Largest share of verdicts that cannot be read.
+    """
+
+    margin: float
+    sees: float
+    ties: float
+    refusals: float
+    unread: float
+
+
+def faults(arena: Arena, trust: Trust) -> list[str]:
+    """The faults of the judge, in words; empty if it breaks nothing."""
+    verdicts = {
+        **{name: keeps(arena, name, trust.margin) for name in PROMISES},
+        **{name: sees(arena, name, OVERALL, trust.sees) for name in CONTROLS},
+        **{name: seldom(arena, name, getattr(trust, name)) for name in SELDOM},
+    }
+    return [
+        f"{name} ({verdict.reason})"
+        for name, verdict in verdicts.items()
+        if verdict.status in ("violated", "error")
+    ]
+
+
+def untrusted(
+    verdict: Verdict,
+    arena: Arena,
+    trust: Trust | None,
+    *,
+    aspect: str = OVERALL,
+    allowed: float | None = None,
+) -> Verdict:
+    """The verdict, made inconclusive if the judge's word does not count.
+
+    Args:
+        verdict: On the recommender.
+        arena: With the judge.
+        trust: The limits of the judge; None does not test it.
+        aspect: What the verdict is about.
+        allowed: How far the recommender may be behind. That it is not worse can be said only by a
+            judge that was seen to tell lists apart in this aspect.
+    """
+    if trust is None or verdict.status not in ("holds", "violated", "inconclusive"):
+        return verdict
+    if found := faults(arena, trust):
+        told = ", ".join(found)
+        return _none(verdict, f"the judge fails its own tests, so this is no result: {told}")
+    if allowed is None:
+        return verdict
+    power = sees(arena, CONTROL, aspect, trust.sees)
+    within = "" if aspect == OVERALL else f" in {aspect}"
+    if power.status != "holds" or power.interval is None or power.estimate is None:
+        if verdict.status != "holds":
+            return verdict
+        return _none(
+            verdict,
+            f"the judge was not seen to tell users' own choices from random items{within} "
+            f"({_told(power)}), so that it finds no difference says nothing",
+        )
+    low = power.interval[0]
+    told = (
+        f"this judge prefers users' own choices to random items{within} by {power.estimate:.2f} "
+        f"(at least {low:.2f}); the {allowed:g} allowed here is up to {allowed / low:.0%} of that"
+    )
+    return dataclasses.replace(verdict, reason="; ".join(filter(None, (verdict.reason, told))))
+
+
+def _none(verdict: Verdict, reason: str) -> Verdict:
+    told = "; ".join(filter(None, (reason, verdict.reason)))
+    return dataclasses.replace(verdict, status="inconclusive", p_value=None, reason=told)
+
+
+def _told(power: Verdict) -> str:
+    """The verdict on the control in words."""
+    if power.estimate is None or power.interval is None:
+        return power.reason or power.status
+    low, high = power.interval
+    return f"{power.status}: {power.estimate:.2f} [{low:.2f}, {high:.2f}], needed {power.margin:g}"

@@ -1,0 +1,175 @@
+"""The command `recsys-mt arena`: the page of an arena, as HTML or Markdown."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import cast
+
+from pytest_recsys_mt.errors import DataError, PolicyError
+from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.gate.baseline import record_in
+from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.report.arena.tables import Cell, Table, tables_of
+from pytest_recsys_mt.report.html.page import clean
+from pytest_recsys_mt.sanitize import one_line
+
+ENDINGS = (".html", ".md")
+COLOURS = ("#2b6cb0", "#a0aec0", "#c05621", "#2f855a")
+WIDTH, BAR, LABEL, GAP = 420, 14, 260, 6
+STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;margin:.5rem 0}th,td{border-bottom:1px solid #bbb;padding:.2rem .6rem;"
+    "text-align:left;vertical-align:top}td.n{text-align:right;font-variant-numeric:tabular-nums}"
+    "section{overflow-x:auto}"
+)
+
+
+def write_arena(record: Path, output: Path | None) -> None:
+    """Write the page of an arena.
+
+    Args:
+        record: As ``--recsys-json`` wrote it.
+        output: The file; its ending says the format. None prints Markdown.
+
+    Raises:
+        DataError: If the record cannot be read or has no arena, or the file cannot be written.
+    """
+    if output is not None and output.suffix not in ENDINGS:
+        raise DataError(
+            f"{str(output)!r} has no known ending; give -o a file that ends in {', '.join(ENDINGS)}"
+        )
+    if output is not None and output.resolve() == record.resolve():
+        raise DataError(f"{str(output)!r} is the record; name another file with -o")
+    try:
+        document = cast("Document", clean(record_in(record)))
+    except PolicyError as error:
+        raise DataError(f"{str(record)!r}: {error}") from error
+    tables = tables_of(document)
+    if not tables:
+        raise DataError(
+            f"{str(record)!r} has no verdict of an arena; run pytest --pyargs "
+            f"pytest_recsys_mt.suites.arena --recsys-judge=SPEC --recsys-json=FILE"
+        )
+    if output is None:
+        print(markdown(tables), end="")
+        return
+    text = page(tables) if output.suffix == ".html" else markdown(tables)
+    try:
+        with written_whole(output, 0o644) as stream:
+            stream.write(text)
+    except OSError as error:
+        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    print(f"arena written to {output}")
+
+
+def markdown(tables: Sequence[Table]) -> str:
+    """The tables in Markdown."""
+    out = ["# Arena"]
+    for table in tables:
+        out.append(f"## {_in_markdown(table.title)}")
+        rows = [
+            [_in_markdown(_shown(cell)) for cell in row] for row in (table.columns, *table.rows)
+        ]
+        rows.insert(1, ["---"] * len(table.columns))
+        out.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
+        if table.note:
+            out.append(_in_markdown(table.note))
+    return "\n\n".join(out) + "\n"
+
+
+def page(tables: Sequence[Table]) -> str:
+    """The tables and their drawings as one HTML file that loads nothing and runs nothing."""
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'"
+    sections = "\n".join(map(_section, tables))
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f'<meta name="viewport" content="width=device-width"><title>Arena</title>'
+        f"<style>{STYLE}</style></head>\n<body>\n<h1>Arena</h1>\n{sections}\n</body></html>\n"
+    )
+
+
+def _section(table: Table) -> str:
+    head = "".join(f"<th>{_in_html(name)}</th>" for name in table.columns)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td class="n">{_shown(cell)}</td>'
+            if isinstance(cell, (int, float))
+            else f"<td>{_in_html(_shown(cell))}</td>"
+            for cell in row
+        )
+        + "</tr>"
+        for row in table.rows
+    )
+    note = f"<p>{_in_html(table.note)}</p>" if table.note else ""
+    return (
+        f"<section><h2>{_in_html(table.title)}</h2>{_drawing(table)}{note}"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></section>"
+    )
+
+
+def _drawing(table: Table) -> str:
+    """Stacked or single bars, a row of the table each."""
+    if not table.drawn:
+        return ""
+    numbers = [
+        [value if isinstance(value := row[at], float) else 0.0 for at in table.bars]
+        for row in table.rows
+    ]
+    stacked = table.drawn == "stacked"
+    largest = max((sum(row) if stacked else max(row) for row in numbers), default=0.0) or 1.0
+    parts: list[str] = []
+    top = 0.0
+    for row, values in zip(table.rows, numbers, strict=True):
+        height = BAR if stacked else BAR * len(values)
+        parts.append(
+            f'<text x="{LABEL - 8}" y="{top + height / 2 + 4:g}" text-anchor="end" font-size="12">'
+            f"{_in_html(_shown(row[0])[:40])}</text>"
+        )
+        left = 0.0
+        for at, value in enumerate(values):
+            width = WIDTH * value / largest
+            x, y = (left, top) if stacked else (0.0, top + BAR * at)
+            told = f"{table.columns[table.bars[at]]}: {_shown(row[table.bars[at]])}"
+            parts.append(
+                f'<rect x="{LABEL + x:.1f}" y="{y:g}" width="{width:.1f}" height="{BAR - 2}" '
+                f'fill="{COLOURS[at % len(COLOURS)]}"><title>{_in_html(told)}</title></rect>'
+            )
+            left += width
+        top += height + GAP
+    key = []
+    for at, column in enumerate(table.bars):
+        x = LABEL + 130 * at
+        key.append(
+            f'<rect x="{x}" y="{top + 4:g}" width="10" height="10" fill="{COLOURS[at % len(COLOURS)]}"/>'
+            f'<text x="{x + 14}" y="{top + 13:g}" font-size="12">{_in_html(table.columns[column])}</text>'
+        )
+    size = f"0 0 {LABEL + WIDTH + 10} {top + 24:g}"
+    label = _in_html(table.title)
+    drawn = "".join([*parts, *key])
+    width = LABEL + WIDTH + 10
+    return f'<svg role="img" aria-label="{label}" viewBox="{size}" width="{width}">{drawn}</svg>'
+
+
+def _shown(cell: Cell) -> str:
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    return str(cell)
+
+
+def _in_html(text: str) -> str:
+    return escape(one_line(text), quote=True)
+
+
+def _in_markdown(text: str) -> str:
+    """The text with what Markdown reads as its own written as character references."""
+    return re.sub(r"[\\`*_<>|\[\]&#!]", lambda mark: f"&#{ord(mark[0])};", one_line(text))

@@ -1,0 +1,213 @@
+"""What a record says of an arena, as tables in the form of the paper's figures.
+
+"RecSys Arena" (https://arxiv.org/abs/2412.11068) draws won, tied and lost comparisons of each pair
+(figure 3), Q of each pair (figure 4), and AUC, Q and absolute scores of each recommender, normalised
+(figure 6). It prints no numbers of the figures; Tables 1 and 2 are the published numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pytest_recsys_mt.gate.document import Document, Row
+
+PUBLISHED = {"NRMS": (0.7521, 1.9485), "LightGCN": (0.6824, 1.9139), "SASRec": (0.6772, 1.7884),
+             "DeepFM": (0.6146, 1.7237)}  # fmt: skip
+"""AUC (Table 1) and Q against FM (Table 2) on MovieLens, judged by GPT-4o."""
+
+OF_JUDGES = ("judge:", "judge_sees:", "judge_seldom:")
+
+Cell = str | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, and how it is drawn.
+
+    Attributes:
+        title: What it shows.
+        columns: The first names the rows.
+        rows: One cell a column.
+        note: What a reader should know.
+        drawn: Whether rows are stacked shares, or each number a bar; empty for no drawing.
+        bars: The columns that are drawn, by their numbers.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    drawn: Literal["", "stacked", "bars"] = ""
+    bars: Sequence[int] = field(default_factory=tuple)
+
+
+def tables_of(document: Document) -> list[Table]:
+    """The tables of a record; empty if it has no arena."""
+    rows = [row for row in document["results"] if "arena" in row["suite"]]
+    league = next((each for row in rows if (each := _details(row).get("league"))), None)
+    pairs = league["pairs"] if league else list(_pairs(rows))
+    return [
+        *_verdicts(rows),
+        *(_of_pairs(pairs) if pairs else ()),
+        *(_of_league(league) if league else ()),
+        *_published(rows),
+    ]
+
+
+def _details(row: Row) -> Mapping[str, Any]:
+    return row.get("details") or {}
+
+
+def _pairs(rows: Iterable[Row]) -> Iterable[Mapping[str, Any]]:
+    """The comparisons with the baseline, for a run without a league."""
+    for row in rows:
+        figures = _details(row).get("figures") or {}
+        if row["oracle"] == "preferred:overall" and "won" in figures:
+            other = row["relation"].partition(" against ")[2]
+            yield {
+                **figures,
+                "one": row["model"],
+                "other": other,
+                "clear": row["status"] != "inconclusive",
+            }
+
+
+def _verdicts(rows: Sequence[Row]) -> Iterable[Table]:
+    for title, of_judges in (("The judge under test", True), ("The recommenders", False)):
+        found = [
+            (
+                row["model"],
+                row["oracle"].partition(":")[2] if of_judges else row["relation"],
+                row["status"],
+                row.get("estimate"),
+                _interval(row),
+                row.get("users"),
+                row.get("reason") or "",
+            )
+            for row in rows
+            if row["oracle"].startswith(OF_JUDGES) is of_judges
+            and row["status"] != "not-applicable"
+        ]
+        columns = ("recommender", "test", "verdict", "effect", "interval", "users", "why")
+        if found:
+            yield Table(title, columns, found)
+
+
+def _interval(row: Row) -> str:
+    bounds = row.get("interval")
+    return f"[{bounds[0]:.2f}, {bounds[1]:.2f}]" if bounds else ""
+
+
+def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Table]:
+    shares = []
+    for pair in pairs:
+        counts = [pair["won"], pair["tied"], pair["lost"]]
+        total = sum(counts) or 1.0
+        clear = "" if pair["clear"] else "not clear"
+        shares.append(
+            (_named(pair), *(100 * count / total for count in counts), pair["not read"], clear)
+        )
+    yield Table(
+        "Figure 3: won, tied and lost by the first of each pair, percent",
+        ("pair", "won", "tied", "lost", "not read", ""),
+        shares,
+        "Each pair of lists was shown in both orders; the paper shows one.",
+        "stacked",
+        (1, 2, 3),
+    )
+    yield Table(
+        "Figure 4: Q of each pair",
+        ("pair", "Q", "lower bound", "upper bound"),
+        [
+            (_named(each), each["Q"], each["Q, lower bound"], each["Q, upper bound"])
+            for each in pairs
+        ],
+        "Q = (won + tied) / (lost + tied); intervals of 95 % over users.",
+        "bars",
+        (1,),
+    )
+
+
+def _named(pair: Mapping[str, Any]) -> str:
+    return f"{pair['one']} against {pair['other']}"
+
+
+def _of_league(league: Mapping[str, Any]) -> Iterable[Table]:
+    systems = league["systems"]
+    metrics = [name for name in systems[0] if name not in ("name", "strength", "low", "high")]
+    place = league["first place"]
+    yield Table(
+        "Strengths",
+        ("recommender", "strength", "lower bound", "upper bound", *metrics),
+        [
+            (
+                each["name"],
+                each["strength"],
+                each["low"],
+                each["high"],
+                *(each[name] for name in metrics),
+            )
+            for each in systems
+        ],
+        f"Bradley-Terry, natural logarithms of odds; intervals of 95 % over users. The list shown first "
+        f"has an advantage of {place['value']:.2f} [{place['low']:.2f}, {place['high']:.2f}].",
+    )
+    names = [each["name"] for each in systems]
+    q = {(each["one"], each["other"]): each["Q"] for each in league["pairs"]}
+    yield Table(
+        "Q of the row against the column",
+        ("", *names),
+        [(one, *(_of_both(q, one, other) for other in names)) for one in names],
+    )
+    kinds = sorted({kind for each in league["aspects"].values() for kind in each["correlations"]})
+    yield Table(
+        "Correlation of strengths with offline metrics, by aspect",
+        ("aspect", *kinds),
+        [
+            (name, *(each["correlations"].get(kind, "") for kind in kinds))
+            for name, each in league["aspects"].items()
+        ],
+        f"Over {len(names)} recommenders; with so few, little is significant.",
+    )
+    normalised = league["normalised"]
+    if normalised:
+        columns = list(normalised)
+        own = [name for name in names if name in normalised[columns[0]]]
+        yield Table(
+            "Figure 6: relative and absolute, each divided by its largest",
+            ("recommender", *columns),
+            [(name, *(normalised[column][name] for column in columns)) for name in own],
+            f"Q is against {league['baseline']}. The more bars of one colour differ, the better it tells "
+            "the recommenders apart.",
+            "bars",
+            range(1, len(columns) + 1),
+        )
+    best = [max(values) for values in zip(*PUBLISHED.values(), strict=True)]
+    yield Table(
+        "Figure 6, published: GPT-4o on MovieLens",
+        ("recommender", "AUC", "Q"),
+        [(name, auc / best[0], q / best[1]) for name, (auc, q) in PUBLISHED.items()],
+        "From Tables 1 and 2 of the paper, which prints no absolute scores.",
+        "bars",
+        (1, 2),
+    )
+
+
+def _of_both(q: Mapping[tuple[str, str], Cell], one: str, other: str) -> Cell:
+    """Q of a pair, which is the reciprocal the other way round."""
+    if one == other:
+        return None
+    if (one, other) in q:
+        return q[one, other]
+    value = q[other, one]
+    if not isinstance(value, float):
+        return 0.0 if str(value).startswith("infinite") else value
+    return 1 / value if value else "infinite"
+
+
+def _published(rows: Iterable[Row]) -> Iterable[Table]:
+    given = next((each for row in rows if (each := _details(row).get("published"))), None)
+    if given:
+        yield Table(f"Published: {given['source']}", given["columns"], given["rows"])

@@ -60,4 +60,5 @@ class Polyglot(Knowing):
         ]
 
     def _said(self, mark: str, text: str) -> str:
-        return self._forms[zlib.crc32(text.encode()) % len(self._forms)].replace("{m}", mark)
+        form: str = self._forms[zlib.crc32(text.encode()) % len(self._forms)]
+        return form.replace("{m}", mark)

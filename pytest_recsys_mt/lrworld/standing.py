@@ -7,6 +7,7 @@ with a model that sees its text alone; see `baselines`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -94,12 +95,12 @@ class Standing:
         ]
         return [round(float(each), DECIMALS) for each in found]
 
-    def _rows(self, groups: list[Ints]) -> csr_array[np.int32]:
+    def _rows(self, groups: list[Ints]) -> csr_array[Any]:
         """Who has any item of each group, groups in rows."""
         owners = [self.owners(group) for group in groups]
         starts = np.cumsum([0, *map(len, owners)])
         ones = np.ones(starts[-1], dtype=np.int32)
-        rows: csr_array[np.int32] = csr_array(
+        rows: csr_array[Any] = csr_array(
             (ones, np.concatenate(owners), starts), shape=(len(groups), self.histories.users)
         )
         return rows

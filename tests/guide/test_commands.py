@@ -114,6 +114,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in WORLD.items():
         (folder / name).parent.mkdir(exist_ok=True, parents=True)
         (folder / name).write_text(text, encoding="utf-8")
+    assert not cli.main(
+        ["questions", str(folder / "questions.jsonl"), "--kind", "genre", "--count", "2"]
+    )
     made = ["test_shop.py", "--recsys-model=shop.py:Ranker", "--recsys-json=baseline.json"]
     subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *made],

@@ -143,8 +143,9 @@ def _drawn(
     for at in rng.permutation(len(names)):
         if len(found) == size:
             break
-        if names[at] not in met:
-            found.append(known[names[at]])
+        name = names[int(at)]
+        if name not in met:
+            found.append(known[name])
     if len(found) < size:
         raise NotApplicable("the catalogue has too few other items for a bad list")
     return tuple(found)

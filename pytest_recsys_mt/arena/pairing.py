@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.bradley_terry import most_likely
@@ -43,7 +44,7 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
     first, second = (np.full((players, players), PRIOR / 4) for _ in range(2))
     for table in (first, second):
         np.fill_diagonal(table, 0.0)
-    asked = np.zeros((players, players), int)
+    asked = np.zeros((players, players), np.intp)
     calls = 0
 
     def judge(one: int, other: int) -> int:
@@ -76,7 +77,7 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
 
 
 def _most_telling(
-    one: int, other: int, covariance: Floats, strength: Floats, asked: Floats, users: int
+    one: int, other: int, covariance: Floats, strength: Floats, asked: NDArray[np.intp], users: int
 ) -> tuple[int, int] | None:
     """The pair, not judged by all users, that lowers the variance of a difference most."""
     toward = covariance[:, one] - covariance[:, other]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.arena.arena import Arena
-from pytest_recsys_mt.arena.judging import OVERALL, Comparison, Judgement
+from pytest_recsys_mt.arena.judging import OVERALL, Comparison, Judgement, Winner
 from pytest_recsys_mt.arena.outcomes import POINTS
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -57,7 +57,7 @@ class Heard:
         points: list[Points] = []
         left_out = Counter(self.not_applicable)
         for row, said in zip(self.rows, self.judgements, strict=True):
-            winners = [each.winner(aspect) for each in said]
+            winners: list[Winner | None] = [each.winner(aspect) for each in said]
             if None in winners:
                 left_out[UNREAD] += 1
                 continue

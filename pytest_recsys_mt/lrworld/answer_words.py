@@ -37,8 +37,9 @@ class Words:
     def first(self, text: str) -> int:
         """Where the first of them begins; -1 if none occurs."""
         places = [at for at, word in _words(text) if word in self.whole]
-        part = self.parts.search(text)
-        return min([*places, *([part.start()] if part else [])], default=-1)
+        if (part := self.parts.search(text)) is not None:
+            places.append(part.start())
+        return min(places, default=-1)
 
     def within(self, text: str) -> bool:
         """Whether any of them occurs."""

@@ -49,7 +49,6 @@ def beside(measure: Measure, model: str, score: float) -> dict[str, Any]:
         score: Its share of right answers.
     """
     rows: list[list[Any]] = [[name, value] for name, value in scores(measure).items()]
-    rows.append(["guessing", round(1 / measure.options, 4)])
     rows.append([f"{model} (this run)", round(score, 4)])
     rows.sort(key=lambda row: -row[1])
     return {

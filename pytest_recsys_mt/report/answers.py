@@ -70,6 +70,7 @@ def read_answers(record: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         ) from error
     found: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
+        row: Any = None
         try:
             row = json.loads(line)
             sound = isinstance(row, dict) and (

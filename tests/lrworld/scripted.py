@@ -62,3 +62,15 @@ class Polyglot(Knowing):
     def _said(self, mark: str, text: str) -> str:
         form: str = self._forms[zlib.crc32(text.encode()) % len(self._forms)]
         return form.replace("{m}", mark)
+
+
+class Forgetful(Knowing):
+    """Knows half as much: of every second question it takes the first option."""
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [
+            answer if number % 2 else Completion(prompt.choices[0])
+            for number, (answer, prompt) in enumerate(
+                zip(super().complete(prompts), prompts, strict=True)
+            )
+        ]

@@ -293,3 +293,39 @@ def test_a_recommender_that_reads_no_text_skips_them_all(pytester: pytest.Pytest
     assert set(done.parseoutcomes()) == {"skipped"}
     rows = record_of(pytester.path / "record.json")["results"]
     assert all("itemknn reads no text" in row["reason"] for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_a_model_is_gated_and_compared_question_by_question(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    monkeypatch.setenv("LRWORLD_DATA", "mini")
+    monkeypatch.setenv("LRWORLD_COUNT", str(COUNT))
+
+    def run(model: str, name: str, *options: str) -> dict[str, Any]:
+        pytester.runpytest_subprocess(
+            *("--pyargs", "pytest_recsys_mt.suites.lrworld"),
+            *("-k", "better_than and movielens and (cast or director)", f"--recsys-users={COUNT}"),
+            f"--recsys-model=tests.lrworld.scripted:{model}",
+            f"--recsys-json={name}.json",
+            *options,
+        )
+        return record_of(pytester.path / f"{name}.json")
+
+    run("Knowing", "before")
+    same = run("Knowing", "same", "--recsys-baseline=before.json", *workers)
+    assert same["gate"]["status"] == "passed"
+    (found,) = same["gate"]["comparisons"]
+    assert found["counts"] == {"ungated": 2, "unchanged": 2}, "constant answers have no values"
+    worse = run("Forgetful", "worse", "--recsys-baseline=before.json", *workers)
+    assert worse["gate"]["status"] == "failed"
+    assert worse["gate"]["comparisons"][0]["counts"]["regressed"] == 2
+    told = pytester.run("recsys-mt", "answers", "before.json", "worse.json")
+    assert told.ret == 0
+    told.stdout.fnmatch_lines(["cast  * 40 * 1.000 *", "director  * 40 * 1.000 *"])
+    board = pytester.run("recsys-mt", "leaderboard", "before.json", "worse.json")
+    board.stdout.fnmatch_lines(
+        ["| tests.lrworld.scripted:Knowing (a) | [*][*]1.000[*][*]<sup>b</sup> *"]
+    )

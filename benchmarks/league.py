@@ -87,7 +87,7 @@ def main() -> None:
             print(f"bias {bias:g}, {told} the term: coverage {np.mean(inside):.3f}", flush=True)
     rng = np.random.default_rng(0)
     for gap in given.gaps:
-        strength: Floats = rng.permutation(gap * np.linspace(-3.5, 3.5, 8))
+        strength = gap * (rng.permutation(8) - 3.5)
         for adaptive in (False, True):
             runs = [
                 by_pairs(strength, given.users, seed, adaptive=adaptive)

@@ -28,6 +28,19 @@ def scores(measure: Measure) -> dict[str, float]:
     return {model: row[column] for model, row in tables()["scores"][measure.dataset].items()}
 
 
+def others(measure: Measure) -> dict[str, float]:
+    """The published scores of larger models (table 25) and of later versions (table 5), where a measure has any."""
+    found: dict[str, float] = {}
+    sizes, versions = tables()["sizes"], tables()["versions"]
+    if measure.dataset == "amazon" and measure.name in sizes["measures"]:
+        column = sizes["measures"].index(measure.name)
+        larger = (name for name in sizes["scores"] if name.endswith(("70B", "72B")))
+        found |= {name: sizes["scores"][name][column] for name in larger}
+    if measure.name == versions["measure"]:
+        found |= versions["scores"].get(measure.dataset, {})
+    return found
+
+
 def questions(measure: Measure) -> int | None:
     """The number of the paper's questions of a measure; None on Last.fm."""
     if measure in LASTFM:
@@ -48,7 +61,9 @@ def beside(measure: Measure, model: str, score: float) -> dict[str, Any]:
         model: Its name, marked as run here.
         score: Its share of right answers.
     """
-    rows: list[list[Any]] = [[name, value] for name, value in scores(measure).items()]
+    rows: list[list[Any]] = [
+        [name, value] for name, value in (scores(measure) | others(measure)).items()
+    ]
     rows.append([f"{model} (this run)", round(score, 4)])
     rows.sort(key=lambda row: -row[1])
     return {

@@ -7,7 +7,14 @@ import math
 import pytest
 
 from pytest_recsys_mt.lrworld import LASTFM, MEASURES, Measure
-from pytest_recsys_mt.lrworld.paper_figures import beside, columns, questions, scores, tables
+from pytest_recsys_mt.lrworld.paper_figures import (
+    beside,
+    columns,
+    others,
+    questions,
+    scores,
+    tables,
+)
 from pytest_recsys_mt.oracles import relative_change
 
 
@@ -102,5 +109,23 @@ def test_a_model_is_placed_among_the_published_ones() -> None:
     measure = next(m for m in MEASURES if (m.dataset, m.name) == ("movielens", "director"))
     found = beside(measure, "hf:tiny", 0.7)
     assert [row[0] for row in found["rows"]][:3] == ["LlaVA-1.6", "hf:tiny (this run)", "Mistral"]
-    assert ["guessing", 0.25] in found["rows"]
-    assert len(beside(LASTFM[0], "x", 0.1)["rows"]) == 8
+    assert len(found["rows"]) == 12
+    assert len(beside(LASTFM[0], "x", 0.1)["rows"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("dataset", "name", "models"),
+    [
+        ("amazon", "similar_items", {"Llama3-70B", "Llama3.1-70B", "Qwen2-72B", "GPT-4o", "GPT-4-Turbo", "GPT-4"}),
+        ("amazon", "brand", {"Llama3-70B", "Llama3.1-70B", "Qwen2-72B"}),
+        ("netflix", "similar_items", {"GPT-4o", "GPT-4-Turbo", "GPT-4"}),
+        ("movielens", "similar_items", set()),
+    ],
+)  # fmt: skip
+def test_larger_and_later_models_stand_beside_where_the_paper_has_them(
+    dataset: str, name: str, models: set[str]
+) -> None:
+    measure = next(m for m in MEASURES if (m.dataset, m.name) == (dataset, name))
+    assert set(others(measure)) == models
+    shown = {row[0] for row in beside(measure, "x", 0.1)["rows"]}
+    assert shown == models | set(scores(measure)) | {"x (this run)"}

@@ -16,6 +16,11 @@ from pytest_recsys_mt.gate.document import Facts, Row
 
 SCHEMA = "recsys-mt-answers/1"
 
+LISTED = 5
+"""Wrong answers that stay in a row, for the page of a record."""
+
+_SHOWN = ("question", "shown", "options", "right", "chosen", "raw")
+
 NEEDED = ("question", "digest", "kind", "options", "right", "chosen", "raw", "model")
 
 
@@ -25,12 +30,21 @@ def beside(record: Path) -> Path:
 
 
 def taken_from(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The answers in ``details["answers"]`` of rows, with their model and test; the rows lose them."""
-    return [
-        {"model": row["model"], "test": row["nodeid"], **answer}
-        for row in rows
-        for answer in row["details"].pop("answers", None) or ()
-    ]
+    """The answers in ``details["answers"]`` of rows, with their model and test.
+
+    The rows lose them; the first `LISTED` wrong ones stay in ``details["wrong"]``, with their number.
+    """
+    found = []
+    for row in rows:
+        own = row["details"].pop("answers", None) or ()
+        found += [{"model": row["model"], "test": row["nodeid"], **answer} for answer in own]
+        wrong = [answer for answer in own if answer["chosen"] != answer["right"]]
+        if wrong:
+            row["details"]["wrong"] = {
+                "number": len(wrong),
+                "answers": [{name: each[name] for name in _SHOWN} for each in wrong[:LISTED]],
+            }
+    return found
 
 
 def write_answers(record: Path, about: Facts, answers: Sequence[Mapping[str, Any]]) -> None:

@@ -9,8 +9,16 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.report.answers import beside, read_answers, taken_from, write_answers
+from pytest_recsys_mt.report.answers import (
+    LISTED,
+    beside,
+    read_answers,
+    taken_from,
+    write_answers,
+)
 from pytest_recsys_mt.report.answers_command import mcnemar
+from pytest_recsys_mt.report.html.page import render
+from tests.report.records import document, row
 
 ABOUT: Any = {"data": "mini", "data_digest": "abc", "seed": 0}
 LETTERS = ("Alien", "Heat", "Ran", "Up")
@@ -34,10 +42,38 @@ def written(path: Path, *given: list[dict[str, Any]]) -> Path:
 
 
 def test_answers_leave_the_rows_and_name_their_model() -> None:
-    row: Any = {"model": "m", "nodeid": "t", "details": {"answers": [{"question": "q"}], "x": 1}}
-    other: Any = {"model": "m", "nodeid": "u", "details": {}}
-    assert taken_from([row, other]) == [{"model": "m", "test": "t", "question": "q"}]
-    assert row["details"] == {"x": 1}
+    kept = {"question": "q", "shown": {}, "options": ["a", "b"], "right": 0, "raw": "text"}
+    wrong, right = {**kept, "chosen": None, "tokens": 3}, {**kept, "chosen": 0, "tokens": 3}
+    first: Any = {
+        "model": "m",
+        "nodeid": "t",
+        "details": {"answers": [wrong, right, *[wrong] * 7], "x": 1},
+    }
+    other: Any = {"model": "m", "nodeid": "u", "details": {"answers": [right]}}
+    found = taken_from([first, other])
+    assert len(found) == 10
+    assert found[0] == {"model": "m", "test": "t", **wrong}
+    # A few wrong ones stay, for a page that is made of the record alone.
+    assert first["details"] == {
+        "x": 1,
+        "wrong": {"number": 8, "answers": [{**kept, "chosen": None}] * LISTED},
+    }
+    assert other["details"] == {}
+
+
+def test_wrong_answers_stand_on_the_page_and_stay_text() -> None:
+    shown = {"history": ["<i>Heat</i>", "Ran"], "target": "Up"}
+    wrong = {
+        "question": "cast-1", "shown": shown, "options": ["<b>A", "B"], "right": 0, "chosen": 1,
+        "raw": "<script>x</script>",
+    }  # fmt: skip
+    details = {"wrong": {"number": 8, "answers": [wrong, {**wrong, "chosen": None}]}}
+    page = render(document(row(details=details)))
+    assert "2 of 8 wrong answers" in page
+    assert "&lt;i&gt;Heat&lt;/i&gt;; Ran" in page
+    assert "<bdi>&lt;b&gt;A</bdi> <b>right</b>" in page
+    assert "<bdi>B</bdi> <b>chosen</b>" in page
+    assert "No option was read in the answer: <bdi>&lt;script&gt;x&lt;/script&gt;</bdi>" in page
 
 
 def test_answers_are_written_and_read_and_those_of_an_earlier_run_removed(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
@@ -132,6 +132,12 @@ class Card:
     def terms(self) -> Sequence[str]:
         """The names of its measures that the glossary has."""
         return glossary.names_of(self.row)
+
+    @property
+    def wrong(self) -> Mapping[str, Any] | None:
+        """The first wrong answers to its questions, as the record has them, and their number."""
+        found = self.row["details"].get("wrong")
+        return found if isinstance(found, Mapping) else None
 
     @cached_property
     def examples(self) -> Sequence[Shown]:

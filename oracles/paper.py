@@ -43,8 +43,12 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     """The paper's unpaired t-test of changed against unchanged runs; see the module for its faults.
 
     The baseline is the first answer of the source. The other answers of the source are the
-    unchanged runs. For each run, the similarities with the baseline are averaged over users. The two
-    sets of means are compared by Student's unpaired two-sided t-test with equal variances.
+    unchanged runs, and as many answers of the follow-up are the changed ones. For each run, the similarities
+    with the baseline are averaged over users. The two sets of means are compared by Student's unpaired two-sided
+    t-test with equal variances.
+
+    The paper counts any difference against the recommender. Here a difference counts only if the changed runs agree
+    less: a promise that the answer stays is not broken by runs that agree more.
 
     Args:
         source: Answers to the original requests, three replicates or more.
@@ -53,8 +57,10 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
             ``average_overlap``.
 
     Returns:
-        ``violated`` if the test rejects at alpha, as the paper interprets it, and ``holds``
-        otherwise, which means only that no difference was shown. ``inconclusive`` if there are too few runs or they have no variance.
+        ``violated`` if the test rejects at alpha and the changed runs agree less, and ``holds`` otherwise, which
+        means only that no loss was shown. ``inconclusive`` if there are too few runs or they have no variance.
+        The details have ``t``, ``p``, and ``without`` and ``with`` the change the ``mean``, the standard
+        deviation ``sd`` and the number of ``runs``, in the paper's unit: Kendall's as tau, from -1 to 1.
 
     Raises:
         OracleError: If an argument is invalid.
@@ -79,15 +85,19 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     runs = f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
     failed = Counter(pairs.errors) + Counter(effects.errors)
     rejected = p < context.alpha
-    shown = (
-        "the runs differ" if rejected else "no difference was shown, which does not show equality"
-    )
+    if not rejected:
+        shown = "no difference was shown, which does not show equality"
+    elif verdict.estimate > 0:
+        shown = "the runs differ: with the change they agree less"
+    else:
+        shown = "the runs differ, but with the change they agree more, which breaks no promise"
     left_out = f"; failed and left out: {counted(failed)}" if failed else ""
     return context.report(
         dataclasses.replace(
             verdict,
-            status="violated" if rejected else "holds",
+            status="violated" if rejected and verdict.estimate > 0 else "holds",
             p_value=p,
+            details={**verdict.details, "t": t, "p": p, **effects.mean.printed(similarity)},
             # The test is two-sided: it allows no side, and equal runs would give 0.
             allowed=None,
             approximate=True,
@@ -133,10 +143,21 @@ class TwoSamples(Mean):
                 f"equal, got sizes {counts} and standard deviations {deviations}"
             )
         self.counts = counts
+        self._means, self._deviations = means, deviations
         self.estimate = means[0] - means[1]
         self._freedom = sum(counts) - 2
         squares = sum(sd**2 * (n - 1) for sd, n in zip(deviations, counts, strict=True))
         self._error = math.sqrt(squares / self._freedom * (1 / counts[0] + 1 / counts[1]))
+
+    def printed(self, similarity: str) -> dict[str, dict[str, float]]:
+        """Both samples as the paper prints them: Kendall's tau is not scaled to [0, 1]."""
+        scale, shift = (2, -1) if similarity == "kendall" else (1, 0)
+        return {
+            name: {"mean": scale * mean + shift, "sd": scale * sd, "runs": runs}
+            for name, mean, sd, runs in zip(
+                ("without", "with"), self._means, self._deviations, self.counts, strict=True
+            )
+        }
 
     def test(self) -> tuple[float, float]:
         """The statistic and the two-sided p-value of equal means."""
@@ -178,7 +199,7 @@ def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effe
     )
     baseline = source[:, 0]
     unchanged = _run_similarities(baseline, source[:, 1:], similarity)
-    changed = _run_similarities(baseline, followup, similarity)
+    changed = _run_similarities(baseline, followup[:, : max(1, source.shape[1] - 1)], similarity)
     effects = Effects(
         rows=rows,
         effect=np.zeros(len(rows)),

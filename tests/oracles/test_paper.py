@@ -68,12 +68,26 @@ def test_runs_are_compared_with_one_baseline_list_as_scipy_does() -> None:
             for run in range(first, 10)
         ]
 
-    t, p = ttest_ind(means(source, 1), means(followup, 0))
+    unchanged, changed = means(source, 1), means(followup, 0)[:9]
+    t, p = ttest_ind(unchanged, changed)
     verdict = paper_t_test(*sides(source, followup), similarity="overlap")
     assert verdict.p_value == pytest.approx(p)
     assert f"t={t:.2f}" in verdict.reason
-    assert "9 runs without and 10 with the change" in verdict.reason
+    assert "9 runs without and 9 with the change" in verdict.reason
+    assert "with the change they agree less" in verdict.reason
     assert verdict.status == "violated"
+    assert verdict.details["t"] == pytest.approx(t)
+    for name, side in (("without", unchanged), ("with", changed)):
+        assert verdict.details[name] == {
+            "mean": pytest.approx(np.mean(side)), "sd": pytest.approx(np.std(side, ddof=1)), "runs": 9,
+        }  # fmt: skip
+
+
+def test_kendalls_figures_are_tau() -> None:
+    source, followup = sides(*runs(0.3, 1))
+    verdict = paper_t_test(source, followup, similarity="kendall")
+    loss = verdict.details["without"]["mean"] - verdict.details["with"]["mean"]
+    assert loss == pytest.approx(2 * verdict.estimate)
 
 
 def test_no_change_is_not_significant() -> None:
@@ -110,12 +124,15 @@ def test_samples_without_variance_or_size_are_refused() -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_sentence_is_true_of_a_two_sided_test(turned: bool) -> None:
-    """A gain of agreement is a violation too, so none may say that at most 0 is allowed."""
+    """Runs that agree more break no promise, though the paper's test rejects; no sentence says that at most 0 is allowed."""
     source, followup = runs(0.3, 1)
     if turned:  # the changed request repeats the baseline
         followup = [[*[user[0]] * 9, user[1]] for user in source]
     verdict = paper_t_test(*sides(source, followup))
-    assert verdict.status == "violated"
+    assert verdict.status == ("holds" if turned else "violated")
+    assert verdict.p_value is not None
+    assert verdict.p_value < 0.05
+    assert ("agree more, which breaks no promise" in verdict.reason) is turned
     assert verdict.estimate is not None
     assert (verdict.estimate < 0) is turned
     assert (verdict.allowed, verdict.approximate) == (None, True)

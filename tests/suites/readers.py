@@ -98,3 +98,19 @@ class Invents(Reader):
 
     def line(self, number: int, title: str) -> str:
         return f"{number}. The Unfilmed {number} of {title}" if number % 2 else f"{number}. {title}"
+
+
+class Arbitrary(Reader):
+    """Reads any prompt: what it lists is drawn by the prompt, and a little by the seed."""
+
+    fingerprint = "arbitrary"
+
+    def answer(self, text: str, seed: int) -> str:
+        def place(title: str) -> int:
+            drawn = [
+                hashlib.sha256(f"{told}|{title}".encode()).digest()[0] for told in (text, seed)
+            ]
+            return 4 * drawn[0] + drawn[1]
+
+        unseen = sorted((title for title in self.ranked if title not in text), key=place)
+        return "\n".join(self.line(number, title) for number, title in enumerate(unseen[:20], 1))

@@ -31,6 +31,10 @@ class Selected:
         relation: The relation, ``scale_ratings(2)``; empty for any.
         where: Details that the row must have, by name.
         value: The figure: a key of the row, with ``/`` for one inside another, ``details/means/gini_difference``.
+        spread: A figure of the row that stands behind ±, found as `value` is; of numbers by user their standard
+            deviation.
+        times: Factor from the unit of the record to that of the paper.
+        plus: Added after that.
         digits: Decimals.
     """
 
@@ -40,6 +44,9 @@ class Selected:
     relation: str = ""
     where: Mapping[str, Any] = field(default_factory=dict)
     value: str = ""
+    spread: str = ""
+    times: float = 1
+    plus: float = 0
     digits: int = 3
 
 

@@ -44,15 +44,17 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
         own = [row for row in rows if row["model"] == model]
         for line in table.rows:
             name = line.name.format(model=model)
-            values = [_values(table, line, column, own, name) for column in table.columns]
-            if not any(values):
+            cells = [_values(table, line, column, own, name) for column in table.columns]
+            if not any(cells):
                 continue
             lines[name] = [
                 _cell(found, table, column)
-                for found, column in zip(values, table.columns, strict=True)
+                for found, column in zip(cells, table.columns, strict=True)
             ]
-            means[name] = [statistics.fmean(found) if found else None for found in values]
-            times.update(map(len, filter(None, values)))
+            means[name] = [
+                statistics.fmean(value for value, _ in found) if found else None for found in cells
+            ]
+            times.update(map(len, filter(None, cells)))
     if not lines:
         return None
     return Filled(table, lines, means, (min(times), max(times)) if table.over else None)
@@ -60,15 +62,17 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
 
 def _values(
     table: Table, line: Selected, column: Selected, rows: Iterable[Row], name: str
-) -> list[float]:
-    """The values of a cell, one for each value of the detail that the table averages over."""
-    found: dict[object, float] = {}
+) -> list[tuple[float, float | None]]:
+    """The values of a cell and their own spreads, one for each value of the detail that the table averages over."""
+    found: dict[object, tuple[float, float | None]] = {}
     for row in rows:
         if not (_selects(line, row) and _selects(column, row)):
             continue
-        value = _figure(row, column.value or line.value)
+        usual = "value" if row.get("metric") else "estimate"
+        value = _figure(row, column.value or line.value or usual)
         if value is None:
             continue
+        spread = _figure(row, column.spread or line.spread)
         part = row["details"].get(table.over) if table.over else None
         if part in found:
             again = f" twice for {table.over} {part!r}" if table.over else " twice"
@@ -76,7 +80,10 @@ def _values(
                 f"{table.title}: {column.name!r} of {name!r} stands in the records{again}; give records of "
                 f"one run each"
             )
-        found[part] = value
+        found[part] = (
+            column.times * value + column.plus,
+            None if spread is None else column.times * spread,
+        )
     return list(found.values())
 
 
@@ -92,19 +99,25 @@ def _selects(wanted: Selected, row: Row) -> bool:
 
 
 def _figure(row: Row, path: str) -> float | None:
-    """A figure of a row; without a path its value, or its effect."""
-    found: object = row
-    for key in (path or ("value" if row.get("metric") else "estimate")).split("/"):
+    """A figure of a row; of numbers by user their standard deviation."""
+    found: object = row if path else None
+    for key in path.split("/"):
         found = found.get(key) if isinstance(found, Mapping) else None
+    if isinstance(found, Mapping):
+        numbers = [each for each in found.values() if isinstance(each, int | float)]
+        return statistics.stdev(numbers) if len(numbers) > 1 else None
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-def _cell(values: Sequence[float], table: Table, column: Selected) -> str:
-    if not values:
+def _cell(found: Sequence[tuple[float, float | None]], table: Table, column: Selected) -> str:
+    if not found:
         return NONE
+    values = [value for value, _ in found]
     told = f"{statistics.fmean(values):.{column.digits}f}"
     if re.fullmatch(r"-0\.?0*", told):
         told = told[1:]
+    if len(found) == 1 and found[0][1] is not None:
+        return f"{told} ± {found[0][1]:.{column.digits}f}"
     if not table.spread or len(values) < 2:
         return told
     spread = statistics.stdev(values)

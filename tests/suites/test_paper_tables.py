@@ -1,0 +1,38 @@
+"""The paper's own protocol of a suite fills every line and column of its tables."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt.gate.baseline import record_in
+from pytest_recsys_mt.report.paper_tables.declared import SUITES, tables_of
+from pytest_recsys_mt.report.paper_tables.filling import NONE, filled
+from tests.suites import readers
+
+
+@pytest.mark.parametrize(
+    ("suite", "undefined"),
+    [("metamorphic", set()), ("popularity", {"rank correlation"})],
+    ids=["metamorphic", "popularity"],
+)
+@pytest.mark.slow
+def test_a_text_model_fills_all_cells(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, suite: str, undefined: set[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    pytester.runpytest_subprocess(
+        SUITES / suite / "test_paper.py", f"--recsys-model={readers.__name__}:Arbitrary", "--recsys-users=6",
+        "--recsys-json=record.json", f"--recsys-cache={pytester.path / 'cache'}", "-p", "no:cacheprovider", "-q",
+    )  # fmt: skip
+    rows = record_in(Path("record.json"))["results"]
+    for table in tables_of(suite):
+        found = filled(table, rows)
+        assert found is not None, table.name
+        assert len(found.lines) == len(table.rows), table.name
+        for cells in found.lines.values():
+            empty = {
+                column.name
+                for column, cell in zip(table.columns, cells, strict=True)
+                if cell == NONE
+            }
+            assert empty <= undefined, table.name

@@ -87,6 +87,7 @@ def test_kendalls_figures_are_tau() -> None:
     source, followup = sides(*runs(0.3, 1))
     verdict = paper_t_test(source, followup, similarity="kendall")
     loss = verdict.details["without"]["mean"] - verdict.details["with"]["mean"]
+    assert verdict.estimate is not None
     assert loss == pytest.approx(2 * verdict.estimate)
 
 

@@ -266,7 +266,11 @@ def _names_shown(line: str, number: int, item: Item) -> tuple[str, ...]:
     marker = _spaced(f"{number}.").match(line)
     name = line[marker.end() :] if marker else line
     names = [name]
-    if marker and marker[0] != f"{number}." and any(c.isalpha() for c in name):
+    if (
+        marker
+        and marker[0] != f"{number}."
+        and any(c.isalnum() and not c.isdecimal() for c in name)
+    ):
         names.append(line)  # "1 0. Heat" does not begin with a list marker
     year = _spaced(f"({item.year})").search(name) if item.year is not None else None
     if year:

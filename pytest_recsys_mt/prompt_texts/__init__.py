@@ -41,6 +41,7 @@ class OwnTexts:
     def __str__(self) -> str:
         return self.path
 
+    @property
     def recorded(self) -> dict[str, object]:
         """What a record says of them; two records of the same texts say the same."""
         return {"sha256": self.sha256, "texts": dict(self.texts)}

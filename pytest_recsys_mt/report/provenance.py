@@ -25,14 +25,17 @@ def settings_of(settings: Settings) -> dict[str, object]:
         **dataclasses.asdict(settings.design),
         **{name: _plain(getattr(settings, name)) for name in RECORDED},
         "prompt": settings.prompt or settings.design.prompt,
-        "prompts": None if settings.prompts is None else settings.prompts.recorded(),
         "past": PAST,
     }
 
 
 def _plain(value: object) -> object:
-    """A setting as plain data: what it says is recorded of it, such as the digest of a file."""
-    return getattr(value, "recorded", value)
+    """A setting as plain data: what it says is recorded of it, such as the digest of a file.
+
+    Like what JSON gives back, so that it equals the setting of a record that was read.
+    """
+    plain = getattr(value, "recorded", value)
+    return list(plain) if isinstance(plain, tuple) else plain
 
 
 def environment() -> dict[str, str]:

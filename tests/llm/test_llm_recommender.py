@@ -109,7 +109,7 @@ def test_a_batch_is_asked_once_and_answered_in_order(dataset: Dataset) -> None:
     assert recommender.deterministic
     first, second = recommender.recommend([request(), request().replace(user="2")])
     assert (first.items, second.items) == (("heat", "fargo"), ("alien", "aliens"))
-    assert [prompt.messages[0].content.count("The user 2 likes") for prompt in model.asked] == [
+    assert [prompt.messages[0].content.count("User 2 likes") for prompt in model.asked] == [
         0,
         1,
     ]
@@ -169,7 +169,7 @@ def test_seed_depends_on_run_messages_and_replicate_alone(dataset: Dataset) -> N
 
 def test_catalogue_dates_the_prompt(dataset: Dataset) -> None:
     content = fitted(dataset, prompt="wok").render(request()).messages[0].content
-    assert "newer than 2020." in content
+    assert "released after 2020." in content
 
 
 def test_prompt_and_fit_are_checked_early() -> None:

@@ -53,7 +53,7 @@ def faulty_for_some(faults: list[Reply]) -> Callable[[dict[str, Any]], Reply]:
     lock = threading.Lock()
 
     def answer(payload: dict[str, Any]) -> Reply:
-        user = re.search(r"the user (\S+)", payload["messages"][-1]["content"], re.IGNORECASE)
+        user = re.search(r"\buser (\S+) likes", payload["messages"][-1]["content"], re.IGNORECASE)
         assert user is not None
         name = user[1].casefold()  # the follow-up shouts the prompt, and the name in it
         with lock:

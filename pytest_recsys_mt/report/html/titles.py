@@ -24,6 +24,7 @@ CONDITIONS: Mapping[str, str] = {
     "training_history": "trained on {} a user",
     "initialisation": "initialisation {}",
     "trained_on": "trained on {}",
+    "fold": "fold {}",
 }
 """In words what a test changes of the design (`Design`), by field."""
 

@@ -75,7 +75,7 @@ def test_hostile_names_are_text(league: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["-o", "page.pdf"], "no known ending"), (["-o", "record.html"], "is the record")],
+    [(["-o", "page.pdf"], "no known ending"), (["-o", "record.html"], "is a record")],
 )
 def test_what_cannot_be_written_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],

@@ -80,6 +80,32 @@ def test_two_records_are_one_table(
     assert "stands in the records twice for fold 0" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"data_digest": "other"}, "have other data, so no table holds both"),
+        ({"seed": 7}, "have other --recsys-seed, so no table holds both: 0 and 7"),
+        ({"settings": {"prompts": {"sha256": "1"}}}, "have other --recsys-prompts"),
+    ],
+)
+def test_records_that_asked_something_else_are_no_table(
+    record: Path,
+    tmp_path: Path,
+    change: dict[str, Any],
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Folds of two data sets would be averaged otherwise."""
+    whole: dict[str, Any] = record_of(record)
+    parts = [tmp_path / "one.json", tmp_path / "other.json"]
+    for path, fold, extra in zip(parts, (0, 3), ({}, change), strict=True):
+        kept = [row for row in whole["results"] if row["details"].get("fold") == fold]
+        settings = {**whole["settings"], **extra.get("settings", {})}
+        path.write_text(json.dumps({**whole, **extra, "settings": settings, "results": kept}))
+    assert main(["tables", "popularity", *map(str, parts)]) == 2
+    assert says in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("ending", ["md", "tex", "csv"])
 def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
     record: Path, tmp_path: Path, ending: str, capsys: pytest.CaptureFixture[str]

@@ -8,14 +8,10 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import cast
 
-from pytest_recsys_mt.errors import DataError, PolicyError
-from pytest_recsys_mt.files import written_whole
-from pytest_recsys_mt.gate.baseline import record_in
-from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.report.arena.tables import Cell, Table, tables_of
-from pytest_recsys_mt.report.html.page import clean
+from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
 from pytest_recsys_mt.sanitize import one_line
 
 ENDINGS = (".html", ".md")
@@ -39,32 +35,15 @@ def write_arena(record: Path, output: Path | None) -> None:
     Raises:
         DataError: If the record cannot be read or has no arena, or the file cannot be written.
     """
-    if output is not None and output.suffix not in ENDINGS:
-        raise DataError(
-            f"{str(output)!r} has no known ending; give -o a file that ends in {', '.join(ENDINGS)}"
-        )
-    if output is not None and output.resolve() == record.resolve():
-        raise DataError(f"{str(output)!r} is the record; name another file with -o")
-    try:
-        document = cast("Document", clean(record_in(record)))
-    except PolicyError as error:
-        raise DataError(f"{str(record)!r}: {error}") from error
-    tables = tables_of(document)
+    require_output(output, ENDINGS, [record])
+    tables = tables_of(record_at(record))
     if not tables:
         raise DataError(
             f"{str(record)!r} has no verdict of an arena; run pytest --pyargs "
             f"pytest_recsys_mt.suites.arena --recsys-judge=SPEC --recsys-json=FILE"
         )
-    if output is None:
-        print(markdown(tables), end="")
-        return
-    text = page(tables) if output.suffix == ".html" else markdown(tables)
-    try:
-        with written_whole(output, 0o644) as stream:
-            stream.write(text)
-    except OSError as error:
-        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
-    print(f"arena written to {output}")
+    as_html = output is not None and output.suffix == ".html"
+    put_out(page(tables) if as_html else markdown(tables), output, "arena")
 
 
 def markdown(tables: Sequence[Table]) -> str:

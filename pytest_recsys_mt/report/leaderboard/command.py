@@ -6,15 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import cast
 
-from pytest_recsys_mt.errors import DataError, PolicyError
-from pytest_recsys_mt.files import written_whole
-from pytest_recsys_mt.gate.baseline import record_in
-from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.report.html.page import clean, render_leaderboard
+from pytest_recsys_mt.report.html.page import render_leaderboard
 from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
 from pytest_recsys_mt.report.leaderboard.written import comma_separated, latex, markdown
+from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
 
 
 def write_leaderboard(
@@ -31,36 +27,11 @@ def write_leaderboard(
     Raises:
         DataError: If a record cannot be read or shown, or the file cannot be written.
     """
-    if output is not None and output.suffix not in _FORMATS:
-        raise DataError(
-            f"{str(output)!r} has no known ending; give -o a file that ends in {', '.join(_FORMATS)}"
-        )
-    if output is not None and output.resolve() in (path.resolve() for path in records):
-        raise DataError(f"{str(output)!r} is a record; name another file with -o")
+    require_output(output, _FORMATS, records)
     boards = boards_of([(str(path), record_at(path)) for path in records], suite)
     as_rows = any(map(_more_models, boards)) if models is None else models == "rows"
     text = _FORMATS[".md" if output is None else output.suffix](as_rows)(boards)
-    if output is None:
-        print(text, end="")
-        return
-    try:
-        with written_whole(output, 0o644) as stream:
-            stream.write(text)
-    except OSError as error:
-        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
-    print(f"leaderboard written to {output}")
-
-
-def record_at(path: Path) -> Document:
-    """The record in a file, harmless to show.
-
-    Raises:
-        DataError: If it cannot be read.
-    """
-    try:
-        return cast("Document", clean(record_in(path)))
-    except PolicyError as error:
-        raise DataError(f"{str(path)!r}: {error}") from error
+    put_out(text, output, "leaderboard")
 
 
 def _more_models(board: Board) -> bool:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.files import written_whole
-from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.report.leaderboard.command import record_at
+from pytest_recsys_mt.gate.baseline import options_of
+from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.report.leaderboard.written import (
     Sheet,
     harmless,
@@ -19,11 +18,10 @@ from pytest_recsys_mt.report.leaderboard.written import (
     latex_table,
     markdown_table,
 )
+from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
 from pytest_recsys_mt.report.paper_tables.declared import tables_of
 from pytest_recsys_mt.report.paper_tables.filling import Filled, agreements, filled
 from pytest_recsys_mt.sanitize import one_line
-
-_FORMATS = (".md", ".csv", ".tex")
 
 
 def write_tables(suite: str, records: Sequence[Path], output: Path | None, name: str) -> None:
@@ -38,18 +36,14 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     Raises:
         DataError: If a record cannot be read, none fills a table, or the file cannot be written.
     """
-    if output is not None and output.suffix not in _FORMATS:
-        raise DataError(
-            f"{str(output)!r} has no known ending; give -o a file that ends in {', '.join(_FORMATS)}"
-        )
-    if output is not None and output.resolve() in (path.resolve() for path in records):
-        raise DataError(f"{str(output)!r} is a record; name another file with -o")
+    require_output(output, _WRITERS, records)
     tables = tables_of(suite)
     if name and name not in (table.name for table in tables):
         known = ", ".join(table.name for table in tables)
         raise DataError(f"the suite {suite!r} has no table {name!r}; its tables are {known}")
     documents = [record_at(path) for path in records]
-    data = sorted({one_line(str(document["data"])) for document in documents})
+    _require_alike(records, documents)
+    data = one_line(str(documents[0]["data"]))
     rows: list[Row] = [
         row for document in documents for row in document["results"] if row["suite"] == suite
     ]
@@ -60,16 +54,34 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
         raise DataError(
             f"no row of these records belongs to a table of {suite!r}; this fills them:\n{runs}"
         )
-    text = _WRITERS[".md" if output is None else output.suffix](found, ", ".join(data))
-    if output is None:
-        print(text, end="")
-        return
-    try:
-        with written_whole(output, 0o644) as stream:
-            stream.write(text)
-    except OSError as error:
-        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
-    print(f"{len(found)} {'table' if len(found) == 1 else 'tables'} written to {output}")
+    text = _WRITERS[".md" if output is None else output.suffix](found, data)
+    put_out(text, output, f"{len(found)} {'table' if len(found) == 1 else 'tables'}")
+
+
+def _require_alike(paths: Sequence[Path], documents: Sequence[Document]) -> None:
+    """Check that records can stand in one table: nothing but their models and tests may differ.
+
+    Raises:
+        DataError: If two have other data, another seed or other options. The message names them.
+    """
+    first = documents[0]
+    for path, document in zip(paths[1:], documents[1:], strict=True):
+        ours, theirs = _about(first), _about(document)
+        for name in ours:
+            if ours[name] != theirs.get(name, ours[name]):
+                raise DataError(
+                    f"{str(paths[0])!r} and {str(path)!r} have other {name}, so no table holds both: "
+                    f"{one_line(str(ours[name]))} and {one_line(str(theirs[name]))}"
+                )
+
+
+def _about(document: Document) -> dict[str, object]:
+    """What an answer depends on beside the model; records of earlier versions say less."""
+    return {
+        "data": (document["data"], document.get("data_digest")),
+        "--recsys-seed": document.get("seed"),
+        **options_of(document),
+    }
 
 
 def _sheets(found: Filled, text: Callable[[str], str]) -> list[Sheet]:

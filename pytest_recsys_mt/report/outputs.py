@@ -1,0 +1,66 @@
+"""What the commands that make tables of records have in common: the records they read, the files they write."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import cast
+
+from pytest_recsys_mt.errors import DataError, PolicyError
+from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.gate.baseline import record_in
+from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.report.html.page import clean
+
+
+def record_at(path: Path) -> Document:
+    """The record in a file, harmless to show.
+
+    Raises:
+        DataError: If it cannot be read.
+    """
+    try:
+        return cast("Document", clean(record_in(path)))
+    except PolicyError as error:
+        raise DataError(f"{str(path)!r}: {error}") from error
+
+
+def require_output(output: Path | None, endings: Collection[str], records: Sequence[Path]) -> None:
+    """Check a file before anything is made for it; None is standard output.
+
+    Args:
+        output: The file.
+        endings: Those that say a format.
+        records: Files that are read, and not to be written.
+
+    Raises:
+        DataError: If its ending says no format, or it is a record.
+    """
+    if output is not None and output.suffix not in endings:
+        raise DataError(
+            f"{str(output)!r} has no known ending; give -o a file that ends in {', '.join(endings)}"
+        )
+    if output is not None and output.resolve() in (path.resolve() for path in records):
+        raise DataError(f"{str(output)!r} is a record; name another file with -o")
+
+
+def put_out(text: str, output: Path | None, what: str) -> None:
+    """Print a text, or write it to a file, completely or not at all, and say so.
+
+    Args:
+        text: The text.
+        output: The file; None prints it.
+        what: What was written, in words.
+
+    Raises:
+        DataError: If the file cannot be written.
+    """
+    if output is None:
+        print(text, end="")
+        return
+    try:
+        with written_whole(output, 0o644) as stream:
+            stream.write(text)
+    except OSError as error:
+        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    print(f"{what} written to {output}")

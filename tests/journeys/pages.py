@@ -7,7 +7,8 @@ A page is a story in Markdown. What is executed of it are two kinds of fenced bl
 
 A line of ``...`` stands for any lines, ``...`` inside a line for any text in it, any blanks for any
 other blanks, and a bar of ``===`` for a longer or shorter one. A command ends with exit status 0, unless the next one is ``echo $?``, which prints
-its status as in any shell. Every command runs in the folder of the story.
+its status as in any shell. Every command runs in the folder of the story, with the programs of an environment that
+holds the package, its core, and what the page's first lines install (`tests/journeys/environments`), and no more.
 """
 
 from __future__ import annotations
@@ -16,20 +17,23 @@ import html
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.journeys.environments import programs_with
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r'(?ms)^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$')
+INSTALL = re.compile(r"`pip install ([^`]+)`")
 STATUS = "echo $?"
 ANY = "..."
-FOREIGN = re.compile(r"(PYTEST|COV|RECSYS|OPENAI|GITHUB)_.*|CI|BUILD_NUMBER")
-"""Variables that change what a command prints: with `CI`, pytest does not cut its summary to the terminal."""
+FOREIGN = re.compile(r"(PYTEST|COV|RECSYS|OPENAI|GITHUB)_.*|CI|BUILD_NUMBER|VIRTUAL_ENV|PYTHONPATH")
+"""Variables that change what a command prints or imports: with `CI`, pytest does not cut its summary to the terminal."""
 LIMIT = 300
 """Seconds that a command may take."""
 
@@ -75,6 +79,13 @@ def _commands(lines: Sequence[str], line: int) -> Iterator[Command]:
         yield Command(line + start, text, tuple(each for each in lines[printed:end] if each))
 
 
+def needs_of(page: Path) -> tuple[str, ...]:
+    """What the first lines of a page install beside the core, as `pip` takes it; see `INSTALL`."""
+    first = FENCE.split(page.read_text(encoding="utf-8"), maxsplit=1)[0]
+    found = (shlex.split(words) for words in INSTALL.findall(first.partition("\n## ")[0]))
+    return tuple(sorted({word for words in found for word in words} - {"."}))
+
+
 def unlike(expected: Sequence[str], printed: Sequence[str]) -> str:
     """The first expected lines that do not follow in what was printed; empty if all do.
 
@@ -111,8 +122,15 @@ def _pattern(line: str) -> re.Pattern[str]:
     return re.compile(rf"\s*{re.sub('={3,}', '={3,}', text)}\s*")
 
 
+Programs = Callable[[Sequence[str]], Path]
+
+
 class Journey:
     """A user's folder, home and shell.
+
+    Args:
+        folder: Where the user's home is made.
+        programs: Gives the folder of the programs of an environment, for what it has beside the core.
 
     Attributes:
         folder: Where the files of the story are.
@@ -122,7 +140,7 @@ class Journey:
         meanwhile: What happens in the world once a command of this text has run.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, programs: Programs = programs_with) -> None:
         self.folder = folder / "shop"
         self.folder.mkdir()
         self.printed: list[str] = []
@@ -131,9 +149,14 @@ class Journey:
         self.environment = {
             **{name: value for name, value in os.environ.items() if not FOREIGN.fullmatch(name)},
             "HOME": str(folder),
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "COLUMNS": "80",
         }
+        self._programs = programs
+        self.enter(())
+
+    def enter(self, needs: Sequence[str]) -> None:
+        """Go on in the environment that has these beside the core."""
+        self.environment["PATH"] = f"{self._programs(needs)}{os.pathsep}{os.environ['PATH']}"
 
     def follow(self, name: str, room: str = "journeys") -> None:
         """Do what the page `name` of a folder says, and see what it says one would see.
@@ -142,6 +165,7 @@ class Journey:
             AssertionError: If a command prints, or ends with, anything else.
         """
         page = DOCS / room / f"{name}.md"
+        self.enter(needs_of(page))
         steps = list(steps_of(page))
         status = 0
         for step, after in zip(steps, [*steps[1:], None], strict=True):
@@ -161,7 +185,9 @@ class Journey:
 
     def make(self, name: str, *files: str) -> None:
         """Write files of the page `name`, each as the page has it first."""
-        steps = steps_of(DOCS / "journeys" / f"{name}.md")
+        page = DOCS / "journeys" / f"{name}.md"
+        self.enter(needs_of(page))
+        steps = steps_of(page)
         texts = {step.name: step.text for step in reversed(list(steps)) if isinstance(step, File)}
         for file in files:
             (self.folder / file).write_text(texts[file], encoding="utf-8")

@@ -119,9 +119,10 @@ def load(
     scale = _scale(rows)
     kept = checked(rows, items, scale, repeats, remedy)
     if dropped := len(frame) - len(kept):
+        verb = "repeat" if dropped > 1 else "repeats"
         how = "the latest of each is kept" if repeats == "latest" else "their number is the rating"
         told(
-            f"of {len(frame):,} interactions {dropped:,} repeat a user and an item; {how} (--recsys-repeats)"
+            f"of {len(frame):,} interactions {dropped:,} {verb} a user and an item; {how} (--recsys-repeats)"
         )
         if repeats == "count":
             scale = Scale(0, float(kept["rating"].max()))

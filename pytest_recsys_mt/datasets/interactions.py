@@ -14,11 +14,7 @@ from pytest_recsys_mt.requests import Scale
 
 
 def checked(
-    rows: Rows,
-    items: Container[str],
-    scale: Scale,
-    repeats: Repeats = "refuse",
-    remedy: str = "",
+    rows: Rows, items: Container[str], scale: Scale, repeats: Repeats = "refuse", remedy: str = ""
 ) -> pd.DataFrame:
     """The checked interactions of a file, ready for a `Dataset`.
 

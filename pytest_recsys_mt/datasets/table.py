@@ -100,14 +100,12 @@ def load(
     """
     rows = _read(path, _INTERACTIONS)
     frame = rows.frame
-    remedy = "; --recsys-repeats=latest or count allows this"
-    if repeats == "count" and "rating" in frame:
+    rated = "rating" in frame
+    remedy = f"; --recsys-repeats=latest{'' if rated else ' or count'} allows this"
+    if repeats == "count" and rated:
         repeats = "refuse"  # a count would replace what users said
-        remedy = (
-            "; --recsys-repeats=count is for a table without ratings, and this one has a column of "
-            "ratings: choose latest, or take the column out"
-        )
-    if "rating" not in frame:
+        remedy = "; --recsys-repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
+    if not rated:
         frame["rating"] = 1.0
     if "timestamp" not in frame:
         frame["timestamp"] = np.arange(len(frame))

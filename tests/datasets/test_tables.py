@@ -188,7 +188,7 @@ def test_repeats_count_where_there_are_no_ratings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("repeats", "remedy"), [("refuse", "latest or count"), ("count", "a column of ratings")]
+    ("repeats", "remedy"), [("refuse", "=latest allows this"), ("count", "a column of ratings")]
 )
 def test_a_refused_repeat_is_named_with_what_allows_it(
     tmp_path: Path, repeats: Repeats, remedy: str

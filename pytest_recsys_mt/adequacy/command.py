@@ -124,6 +124,8 @@ def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequac
     _say(
         f"without a fault: {passed} of {len(baseline.outcomes)} tests pass ({baseline.seconds:.0f} s)"
     )
+    for note in (baseline.record or {}).get("notes", ()):
+        _say(f"note: {note}")
     done: dict[str, Any] = {}
     for dose, run in runs.faulty(chosen, given.jobs):
         done[dose.spec] = run

@@ -8,19 +8,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pytest_recsys_mt.datasets.loading import Repeats
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.requests import Scale
 
 
-def checked(rows: Rows, items: Container[str], scale: Scale) -> pd.DataFrame:
+def checked(
+    rows: Rows, items: Container[str], scale: Scale, repeats: Repeats = "refuse", remedy: str = ""
+) -> pd.DataFrame:
     """The checked interactions of a file, ready for a `Dataset`.
 
+    Args:
+        rows: The file.
+        items: The catalogue.
+        scale: The scale of the ratings.
+        repeats: What becomes of rows that repeat a user and an item.
+        remedy: The end of the error about the first of them.
+
     Returns:
-        The same rows; users and items are categoricals of their ids as text.
+        The same rows without repeats; users and items are categoricals of their ids as text.
 
     Raises:
         DataError: For the first row that names an item outside the catalogue, has a rating off the
-            scale, or repeats a user and an item; the text names the file and the line.
+            scale, or repeats a user and an item that is refused; the text names the file and the line.
     """
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):
@@ -40,15 +50,26 @@ def checked(rows: Rows, items: Container[str], scale: Scale) -> pd.DataFrame:
     pairs = users.codes.to_numpy().astype(np.int64) * len(things.categories) + things.codes
     ordered = np.sort(pairs)
     if (ordered[1:] == ordered[:-1]).any():
+        if repeats != "refuse":
+            return _once(frame.assign(pair=pairs), repeats)
         series = pd.Series(pairs)
         rows.refuse(
             series.duplicated().to_numpy(),
             lambda row: (
-                f"user {frame['user'].iloc[row]!r} rates item {frame['item'].iloc[row]!r} again "
+                f"user {frame['user'].iloc[row]!r} has item {frame['item'].iloc[row]!r} again "
                 f"(first at {rows.place(int((series == series.iloc[row]).to_numpy().argmax()))})"
+                f"{remedy}"
             ),
         )
     return frame
+
+
+def _once(frame: pd.DataFrame, repeats: Repeats) -> pd.DataFrame:
+    """The latest row of each pair; of equal times, the last one of the file."""
+    latest = frame.sort_values("timestamp", kind="stable").drop_duplicates("pair", keep="last")
+    if repeats == "count":
+        latest["rating"] = latest["pair"].map(frame["pair"].value_counts()).astype("float64")
+    return latest
 
 
 def _categories(series: pd.Series[Any]) -> pd.Series[Any]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pytest_recsys_mt.datasets.sources import BY_HAND, SOURCES
 from pytest_recsys_mt.errors import DataError
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 NAMES = ("mini", *SOURCES, *BY_HAND)
 """The names that `load` takes, besides paths."""
+Repeats = Literal["latest", "count", "refuse"]
+"""What becomes of rows of a table that repeat a user and an item: the latest is kept; or their number is the
+rating, where there is none; or they are an error."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +58,22 @@ def formats() -> Sequence[Format]:
     return [form for module in modules for form in getattr(module, "FORMATS", ())]
 
 
-def load(source: str | Path, *, cache_dir: Path | None = None) -> Dataset:
+def load(
+    source: str | Path,
+    *,
+    cache_dir: Path | None = None,
+    repeats: Repeats = "latest",
+    told: Callable[[str], None] = lambda _: None,
+) -> Dataset:
     """Load a dataset.
 
     Args:
         source: One of `NAMES`, or a path to a folder or a table. A `Path` is never a name.
         cache_dir: The folder of named datasets; by default the environment variable
             ``RECSYS_MT_DATA``, or ``pytest-recsys-mt/data`` in the platform's cache directory.
+        repeats: What becomes of rows of a table that repeat a user and an item. Other formats have rules
+            of their own.
+        told: Told in a sentence if there are such rows.
 
     Raises:
         DataError: If there is no such dataset, it cannot be downloaded, or a file of it is missing,
@@ -77,7 +89,7 @@ def load(source: str | Path, *, cache_dir: Path | None = None) -> Dataset:
 
         if path.suffix.lower() == recordings.SUFFIX:
             return recordings.load(path, path.stem)
-        return table.load(path, path.stem)
+        return table.load(path, path.stem, repeats, told)
     raise DataError(unknown(source))
 
 

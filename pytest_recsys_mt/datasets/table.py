@@ -24,9 +24,12 @@ that column, a year in brackets after the title), and others.  Any other column 
 of that name: those in `LISTS` a tuple of the parts between bars, the others text.  `SPELLED` lists
 other headers for known attributes; an ``image`` is a path from the catalogue's folder, or a data
 URL. Without a catalogue the items are those of the interactions, and their ids are their titles.
+
+**Repeats.**  A user has an item once.  Of rows that repeat both, the latest is kept; `load` can also count
+them, which makes their number the rating, on a scale from 0 to the largest number; or refuse them.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +37,7 @@ import numpy as np
 from pytest_recsys_mt.datasets import films, parquet
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.interactions import checked
+from pytest_recsys_mt.datasets.loading import Repeats
 from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, head, normal, read
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
@@ -77,19 +81,31 @@ _CATALOGUE = (
 )
 
 
-def load(path: Path, name: str) -> Dataset:
+def load(
+    path: Path,
+    name: str,
+    repeats: Repeats = "latest",
+    told: Callable[[str], None] = lambda _: None,
+) -> Dataset:
     """Read a table, and the catalogue beside it.
 
     Args:
         path: Path of the interactions.
         name: Name of the dataset.
+        repeats: What becomes of rows that repeat a user and an item.
+        told: Told in a sentence if there are such rows.
 
     Raises:
         DataError: If a file is wrong; the text names the file and the line (for Parquet, the row).
     """
     rows = _read(path, _INTERACTIONS)
     frame = rows.frame
-    if "rating" not in frame:
+    rated = "rating" in frame
+    remedy = f"; --recsys-repeats=latest{'' if rated else ' or count'} allows this"
+    if repeats == "count" and rated:
+        repeats = "refuse"  # a count would replace what users said
+        remedy = "; --recsys-repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
+    if not rated:
         frame["rating"] = 1.0
     if "timestamp" not in frame:
         frame["timestamp"] = np.arange(len(frame))
@@ -99,7 +115,16 @@ def load(path: Path, name: str) -> Dataset:
     else:
         items = _catalogue(catalogue)
     scale = _scale(rows)
-    return Dataset(name, items, checked(rows, items, scale), scale)
+    kept = checked(rows, items, scale, repeats, remedy)
+    if dropped := len(frame) - len(kept):
+        verb = "repeat" if dropped > 1 else "repeats"
+        how = "the latest of each is kept" if repeats == "latest" else "their number is the rating"
+        told(
+            f"of {len(frame):,} interactions {dropped:,} {verb} a user and an item; {how} (--recsys-repeats)"
+        )
+        if repeats == "count":
+            scale = Scale(0, float(kept["rating"].max()))
+    return Dataset(name, items, kept, scale)
 
 
 def _read(path: Path, columns: tuple[Column, ...]) -> Rows:

@@ -34,7 +34,7 @@ ALPHA = 0.01
 
 class Again(Drained):
     """What one process found at its end: its drifts, the calls that it had not counted yet, what
-    its recommenders note (`abilities.notes_of`), and what planted faults changed.
+    is noted of the data and by its recommenders (`abilities.notes_of`), and what planted faults changed.
     """
 
     drifts: list[Drift]

@@ -51,6 +51,7 @@ class Run:
         progress: The same.
         roster: The recommenders and judges.
         causes: Who asks for calls.
+        notes: What was done to the data, in sentences.
     """
 
     def __init__(self, settings: Settings, name: str, progress: Progress | None = None) -> None:
@@ -59,6 +60,7 @@ class Run:
         self._name = name
         self.progress = progress or Progress()
         self.causes = Causes()
+        self.notes: list[str] = []
         self._begun: set[Hashable] = set()
         self._folds: dict[int, Split] = {}
         self._runners: dict[tuple[str, str, Design, bool], Runner] = {}
@@ -78,8 +80,9 @@ class Run:
             DataError: If the data are unavailable or unreadable.
         """
         with self.progress.doing(f"loading {self.settings.data}"):
-            dataset = load(self.settings.data)
-            return dataset.core(self.settings.core) if self.settings.core else dataset
+            settings = self.settings
+            dataset = load(settings.data, repeats=settings.repeats, told=self.notes.append)
+            return dataset.core(settings.core) if settings.core else dataset
 
     def require_slices(self) -> None:
         """Check that the data have what the users are to be divided by.

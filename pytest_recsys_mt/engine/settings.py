@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_recsys_mt.calls.limits import Limits
+from pytest_recsys_mt.datasets.loading import Repeats
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.options import (
     Option,
@@ -166,6 +167,15 @@ class Settings:
     )
     data: str = option(
         "data", "mini", some_text, "dataset, by name or path (default: mini)", "NAME|PATH"
+    )
+    repeats: Repeats = option(
+        "repeats",
+        "latest",
+        one_of(*get_args(Repeats)),
+        "what becomes of rows of a table that repeat a user and an item; latest: the latest is kept; count: "
+        "their number is the rating, in a table without ratings; refuse: they are an error (default: latest)",
+        "latest|count|refuse",
+        recorded=True,
     )
     design: Design = setting(
         Option(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+from pytest_recsys_mt.datasets.loading import Repeats
 
 
 def add(groups: argparse._SubParsersAction[Any]) -> None:
@@ -19,6 +21,9 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
     questions.add_argument("file", type=Path, metavar="FILE", help="where the questions go")
     questions.add_argument(
         "--data", default="mini", metavar="NAME|PATH", help="as --recsys-data (default: mini)"
+    )
+    questions.add_argument(
+        "--repeats", choices=get_args(Repeats), default="latest", help="as --recsys-repeats"
     )
     questions.add_argument(
         "--kind",
@@ -72,7 +77,7 @@ def written(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.sanitize import one_line
 
     settings = Settings.of(given.setting)
-    dataset = load(given.data)
+    dataset = load(given.data, repeats=given.repeats, told=lambda note: print(f"note: {note}"))
     measures = {each.name: each for each in measures_of(dataset.family)}
     for kind in given.kind:
         if kind not in measures:

@@ -87,7 +87,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
     found: Again = {
         "drifts": drifts,
         **run.drain(),
-        "notes": run.roster.notes,
+        "notes": [*run.notes, *run.roster.notes],
         "planted": planted or run.roster.planted,
     }
     if not any(found.values()):

@@ -124,7 +124,7 @@ class Record:
         incomplete: Why the run is partial, when its tests ended.
         unwritten: Which reports could not be written, and why.
         written: The files of the reports that were, as the user named them.
-        notes: How recommenders were asked otherwise than the user said.
+        notes: What was done to the data, and how recommenders were asked otherwise than the user said.
         answers: One row for each answer to a multiple-choice question, once the document is made.
         planted: How far a planted fault changed the answers of each process.
     """

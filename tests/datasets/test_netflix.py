@@ -109,7 +109,7 @@ def test_names_and_years_join_a_list_of_titles_and_posters(tmp_path: Path) -> No
         ("combined_data_1.txt", "1:\n6,3,2005-09-06,8\n", "line 2: '6,3,2005-09-06,8'"),
         ("combined_data_1.txt", "1:\n6,3\n", "line 2: '6,3'"),
         ("combined_data_1.txt", "6,3,2005-09-06\n", "line 1: '6,3,2005-09-06' is not a film"),
-        ("combined_data_1.txt", "1:\n6,3,2005-09-06\n6,4,2005-09-07\n", "line 3: user '6' rates"),
+        ("combined_data_1.txt", "1:\n6,3,2005-09-06\n6,4,2005-09-07\n", "line 3: user '6' has"),
         ("combined_data_1.txt", "1:\n\n4:\n6,3,2005-09-06\n", "line"),
         ("combined_data_1.txt", "1:\n7,1,2005-09-06\n9:\n6,3,2005-09-06\n", "line 4: item '9' is"),
         ("combined_data_1.txt", "1:\n6,7,2005-09-06\n", "line 2: rating 7 is outside"),

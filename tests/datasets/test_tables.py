@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.datasets import Dataset, load
+from pytest_recsys_mt.datasets.loading import Repeats
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Scale
 from tests.datasets.files import write
@@ -162,12 +163,54 @@ def test_parquet_takes_typed_columns(tmp_path: Path) -> None:
 
 
 HEAD = "user,item,rating,timestamp\n"
+REPEATED = "a,x,2,9\na,y,3,5\na,x,4,7\na,x,5,9\nb,x,1,1\n"
+"""User a has item x three times; the latest time stands twice."""
+
+
+def test_of_a_repeated_user_and_item_the_latest_stays_and_one_line_says_so(tmp_path: Path) -> None:
+    write(tmp_path, {"t.csv": HEAD + REPEATED})
+    told: list[str] = []
+    kept = rows(load(tmp_path / "t.csv", told=told.append))
+    assert kept == [("a", "y", 3.0, 5), ("a", "x", 5.0, 9), ("b", "x", 1.0, 1)]
+    assert told == [
+        "of 5 interactions 2 repeat a user and an item; the latest of each is kept (--recsys-repeats)"
+    ]
+
+
+def test_repeats_count_where_there_are_no_ratings(tmp_path: Path) -> None:
+    write(tmp_path, {"t.csv": "user,item\na,x\na,y\na,x\na,x\nb,x\n"})
+    told: list[str] = []
+    dataset = load(tmp_path / "t.csv", repeats="count", told=told.append)
+    assert rows(dataset) == [("a", "y", 1.0, 1), ("a", "x", 3.0, 3), ("b", "x", 1.0, 4)]
+    assert dataset.scale == Scale(0, 3)
+    assert len(told) == 1
+    assert "their number is the rating" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("repeats", "remedy"), [("refuse", "=latest allows this"), ("count", "a column of ratings")]
+)
+def test_a_refused_repeat_is_named_with_what_allows_it(
+    tmp_path: Path, repeats: Repeats, remedy: str
+) -> None:
+    write(tmp_path, {"t.csv": HEAD + REPEATED})
+    with pytest.raises(DataError, match=f"--recsys-repeats.*{remedy}") as caught:
+        load(tmp_path / "t.csv", repeats=repeats)
+    assert "t.csv', line 4: user 'a' has item 'x' again (first at line 2)" in str(caught.value)
+
+
+@pytest.mark.parametrize("repeats", ["latest", "count", "refuse"])
+def test_where_nothing_repeats_no_rule_changes_anything(tmp_path: Path, repeats: Repeats) -> None:
+    write(tmp_path, {"t.csv": HEAD + "a,x,2,9\na,y,3,5\nb,x,2,9\n"})
+    told: list[str] = []
+    dataset = load(tmp_path / "t.csv", repeats=repeats, told=told.append)
+    assert rows(dataset) == [("a", "y", 3.0, 5), ("a", "x", 2.0, 9), ("b", "x", 2.0, 9)]
+    assert (dataset.scale, told) == (Scale(1, 5), [])
 
 
 @pytest.mark.parametrize(
     ("name", "content", "line", "problem"),
     [
-        ("t.csv", HEAD + "a,x,4,9\na,x,5,9\n", 3, "user 'a' rates item 'x' again"),
         ("t.csv", HEAD + '"a\nb",x,4,9\na,y,no,9\n', 4, "rating is 'no', not a number"),
         ("t.csv", HEAD + "a,x,4\n", 2, "3 fields where 4 are expected"),
         ("t.csv", HEAD + ",x,4,9\n", 2, "user is '', not an id"),
@@ -209,7 +252,6 @@ def test_wrong_tables_are_named_with_their_line(
         ("rating", [4.0, float("nan")], 2, "rating is nan, not a number"),
         ("rating", ["4", "four"], 2, "rating is 'four', not a number"),
         ("timestamp", ["2001-01-31", "soon"], 2, "timestamp is 'soon'"),
-        ("item", ["x", "x"], 2, "again (first at row 1)"),
     ],
 )
 def test_wrong_parquet_tables_are_named_with_their_row(

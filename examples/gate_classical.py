@@ -4,6 +4,8 @@
 
 The first run is kept as the baseline. The same model passes; one that recommends at random passes the
 promises about its lists, and is stopped because it finds the next film less often.
+
+Ends with 0 if the runs end so; else with the exit status of the first that does not.
 """
 
 import subprocess
@@ -37,7 +39,7 @@ def run(folder: Path, model: str, *more: str) -> int:
     return subprocess.run(command, cwd=folder, check=False).returncode
 
 
-def main() -> None:
+def main() -> int:
     """Keep a baseline, then gate two candidates for the next release."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -45,10 +47,15 @@ def main() -> None:
         baseline = f"{folder}/baseline.json"
         status = run(folder, "itemknn", f"--recsys-json={baseline}")
         print(f"the release: exit status {status}\n")
-        for candidate in ("itemknn", "random"):
+        if status != 0:
+            return status
+        for candidate, expected in (("itemknn", 0), ("random", 1)):
             status = run(folder, candidate, f"--recsys-baseline={baseline}")
             print(f"{candidate} for the next release: exit status {status}\n")
+            if status != expected:
+                return status or 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,6 +1,6 @@
 """Test your recommender behind HTTP: start the reference server, and hold it to its promises.
 
-    pip install 'pytest-recsys-mt[examples]'
+    pip install '.[examples]'
     python examples/http_recommender.py
 
 Put your own address in the place of the server's. The token stands in the environment, with the one
@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -20,6 +21,9 @@ TOKEN = "only-for-this-example"
 
 def main() -> int:
     """Start the server, test it, stop it; gives pytest's exit status."""
+    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+        print("This example needs fastapi and uvicorn. In a clone: pip install '.[examples]'")
+        return 2
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -5,6 +5,8 @@
 The model here is a script behind an OpenAI-compatible endpoint on this machine: it copies the numbered
 candidates of a prompt in their order, so it breaks the promise about shuffled ones. With a real one,
 set OPENAI_BASE_URL and OPENAI_API_KEY.
+
+Ends with 0 if both runs show the broken promise (status 1); else with the exit status of the run that does not.
 """
 
 import json
@@ -68,7 +70,7 @@ def run(folder: Path, cache: str, url: str, *more: str) -> int:
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
 
 
-def main() -> None:
+def main() -> int:
     """Record into one cache, carry a file of answers to another one, replay with no server there."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -79,6 +81,8 @@ def main() -> None:
         server.shutdown()
         server.server_close()
         print(f"\nrecorded with {Endpoint.asked} calls: exit status {recorded}\n")
+        if recorded != 1:
+            return recorded or 1
         cassette = str(folder / "answers.jsonl")
         for arguments in (
             ("export", f"--cache={folder}/recorded"),
@@ -87,7 +91,8 @@ def main() -> None:
             subprocess.run([*PROGRAM, "cache", *arguments, cassette], check=True)
         replayed = run(folder, "new", url, "--recsys-mode=replay")
         print(f"\nreplayed without the server: exit status {replayed}")
+        return 0 if replayed == 1 else replayed or 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,27 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from pytest_recsys_mt.datasets import load
 from tests.journeys.endpoint import KEY, Endpoint
 from tests.journeys.pages import Journey
 from tests.models.faults import FaultServer
-
-
-@contextmanager
-def a_table(journey: Journey) -> Iterator[None]:
-    """A shop's sales and catalogue, with the columns that such files have."""
-    data = load("mini")
-    sales = data.interactions.rename(
-        columns={"user": "customer_id", "item": "product_id", "rating": "stars"}
-    )
-    sales.to_csv(journey.folder / "sales.csv", index=False)
-    lines = [
-        f'{item.id},"{item.title}",{item.year},{"|".join(item.attributes["genres"])}'
-        for item in data.items.values()
-    ]
-    text = "\n".join(["id,title,year,genres", *lines, ""])
-    (journey.folder / "items.csv").write_text(text, encoding="utf-8")
-    yield
 
 
 @contextmanager
@@ -43,4 +25,4 @@ def nothing(journey: Journey) -> AbstractContextManager[None]:
 
 
 World = Callable[[Journey], AbstractContextManager[None]]
-WORLDS: Mapping[str, World] = {"bring-data": a_table, "two-dollars": a_provider}
+WORLDS: Mapping[str, World] = {"README": a_provider, "two-dollars": a_provider}

@@ -40,6 +40,7 @@ def test_no_moment_and_no_worker_blames_a_relation(
     journey: Journey, moment: int, workers: str
 ) -> None:
     journey.make("drift", "shop.py")
+    journey.enter(["pytest-xdist"])
     journey.run(f"sed -i 's/GOES_LIVE = 300/GOES_LIVE = {moment}/' shop.py")
     done = journey.run(f"{COMMAND} {workers}")
     assert done.returncode == 1, done.stdout

@@ -32,6 +32,7 @@ def test_three_models(journey: Journey) -> None:
 
 @pytest.mark.slow
 def test_one_process_writes_what_two_workers_write(journey: Journey) -> None:
+    journey.enter(["pytest-xdist"])
     given = " ".join(f"--recsys-model={model}" for model in MODELS)
     for name, workers in (("one", ""), ("two", "-n 2")):
         journey.run(

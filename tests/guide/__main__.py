@@ -1,0 +1,49 @@
+"""Follows the README, the quickstart and the how-tos with the programs of one environment.
+
+    python -m tests.guide FOLDER
+
+The folder holds the environment's programs, such as ``.venv/bin``. A page that needs more than the core is named
+and left out. Ends with 1 if a page is not as it says.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.guide.worlds import WORLDS, nothing
+from tests.journeys.pages import DOCS, Journey, needs_of
+
+FILES = ("github-action",)
+"""Pages that show files and no command; tests/ci runs those."""
+HOW_TO = sorted(page.stem for page in (DOCS / "how-to").glob("*.md") if page.stem not in FILES)
+PAGES = [("..", "README"), ("", "quickstart"), *(("how-to", name) for name in HOW_TO)]
+
+
+def follow(room: str, name: str, journey: Journey) -> None:
+    """Do what a page says, in the world of its reader."""
+    with WORLDS.get(name, nothing)(journey):
+        journey.follow(name, room)
+
+
+def main(programs: Path) -> int:
+    """Follow all pages; 1 if one failed."""
+    failed = 0
+    for room, name in PAGES:
+        begin = time.monotonic()
+        if needs := needs_of(DOCS / room / f"{name}.md"):
+            print(f"{name}: left out, as it needs {', '.join(needs)}")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                follow(room, name, Journey(Path(folder), lambda _: programs))
+            except AssertionError as error:
+                failed += 1
+                print(f"{name}: FAILED\n{error}")
+            else:
+                print(f"{name}: as it says, {time.monotonic() - begin:.0f} s", flush=True)
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))

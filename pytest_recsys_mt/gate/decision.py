@@ -20,6 +20,7 @@ from pytest_recsys_mt.gate.document import (
     Facts,
     Row,
     state_of,
+    state_of_test,
     vacuous_of,
 )
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
@@ -166,29 +167,30 @@ class Gate:
     ) -> list[Reason]:
         """Tests that failed, and known violations that are fixed or expired, each once."""
         found: dict[str, Reason] = {}
+        of_test: dict[str, list[Row]] = {}
         for row in gating:
             known = self.policy.known_of(facts_of(row))
             if known is not None and known.expired(self.day()):
                 text = f"the known violation of {known.choice} expired on {known.until}"
                 found[str(known)] = Reason("expired", text, f"{known.choice}, until {known.until}")
             excused = known is not None and row["outcome"] == "xfailed" and row["status"] == "error"
-            if row["outcome"] != "failed" and not excused:
-                continue
-            status, label = row["status"], row["nodeid"]
+            if row["outcome"] == "failed" or excused:
+                of_test.setdefault(row["nodeid"], []).append(row)
+        for label, rows in of_test.items():
+            state = state_of_test(rows)
+            row = next(each for each in rows if state_of(each) == state)
             kind: Kind
-            text = f"{status}: {label}"
-            if state_of(row) == "mended":
+            text = f"{row['status']}: {label}"
+            if state == "mended":
                 kind, text = "fixed", f"fixed, so remove the expectation: {label}"
-            elif status == "holds" or status == "not-applicable" or status == row["expected"]:
+            elif state in ("holds", "not-applicable", "known"):
                 kind, text = "failed", f"failed with the verdict as expected: {label}"
-            elif status == "violated" and label not in standing:
+            elif state == "violated" and label not in standing:
                 kind = "uncorrected"
             else:
-                kind = status
+                kind = state
             name = _name(row, several) + (f": {_cut(row['reason'], 80)}" if kind == "error" else "")
-            before = found.get(label)
-            if before is None or before.kind == "failed":  # of several verdicts, the failed one
-                found[label] = Reason(kind, text, name)
+            found[label] = Reason(kind, text, name)
         return list(found.values())
 
     def _vacuous(self, gating: Sequence[Row], several: bool) -> Iterable[Reason]:

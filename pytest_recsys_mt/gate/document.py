@@ -6,13 +6,18 @@ wrote lack the keys of `EARLIER`, and some others of which readers say so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from pytest_recsys_mt.verdict import Allowed, Status
 
 State = Literal[Status, "known", "mended"]
 """``known``: violated, as the test expects. ``mended``: it holds, though a violation is expected."""
+
+STATES: tuple[State, ...] = (
+    "violated", "error", "mended", "inconclusive", "known", "holds", "not-applicable",
+)  # fmt: skip
+"""The most important first. Every report orders rows so, and a test is in the first state of its rows."""
 
 Change = Literal["regressed", "improved", "unchanged", "suspicious", "inconclusive", "ungated"]
 """``regressed``: worse by more than the margin. ``improved``: better by more than the margin.
@@ -140,6 +145,11 @@ def state_of(row: Row) -> State:
     if row.get("expected") == "violated" and row["status"] in ("violated", "holds"):
         return "known" if row["status"] == "violated" else "mended"
     return row["status"]
+
+
+def state_of_test(rows: Iterable[Row]) -> State:
+    """The state of a test: the most important one of its rows, as `STATES` has them."""
+    return min(map(state_of, rows), key=STATES.index)
 
 
 def unit_of(row: Row) -> str:

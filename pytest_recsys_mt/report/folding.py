@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.gate.document import Row, measured, state_of, vacuous_of
+from pytest_recsys_mt.gate.document import STATES, Row, measured, state_of, vacuous_of
 from pytest_recsys_mt.report.sentences import sentence
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.wording import unread
 
-ORDER = ("violated", "error", "mended", "inconclusive", "known")
+ORDER = STATES[: STATES.index("holds")]
 """The states that are told one by one, the most important first."""
 MANY = 3
 """From so many tests on that got no verdict for one reason, they share one sentence."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pytest_recsys_mt.gate.document import Document, state_of
+from pytest_recsys_mt.gate.document import Document, Row, State, state_of_test
 
-JUDGED = ("violated", "mended", "known", "holds")
-"""The states of a verdict that was made, the most important first; then those of none."""
-UNJUDGED = {"inconclusive": "inconclusive", "error": "in error", "not-applicable": "not applicable"}
+UNJUDGED: dict[State, str] = {
+    "inconclusive": "inconclusive", "error": "in error", "not-applicable": "not applicable",
+}  # fmt: skip
 LEFT = {
     "quick": "left out of this quick look",
     "standard": "left out as they make many calls (--recsys-effort=thorough runs them)",
@@ -24,15 +24,14 @@ def is_quick(document: Document) -> bool:
 def judged(document: Document) -> str:
     """Such as ``6 of 220 tests could be judged: 212 left out of this quick look, 2 not applicable``.
 
-    A test of several verdicts counts as judged if one of them was made. Records of before do not
+    A test of several verdicts is in the state of the most important one. Records of before do not
     say what their effort left out; empty for a run without tests.
     """
-    of_test: dict[str, set[str]] = {}
+    of_test: dict[str, list[Row]] = {}
     for row in document["results"]:
-        of_test.setdefault(row["nodeid"], set()).add(state_of(row))
-    order = (*JUDGED, *UNJUDGED)
-    counts = Counter(min(states, key=order.index) for states in of_test.values())
-    made = sum(counts[state] for state in JUDGED)
+        of_test.setdefault(row["nodeid"], []).append(row)
+    counts = Counter(map(state_of_test, of_test.values()))
+    made = len(of_test) - sum(counts[state] for state in UNJUDGED)
     left = document.get("left_out") or {"effort": "", "tests": 0}
     total = len(of_test) + left["tests"]
     if not total:

@@ -124,6 +124,32 @@ def test_a_known_violation_passes_until_its_last_day(
     )
 
 
+def test_a_known_violation_beside_other_verdicts_is_one_truth_in_every_channel(
+    run: Run, strict: pytest.Pytester
+) -> None:
+    """One test, three verdicts: what holds beside a known violation, or in its place, is not fixed."""
+    several = STRICT.replace(
+        "    assert", "    same_ranking(source, followup, margin=0.95)\n    assert"
+    )
+    unasked = several.replace("    assert", "    raise ValueError('no network')\n    assert")
+    policy(strict.path, KNOWN.format("9999-01-01"))
+    for text, said in (
+        (several, "gate: passed; 3 held (2 vacuously); 1 known to be violated"),
+        (unasked, "gate: passed; 2 held (1 vacuously)"),
+    ):
+        (strict.path / "release" / "test_toys.py").write_text(
+            text.replace(", reorder_history)", ")") if text is unasked else text, encoding="utf-8"
+        )
+        result, record = run("--recsys-html=page.html", share=0.4)
+        known = [row for row in record["results"] if row["outcome"] == "xfailed"]
+        assert {row["status"] for row in known if row["expected"] == "violated"} <= {"violated"}
+        page = (strict.path / "page.html").read_text(encoding="utf-8")
+        assert "May be released" in page
+        assert 'badge state-mended' not in page
+        assert "MENDED" not in result.stdout.str()
+        assert said.partition(";")[0] in result.stdout.str()
+
+
 def test_a_known_violation_that_is_mended_fails(run: Run, strict: pytest.Pytester) -> None:
     policy(strict.path, KNOWN.format("9999-01-01"))
     result, record = run()

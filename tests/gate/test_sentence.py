@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_recsys_mt.gate.decision import KINDS, Gate
-from pytest_recsys_mt.gate.document import Decision
+from pytest_recsys_mt.gate.document import Decision, state_of_test
 from pytest_recsys_mt.report.html.page import render
 from pytest_recsys_mt.report.step_summary import cell
 from tests.gate.conftest import Run
@@ -48,8 +48,13 @@ def test_every_reason_is_in_the_sentence_and_only_the_first_names() -> None:
 
 def test_a_test_of_several_verdicts_fails_for_the_one_that_does_not_hold() -> None:
     test = {"nodeid": "t.py::test_two[toy]"}
-    gate = decided(row(1, "holds", "failed", **test), row(2, "violated", "failed", **test))
-    assert gate["reasons"] == ["violated: t.py::test_two[toy]"]
+    for better in ("holds", "inconclusive", "error"):
+        for order in (1, -1):
+            rows = [row(1, better, "failed", **test), row(2, "violated", "failed", **test)][::order]
+            gate = decided(*rows)
+            assert gate["reasons"] == ["violated: t.py::test_two[toy]"]
+            assert gate["sentence"].startswith("gate: failed; 1 violated (r2)")
+            assert state_of_test(rows) == "violated"
 
 
 @pytest.mark.parametrize("kind", KINDS)

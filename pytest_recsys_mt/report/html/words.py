@@ -45,7 +45,7 @@ class State:
     bad: bool = True
 
 
-STATES = {
+_STATES: dict[str, State] = {
     state.key: state
     for state in (
         State("violated", "violated", "✗", "Violated: the promise is broken"),
@@ -57,6 +57,7 @@ STATES = {
         State("not-applicable", "not applicable", "–", "Not applicable", bad=False),
     )
 }
+STATES = {key: _STATES[key] for key in document.STATES}
 """The most important first."""
 
 

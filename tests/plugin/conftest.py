@@ -12,11 +12,15 @@ import pytest
 # imported twice: so all that such runs import is imported before them.
 for _name in (
     "calls.progress", "datasets.dataset", "datasets.mini", "engine.run", "llm.api.openai_model",
-    "llm.recommender", "oracles", "plugin.planning", "plugin.preflight", "recommenders", "relations",
+    "llm.recommender", "oracles", "plugin.interruptions", "plugin.planning", "plugin.preflight",
+    "plugin.reproduce", "recommenders", "recommenders.knn", "relations", "report.other_reporters",
     "report.relation_list", "report.planned", "report.sections", "report.terminal",
 ):  # fmt: skip
     importlib.import_module(f"pytest_recsys_mt.{_name}")
-for _name in ("scipy.special", "scipy.sparse", "scipy.stats"):
+for _name in (
+    "email.feedparser", "email.parser", "filelock", "pandas.core.methods.to_dict", "scipy.special", "scipy.sparse",
+    "scipy.stats",
+):  # fmt: skip
     importlib.import_module(_name)
 
 TOYS = '''
@@ -113,10 +117,14 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
     return pytester
 
 
-@pytest.fixture(params=["one process", "two workers"])
+ON_WORKERS_TOO = pytest.mark.parametrize("run", ["one process", "two workers"], indirect=True)
+
+
+@pytest.fixture
 def run(request: pytest.FixtureRequest, project: pytest.Pytester) -> Run:
-    """Run pytest on the project, in this process or on two workers."""
-    workers = [] if request.param == "one process" else ["-n", "2"]
+    """Run pytest on the project, in this process; tests marked ON_WORKERS_TOO do so on two workers as well."""
+    on_workers = getattr(request, "param", "one process") == "two workers"
+    workers = ["-n", "2"] if on_workers else []
 
     def execute(*arguments: object) -> pytest.RunResult:
         common = ["-p", "no:cacheprovider", "--recsys-users=40", *workers]

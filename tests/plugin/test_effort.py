@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.plugin.conftest import Run
+from tests.plugin.conftest import ON_WORKERS_TOO, Run
 
 TEST = """
 import pytest
@@ -33,6 +33,7 @@ def two(project: pytest.Pytester) -> pytest.Pytester:
     return project
 
 
+@ON_WORKERS_TOO
 def test_it_is_left_out_and_said_so(run: Run, two: pytest.Pytester) -> None:
     result = run(MODEL)
     assert result.parseoutcomes()["passed"] == 1

@@ -112,11 +112,10 @@ def test_a_sound_recommender_holds(project: pytest.Pytester) -> None:
     assert record["calls"]["failed"] == 0
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
 def test_three_of_eighty_that_crash_on_the_changed_request_hold_nothing(
-    project: pytest.Pytester, workers: tuple[str, ...]
+    project: pytest.Pytester,
 ) -> None:
-    record, row = row_of(project, "OnDoubled", *workers)
+    record, row = row_of(project, "OnDoubled")
     assert (row["status"], row["users"], row["errors"]) == ("inconclusive", 77, 3)
     assert "3 follow-ups of 80 kept failing although the source was answered" in row["reason"]
     assert "ZeroDivisionError: no such scale (3)" in row["reason"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugin.conftest import Run, record_of
+from tests.plugin.conftest import ON_WORKERS_TOO, Run, record_of
 
 MODELS = '''
 """Text models without a fingerprint, which differ in what they say alone."""
@@ -59,6 +59,7 @@ def test_two_text_models_of_ones_own_share_no_answer(
     assert record_of(path)["calls"]["made"] == 2
 
 
+@ON_WORKERS_TOO
 def test_a_judge_of_ones_own_is_not_the_model_under_test(
     run: Run, project: pytest.Pytester
 ) -> None:

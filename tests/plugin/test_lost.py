@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.conftest import Run, record_of
+from tests.plugin.conftest import ON_WORKERS_TOO, Run, record_of
 
 DYING = """
 import os
@@ -135,6 +135,7 @@ def test_a_fixture_that_raises_before_there_is_a_runner(
     assert all("RuntimeError: no server" in row["reason"] for row in failed)
 
 
+@ON_WORKERS_TOO
 def test_a_teardown_that_fails(run: Run, losing: pytest.Pytester) -> None:
     losing.makeconftest(
         "import pytest\n\n@pytest.fixture\ndef till():\n    yield\n    raise RuntimeError('stuck')\n"
@@ -194,6 +195,7 @@ def test_many_are_counted_and_the_first_are_named(losing: pytest.Pytester) -> No
     assert reason.endswith(" and 6 more")
 
 
+@ON_WORKERS_TOO
 def test_a_file_that_cannot_be_imported_is_named(run: Run, losing: pytest.Pytester) -> None:
     losing.makepyfile(test_broken="import nothing_of_that_name\ndef test_it(recsys): ...")
     gate = gate_of(
@@ -204,6 +206,7 @@ def test_a_file_that_cannot_be_imported_is_named(run: Run, losing: pytest.Pytest
     assert "1 file could not be collected: test_broken.py" in gate["incomplete"]
 
 
+@ON_WORKERS_TOO
 def test_what_is_left_out_on_purpose_is_told_and_does_not_fail(
     run: Run, losing: pytest.Pytester
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.plugin.conftest import Run
+from tests.plugin.conftest import ON_WORKERS_TOO, Run
 
 HEAD = """
 import pytest
@@ -105,6 +105,7 @@ def test_an_inconclusive_verdict_fails_and_says_what_would_settle_it(
     result.stdout.fnmatch_lines(["*is inconclusive: *more users*"])
 
 
+@ON_WORKERS_TOO
 def test_an_asserted_inconclusive_verdict_skips_where_that_is_asked(
     run: Run, project: pytest.Pytester
 ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -121,28 +119,21 @@ def test_a_mark_that_goes_well_with_an_option_only_is_no_error(project: pytest.P
     assert result.ret != pytest.ExitCode.USAGE_ERROR
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("where", ["option", "ini"])
-def test_a_missing_key_is_one_usage_error_before_the_first_test(tmp_path: Path, where: str) -> None:
-    (tmp_path / "test_it.py").write_text(TEST)
-    (tmp_path / "pytest.ini").write_text(
-        "[pytest]\n" + "recsys_model = openai:gpt-4o\n" * (where == "ini")
-    )
+def test_a_missing_key_is_one_usage_error_before_the_first_test(
+    project: pytest.Pytester, where: str
+) -> None:
+    project.makepyfile(TEST)
+    project.makeini("[pytest]\n" + "recsys_model = openai:gpt-4o\n" * (where == "ini"))
     given = ["--recsys-model=openai:gpt-4o"] * (where == "option")
     for workers in ([], ["-n2"]):
-        done = run(tmp_path, *given, *workers)
-        printed = done.stdout + done.stderr
-        assert done.returncode == pytest.ExitCode.USAGE_ERROR
+        result = project.runpytest_inprocess(*given, *workers)
+        printed = result.stdout.str() + result.stderr.str()
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
         assert printed.count(KEY) == 1
         assert "Traceback" not in printed
     for asks_nothing in ("--recsys-plan", "--recsys-list", "--collect-only"):
-        assert run(tmp_path, *given, asks_nothing).returncode == 0
+        assert project.runpytest_inprocess(*given, asks_nothing).ret == 0
 
 
 def test_no_key_is_needed_where_answers_may_be_in_the_cache(

@@ -24,9 +24,8 @@ def test_ids_are_safe_for_selection_and_keep_the_sign() -> None:
         ("functools.partial(newest, 3)", "*a partial has no stable name*.name*"),
     ],
 )
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
 def test_a_transformation_without_a_name_is_a_usage_error(
-    project: pytest.Pytester, transformation: str, says: str, workers: list[str]
+    project: pytest.Pytester, transformation: str, says: str
 ) -> None:
     project.makepyfile(
         f"""
@@ -41,10 +40,9 @@ def test_a_transformation_without_a_name_is_a_usage_error(
             pass
         """
     )
-    result = project.runpytest_inprocess(*workers)
+    result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    output = result.stdout if workers else result.stderr
-    output.fnmatch_lines([f"ERROR: recsys-mt: *test_it: {says}"])
+    result.stderr.fnmatch_lines([f"ERROR: recsys-mt: *test_it: {says}"])
 
 
 def test_a_plain_function_is_known_by_its_own_name(project: pytest.Pytester) -> None:

@@ -106,14 +106,11 @@ def test_a_model_named_twice_is_a_usage_error(project: pytest.Pytester) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
 def test_the_list_names_promises_and_needs_and_runs_nothing(
-    project: pytest.Pytester, workers: list[str]
+    project: pytest.Pytester,
 ) -> None:
     project.makepyfile(TEST)
-    result = project.runpytest_inprocess(
-        "--recsys-list", "--recsys-model=toys:OftenFailing", *workers
-    )
+    result = project.runpytest_inprocess("--recsys-list", "--recsys-model=toys:OftenFailing")
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(
         ["scale_ratings(2)", "    needs ratings in the history", "*in *::test_it", "1 relations"]

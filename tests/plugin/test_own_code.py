@@ -11,7 +11,7 @@ import pytest
 
 from pytest_recsys_mt.metamorphic import UnnamedTransformation, name_of
 from pytest_recsys_mt.relations import Transformation
-from tests.plugin.conftest import Run, record_of
+from tests.plugin.conftest import ON_WORKERS_TOO, Run, record_of
 
 TEST = """
 from pytest_recsys_mt import metamorphic
@@ -321,6 +321,7 @@ def test_data_that_cannot_be_had_are_one_usage_error(
         run().assert_outcomes(passed=1)
 
 
+@ON_WORKERS_TOO
 def test_a_model_of_the_ini_file_that_cannot_be_had_is_one_usage_error(
     run: Run, project: pytest.Pytester
 ) -> None:

@@ -86,7 +86,7 @@ def test_the_line_moves_while_one_call_holds_all_questions(folder: Path) -> None
 
 
 def test_a_run_at_the_foot_of_the_terminal_keeps_pytests_lines(folder: Path) -> None:
-    watch = Watch(folder, r"0 of 40 answers, ")
+    watch = Watch(folder, r"0 of 40 answers, ", 1)
     code, lines = pytest_on_a_terminal(folder, *COMMON, look=watch, rows=9)
     assert code == 0
     waiting = next(each for each in watch.screens if "0 of 40 answers, " in each[-1])
@@ -95,10 +95,10 @@ def test_a_run_at_the_foot_of_the_terminal_keeps_pytests_lines(folder: Path) -> 
 
 
 def test_workers_are_shown_by_the_process_that_has_the_terminal(folder: Path) -> None:
-    watch = Watch(folder, r"2 workers, 0 of 80 answers, 00:\d\d, test_it\[", 3)
+    watch = Watch(folder, r"2 workers, 0 of 80 answers, 00:\d\d, test_it\[", 2)
     code, lines = pytest_on_a_terminal(folder, *COMMON, "-n", "2", look=watch)
     assert code == 0
-    assert len(watch.seen) >= 3
+    assert len(watch.seen) >= 2, "it moves"
     for screen in watch.screens:
         assert sum("answers, 00:" in line for line in screen) <= 1, (
             "they do not write over each other"
@@ -107,16 +107,16 @@ def test_workers_are_shown_by_the_process_that_has_the_terminal(folder: Path) ->
 
 
 def test_the_fit_of_a_recommender_is_shown(folder: Path) -> None:
-    watch = Watch(folder, r"fitting models.py:Trained, 00:\d\d$")
+    watch = Watch(folder, r"fitting models.py:Trained, 00:\d\d$", 2)
     code, _ = pytest_on_a_terminal(
         folder, "--recsys-model=models.py:Trained", COMMON[1], look=watch
     )
     assert code == 0
-    assert len(watch.seen) >= 3
+    assert len(watch.seen) >= 2, "it moves"
 
 
 def test_only_errors_on_the_terminal_are_enough(folder: Path) -> None:
-    watch = Watch(folder, r"0 of 40 answers, ")
+    watch = Watch(folder, r"0 of 40 answers, ", 1)
     code, _ = pytest_on_a_terminal(folder, *COMMON, look=watch, only_errors=True)
     assert code == 0
     assert watch.seen
@@ -140,9 +140,9 @@ def test_other_tests_show_nothing(folder: Path) -> None:
     assert not any("test_it," in line for screen in screens for line in screen)
 
 
-def piped(folder: Path, *arguments: str) -> tuple[str, str]:
+def piped(folder: Path) -> tuple[str, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *COMMON, *arguments],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *COMMON],
         cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
@@ -167,17 +167,14 @@ showing.Logged, showing.LOGGED_EVERY = Watched, 0.3
 """
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
-def test_a_log_gets_a_line_now_and_then(folder: Path, workers: list[str]) -> None:
+def test_a_log_gets_a_line_now_and_then(folder: Path) -> None:
     (folder / "conftest.py").write_text(GOES_ON)
-    out, err = piped(folder, *workers)
+    out, err = piped(folder)
     assert "answers, 00:" not in out
     told = [line for line in err.splitlines() if line]
     assert len(told) >= 2
     for line in told:
-        assert re.match(
-            r"recsys-mt: (.* answers|loading|test_it|2 workers|fitting|asking|writing)", line
-        )
+        assert re.match(r"recsys-mt: (.* answers|loading|test_it|fitting|asking|writing)", line)
     assert "\x1b" not in err
 
 

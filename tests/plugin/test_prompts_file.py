@@ -55,15 +55,9 @@ def told() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
-def test_the_model_is_told_what_the_file_says(shop: pytest.Pytester, workers: list[str]) -> None:
-    options = (
-        "--recsys-model=model:Scribe",
-        "--recsys-users=70",
-        "--recsys-json=record.json",
-        *workers,
-    )
-    shop.runpytest_subprocess(*options, "--recsys-prompts=own.toml").assert_outcomes(passed=2)
+def test_the_model_is_told_what_the_file_says(shop: pytest.Pytester) -> None:
+    options = ("--recsys-model=model:Scribe", "--recsys-users=70", "--recsys-json=record.json")
+    shop.runpytest_inprocess(*options, "--recsys-prompts=own.toml").assert_outcomes(passed=2)
     asked = told()
     assert all(each.startswith("What would ") for each in asked)
     assert sum("Nothing famous." in each for each in asked) >= 20
@@ -73,10 +67,10 @@ def test_the_model_is_told_what_the_file_says(shop: pytest.Pytester, workers: li
     assert record["settings"]["prompts"] == {"sha256": own.sha256, "texts": dict(own.texts)}
 
     # The same texts are the same questions.
-    shop.runpytest_subprocess(*options, "--recsys-prompts=own.toml").assert_outcomes(passed=2)
+    shop.runpytest_inprocess(*options, "--recsys-prompts=own.toml").assert_outcomes(passed=2)
     assert not Path("told.txt").exists()
     # Other texts are other questions.
-    shop.runpytest_subprocess(*options).assert_outcomes(passed=2)
+    shop.runpytest_inprocess(*options).assert_outcomes(passed=2)
     asked = told()
     assert not any("Nothing famous" in each or "What would" in each for each in asked)
     assert sum("niche" in each for each in asked) >= 20
@@ -140,7 +134,7 @@ def test_the_command_that_reproduces_a_verdict_names_the_file(shop: pytest.Pytes
             assert decreases(source, followup, "log_popularity_difference", margin=0.2)
         """
     )
-    shop.runpytest_subprocess(
+    shop.runpytest_inprocess(
         "--recsys-model=model:Scribe", "--recsys-prompts=own.toml", "--recsys-json=record.json", "-k", "niche",
     ).assert_outcomes(failed=1)  # fmt: skip
     (row,) = record_of(Path("record.json"))["results"]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_recsys_mt.report.sentences import sentence
-from tests.plugin.conftest import Run, record_of
+from tests.plugin.conftest import ON_WORKERS_TOO, Run, record_of
 
 TEST = """
 import pytest
@@ -186,6 +186,7 @@ def test_an_empty_run_is_recorded_and_does_not_pass_the_gate(
     assert record["gate"]["status"] == "failed"
 
 
+@ON_WORKERS_TOO
 def test_texts_of_others_harm_neither_workers_nor_readers(
     run: Run, project: pytest.Pytester
 ) -> None:

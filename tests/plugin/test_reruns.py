@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.conftest import Run, record_of
+from tests.plugin.conftest import ON_WORKERS_TOO, Run, record_of
 
 TEST = """
 import pytest
@@ -99,6 +99,7 @@ def test_a_rerun_throws_no_second_dice(run: Run, project: pytest.Pytester) -> No
         assert "got another answer to the same request" in row["reason"]
 
 
+@ON_WORKERS_TOO
 def test_the_attempt_that_passed_counts(run: Run, project: pytest.Pytester) -> None:
     """A fault of the test's own, not of the answers: what failed before leaves no trace but a
     number.

@@ -92,13 +92,10 @@ def violated(row: dict[str, Any]) -> list[tuple[str, str]]:
     return [(s["slicing"], s["value"]) for s in row["slices"] if s["status"] == "violated"]
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
-def test_a_genre_served_at_random_is_found_and_named_everywhere(
-    shop: pytest.Pytester, workers: list[str]
-) -> None:
+def test_a_genre_served_at_random_is_found_and_named_everywhere(shop: pytest.Pytester) -> None:
     page, junit, path = (shop.path / name for name in ("page.html", "junit.xml", "record.json"))
     result = shop.runpytest_inprocess(
-        "-p", "no:cacheprovider", "-v", *workers, "--recsys-model=shops:RandomForAction",
+        "-p", "no:cacheprovider", "-v", "--recsys-model=shops:RandomForAction",
         "--recsys-slices=activity,genre", "--recsys-shrink=40", f"--recsys-json={path}",
         f"--recsys-html={page}", f"--junitxml={junit}",
     )  # fmt: skip

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.plugin.conftest import Run
+from tests.plugin.conftest import ON_WORKERS_TOO, Run
 
 TEST = """
 import pytest
@@ -118,6 +118,7 @@ def test_columns_in_the_ini_file_and_wrong_ones(project: pytest.Pytester) -> Non
 
 
 @pytest.mark.usefixtures("files")
+@ON_WORKERS_TOO
 def test_what_does_not_apply_is_no_line_of_pytests_skipped_tests(run: Run) -> None:
     result = run(MODEL, "-ra", "--recsys-inconclusive=skip")
     result.assert_outcomes(passed=3, failed=1, skipped=9)

@@ -32,20 +32,20 @@ def metamorphic(*transformations: AnyTransformation) -> Callable[[TestFunction],
 
     Args:
         *transformations: Each a `(request, rng) -> request`, known by its ``name`` or
-            ``__name__``.
+            ``__name__``; one in ``pytest.param(..., marks=..., id=...)`` has these marks and this id.
 
     Raises:
         TypeError: If the decorator was used without parentheses or without a transformation.
     """
     if not transformations:
         raise TypeError("metamorphic() needs a transformation: @metamorphic(scale_ratings(2))")
-    for transformation in transformations:
+    for transformation in map(bare, transformations):
         if not callable(transformation):
             raise TypeError(
                 f"metamorphic() takes transformations, callables (request, rng) -> request, "
                 f"got {transformation!r}"
             )
-        if getattr(transformation, "__name__", "").startswith("test"):
+        if _is_test(transformation):
             raise TypeError(
                 f"metamorphic() decorates a test with transformations, it is not applied bare: "
                 f"@metamorphic(scale_ratings(2)) above def {transformation.__name__}"
@@ -58,6 +58,26 @@ def metamorphic(*transformations: AnyTransformation) -> Callable[[TestFunction],
         return pytest.mark.usefixtures("recsys")(marked)  # type: ignore[no-any-return]
 
     return decorate
+
+
+def bare(transformation: Any) -> Any:
+    """A transformation without the marks and the id that ``pytest.param`` gives it."""
+    return transformation.values[0] if is_param(transformation) else transformation
+
+
+def is_param(value: object) -> bool:
+    """Whether a value is what ``pytest.param`` makes, whose type is none of pytest's public ones."""
+    return isinstance(value, tuple) and hasattr(value, "values") and hasattr(value, "marks")
+
+
+def _is_test(function: object) -> bool:
+    """Whether a function is the test itself: transformations take a request and a generator."""
+    try:
+        parameters = list(inspect.signature(function).parameters)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    named = getattr(function, "__name__", "").startswith("test")
+    return {"source", "followup"} <= set(parameters) or (named and len(parameters) < 2)
 
 
 class UnnamedTransformation(Exception):  # noqa: N818 - becomes a pytest.UsageError at collection

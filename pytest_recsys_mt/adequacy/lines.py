@@ -100,7 +100,7 @@ def _killed(trials: Sequence[Trial]) -> Iterator[str]:
     yield f"KILLED: {len(killed)}, each by how many tests, and the first of them"
     for trial in killed:
         by = [test for test, cell in trial["cells"].items() if cell == "killed"]
-        name = one_line(by[0]).rpartition("::")[2]
+        name = one_line(by[0].rpartition("/")[2].partition("::")[2])
         yield _cut(f"  {trial['fault']:<30} {len(by):>3}  {name}")
 
 
@@ -162,7 +162,7 @@ def to_add(trials: Sequence[Trial]) -> list[tuple[Remedy, list[str]]]:
 def advice(remedy: Remedy) -> str:
     """What to do with a remedy, in a sentence."""
     if remedy["asked"]:
-        test = one_line(remedy["asked"][0]).rpartition("::")[2]
+        test = one_line(remedy["asked"][0].partition("::")[2])
         return (
             f"{remedy['relation']}. {test} asks this, and its margin allows what these faults do: "
             f"lower the margin, or ask more users, if you want to find them."

@@ -396,7 +396,7 @@ class TextSubject:
             "repeat": repeat,
             **({} if prompt.k is None else {"k": prompt.k}),
             **({"choices": list(prompt.choices)} if prompt.choices else {}),
-            **({"schema": dict(prompt.schema)} if prompt.schema is not None else {}),
+            **({"json_schema": dict(prompt.schema)} if prompt.schema is not None else {}),
         }
 
     def prompt_tokens(self, call: Call) -> int | None:

@@ -8,6 +8,7 @@ import pickle
 import sys
 from dataclasses import replace
 
+from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.engine.elsewhere import Order
 from pytest_recsys_mt.engine.roster import Fit
@@ -27,6 +28,7 @@ def main(out: int) -> None:
 
 def _answers(order: Order) -> list[Answer]:
     # The users are already drawn; only the training data is made again.
+    prompt_texts.use(order.settings.prompts)
     run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")
     design = order.design
     fit = Fit(design.training_history, design.initialisation, fold=design.fold)

@@ -32,7 +32,6 @@ from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.engine.user_sample import accepted_draw
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.gate.document import Drift, Planted
-from pytest_recsys_mt.prompt_texts import use as use_texts
 from pytest_recsys_mt.requests import Item, Request
 
 if TYPE_CHECKING:
@@ -56,7 +55,6 @@ class Run:
 
     def __init__(self, settings: Settings, name: str, progress: Progress | None = None) -> None:
         self.settings = settings
-        use_texts(settings.prompts)  # also in a process that was started to answer
         self._name = name
         self.progress = progress or Progress()
         self.causes = Causes()

@@ -21,6 +21,7 @@ import numpy as np
 from pytest_recsys_mt.gate.document import Change, Row, detail_of, measured, unit_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import slug
+from pytest_recsys_mt.nodeids import function_of, parts_of, spoken_of
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
@@ -75,24 +76,24 @@ class Finding:
 
 def address(row: Row) -> str:
     """The id of a test without its model, which differs in the other run."""
-    test, bracket, parameters = str(row["nodeid"]).partition("[")
-    if not bracket:
-        return test
+    test, own = function_of(str(row["nodeid"])), own_parameters(row)
+    return f"{test}[{own}]" if own else test
+
+
+def own_parameters(row: Row) -> str:
+    """The parameters of a test without its model."""
+    own = parts_of(str(row["nodeid"])).parameters
     model = slug(str(row["model"])) if row["model"] else ""
-    own = parameters.removesuffix("]")
     if model and (own == model or own.startswith(f"{model}-")):
         own = own[len(model) :].removeprefix("-")
-    return f"{test}[{own}]" if own else test
+    return own
 
 
 def name_of_row(row: Row) -> str:
     """The relation; for tests without a relation, the test and its own parameters."""
     if row["relation"] and measured(row).metric is None:
         return str(row["relation"])
-    test, _, parameters = row["nodeid"].rpartition("::")[2].partition("[")
-    own = parameters.removesuffix("]").removeprefix(slug(row["model"])).removeprefix("-")
-    name = test.removeprefix("test_")
-    return f"{name} {own}" if own else str(name)
+    return " ".join(filter(None, [spoken_of(row["nodeid"]), own_parameters(row)]))
 
 
 def step_of(row: Row) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Literal, cast, get_args
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.document import Row, vacuous_of
+from pytest_recsys_mt.nodeids import parts_of
 
 FILE = "recsys.toml"
 """File name in the root folder of the run, used if no option names a policy."""
@@ -138,7 +139,7 @@ EVERYTHING = Rule(Choice({}))
 
 def facts_of(row: Mapping[str, object]) -> dict[str, object]:
     """The facts of a row of the record that patterns are matched against."""
-    test = str(row["nodeid"]).rpartition("::")[2].partition("[")[0]
+    test = parts_of(str(row["nodeid"])).function
     return {**{name: row.get(name) for name in CHOOSERS}, "test": test}
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib.util
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
 
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.policy import Policy, today
-from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, name_of, slug
+from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, bare, is_param, name_of, slug
 
 FIXTURES = frozenset({"recsys", "recsys_league", "recsys_model"})
 """A test that uses one of these fixtures asks a recommender through the plugin."""
@@ -27,21 +28,37 @@ def asks(item: pytest.Item) -> bool:
 
 
 def left_out(
-    items: list[pytest.Item], effort: Effort, arguments: Sequence[str]
+    items: list[pytest.Item], effort: Effort, named: Collection[Path]
 ) -> list[pytest.Item]:
     """Remove from `items` the tests that ask more than an effort allows, and return them.
 
     Args:
         items: The collected tests; changed in place.
         effort: The effort of the run.
-        arguments: The arguments of the command line. Files that they name, by a path or as a
-            module, stay.
+        named: The files that the command line names; their tests stay.
     """
-    named = {Path(each.partition("::")[0]).name for each in arguments}
-    named |= {f"{each.partition('::')[0].rpartition('.')[2]}.py" for each in arguments}
-    left = [item for item in items if not _is_wanted(item, effort) and item.path.name not in named]
+    left = [
+        item for item in items if not _is_wanted(item, effort) and item.path.resolve() not in named
+    ]
     items[:] = [item for item in items if item not in left]
     return left
+
+
+def named_files(config: pytest.Config) -> set[Path]:
+    """The files that the command line names, by a path or with ``--pyargs`` as a module."""
+    found = set()
+    for argument in config.args:
+        name = argument.partition("::")[0]
+        path = config.invocation_params.dir / name
+        if config.option.pyargs and not path.exists():
+            try:
+                spec = importlib.util.find_spec(name)
+            except (ImportError, ValueError):
+                spec = None
+            path = Path(spec.origin) if spec is not None and spec.origin else path
+        if path.is_file() and path.name != "__init__.py":
+            found.add(path.resolve())
+    return found
 
 
 def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
@@ -88,7 +105,7 @@ def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
     if not {"source", "followup"} <= set(metafunc.fixturenames):
         return [f"{where}: a metamorphic test takes the arguments source and followup"]
     names, problems = [], []
-    for transformation in transformations:
+    for transformation in map(bare, transformations):
         try:
             names.append(name_of(transformation))
         except UnnamedTransformation as problem:
@@ -104,8 +121,16 @@ def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
         problems.append(f"{where}: the transformation {name} is listed twice")
     metafunc.parametrize(
         ["source", "followup"],
-        [(None, transformation) for transformation in transformations],
-        ids=_distinct([slug(name) for name in names]),
+        [
+            pytest.param(None, bare(each), marks=each.marks if is_param(each) else ())
+            for each in transformations
+        ],
+        ids=_distinct(
+            [
+                slug(str(getattr(each, "id", None) or name)) if is_param(each) else slug(name)
+                for each, name in zip(transformations, names, strict=True)
+            ]
+        ),
     )
     return problems
 

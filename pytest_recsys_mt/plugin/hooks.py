@@ -25,6 +25,7 @@ from pytest_recsys_mt.plugin.collection import (
     asks,
     expect_known,
     left_out,
+    named_files,
     named_twice,
     parametrize_models,
     parametrize_transformations,
@@ -119,8 +120,8 @@ def pytest_configure(config: pytest.Config) -> None:
     check_ini(config)
     check_environment()
     settings = settings_of(config)
-    config.stash[SETTINGS] = settings
     prompt_texts.use(settings.prompts)
+    config.stash[SETTINGS] = settings
     config.stash[STARTED] = time.time()
     config.stash[PROBLEMS] = []
     config.stash[RUN_NAMES] = set()
@@ -169,8 +170,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Release the signals, and say the package's own texts again."""
-    prompt_texts.use(None)
+    """Release the signals, and say what was said before the run."""
+    if SETTINGS in config.stash:
+        prompt_texts.leave()
     if INTERRUPTIONS in config.stash:
         config.stash[INTERRUPTIONS].give_back()
 
@@ -188,7 +190,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """End the run if the tests are faulty; leave out tests above the wanted effort."""
     problems = config.stash[PROBLEMS]
     settings = config.stash[SETTINGS]
-    left = [] if settings.list else left_out(items, settings.effort, config.args)
+    left = [] if settings.list else left_out(items, settings.effort, named_files(config))
     if left:
         config.hook.pytest_deselected(items=left)
         config.stash[LEFT_OUT] = len(left)

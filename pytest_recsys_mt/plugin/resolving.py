@@ -25,8 +25,8 @@ def settings_of(config: pytest.Config) -> Settings:
     """
     values = {option.name: _value(config, option) for option in OPTIONS}
     if values["effort"] == "quick":
-        usual = {option.name: option.default for option in OPTIONS}
-        values |= {name: value for name, value in QUICK.items() if values[name] == usual[name]}
+        given = {option.name for option in OPTIONS if _is_given(config, option)}
+        values |= {name: value for name, value in QUICK.items() if name not in given}
     try:
         fields = filled(lambda option: values[option.name])
     except ValueError as error:
@@ -88,7 +88,7 @@ def _policy(config: pytest.Config, named: str | None) -> Policy | None:
 
 
 def changed(config: pytest.Config) -> dict[Option, Any]:
-    """The options whose values differ from their defaults or from the ini file, with the values.
+    """The options that the command line or the ini file gives, with their values.
 
     Leaves out options for other actions than testing, and options for output files.
     """
@@ -96,11 +96,15 @@ def changed(config: pytest.Config) -> dict[Option, Any]:
     for option in OPTIONS:
         if not option.reproduced:
             continue
-        value = _value(config, option)
-        in_ini = option.in_ini and bool(config.getini(option.dest))
-        if value != option.default or in_ini:
-            found[option] = value
+        if _is_given(config, option):
+            found[option] = _value(config, option)
     return found
+
+
+def _is_given(config: pytest.Config, option: Option) -> bool:
+    """Whether somebody named a value, were it the default."""
+    typed = config.getoption(option.dest, None) if option.on_command_line else None
+    return typed not in (None, False) or (option.in_ini and bool(config.getini(option.dest)))
 
 
 def _value(config: pytest.Config, option: Option) -> Any:

@@ -47,13 +47,18 @@ class OwnTexts:
         return {"sha256": self.sha256, "texts": dict(self.texts)}
 
 
-_own: Mapping[str, str] = {}
+_used: list[Mapping[str, str]] = [{}]
+"""Those of a process, and of each run that began in it and did not end: a test may run pytest."""
 
 
 def use(own: OwnTexts | None) -> None:
-    """Say the texts of a file from now on, or with None those of the package alone."""
-    global _own
-    _own = own.texts if own is not None else {}
+    """Say the texts of a file until `leave`, or with None those of the package alone."""
+    _used.append(own.texts if own is not None else {})
+
+
+def leave() -> None:
+    """Say again what was said before the last `use`."""
+    _used.pop()
 
 
 @cache
@@ -64,7 +69,7 @@ def shipped() -> Mapping[str, str]:
 
 def text(name: str) -> str:
     """The text of that name, with its fields in braces."""
-    return _own.get(name) or shipped()[name]
+    return _used[-1].get(name) or shipped()[name]
 
 
 def said(name: str, **values: str) -> str:

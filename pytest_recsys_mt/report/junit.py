@@ -13,6 +13,7 @@ import pytest
 
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.document import Decision, Document, Row, state_of
+from pytest_recsys_mt.nodeids import parts_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
 
 if TYPE_CHECKING:
@@ -73,11 +74,10 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
 
 def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
     """Class name and name of a test in pytest's file."""
-    address, bracket, parameters = nodeid.partition("[")
-    names = address.split("::")
-    names[0] = re.sub(r"\.py$", "", names[0].replace("/", "."))
-    names[-1] += bracket + parameters
-    return ".".join(filter(None, [prefix, *names[:-1]])), names[-1]
+    file, names, parameters = parts_of(nodeid)
+    module = re.sub(r"\.py$", "", file.replace("/", "."))
+    name = "".join(names[-1:]) + (f"[{parameters}]" if parameters else "")
+    return ".".join(filter(None, [prefix, module, *names[:-1]])), name
 
 
 def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:

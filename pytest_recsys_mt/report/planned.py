@@ -13,6 +13,7 @@ from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
 from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count, Plan
 from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.nodeids import function_of
 from pytest_recsys_mt.oracles.judging.together import lasting
 from pytest_recsys_mt.sanitize import one_line
 
@@ -180,7 +181,7 @@ def _write_dearest(reporter: Any, plan: Plan) -> None:
     functions: defaultdict[str, list[Count]] = defaultdict(list)
     for (nodeid, _), count in plan.by_test.items():
         if nodeid and count.to_make:
-            functions[nodeid.partition("[")[0]].append(count)
+            functions[function_of(nodeid)].append(count)
     if len(functions) <= 1:
         return
 
@@ -203,7 +204,7 @@ def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
     reporter.write_sep("=", f"recsys-mt: {title}")
     tests: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for nodeid, reason in reasons.items():
-        tests[reason][nodeid.partition("[")[0]] += 1
+        tests[reason][function_of(nodeid)] += 1
     for reason in sorted(tests):
         _write(reporter, one_line(reason))
         for function, items in tests[reason].items():

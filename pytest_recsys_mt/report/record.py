@@ -85,7 +85,7 @@ def row_of(
     of_benchmarks = () if verdict.metric is not None else ("metric", "value", "threshold")
     row = {key: known[key] for key in Row.__annotations__ if key not in of_benchmarks}
     clean: Row = _clean(row)
-    return clean
+    return {**clean, "nodeid": nodeid}  # pytest's own text: whatever splits it wants it as it is
 
 
 def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from pytest_recsys_mt.metamorphic import MARK, name_of
+from pytest_recsys_mt.nodeids import function_of, parts_of
 from pytest_recsys_mt.report.promise_texts import promise_of, promised_by
 
 NEEDS = {
@@ -31,7 +32,7 @@ def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     found: dict[str, object] = {}
     alone: dict[str, str] = {}
     for item in items:
-        where = item.nodeid.partition("[")[0]
+        where = function_of(item.nodeid)
         if item.get_closest_marker(MARK) is None:
             if "recsys" in getattr(item, "fixturenames", ()):
                 alone.setdefault(where, promise_of(item, None, ""))
@@ -50,7 +51,7 @@ def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
             for line in _placed(test):
                 reporter.write_line(line)
     for test, promise in alone.items():
-        name = test.rpartition("::")[2]
+        name = parts_of(test).function
         reporter.write_line(name, bold=True)
         told = promise or name.removeprefix("test_").replace("_", " ")
         for line in (*_wrapped(told), "    needs no relation", *_placed(test)):

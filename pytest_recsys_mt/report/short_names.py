@@ -6,14 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from pytest_recsys_mt.gate.comparison import name_of_row
+from pytest_recsys_mt.gate.comparison import name_of_row, own_parameters
 from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.nodeids import spoken_of
 
 
 def test_of_row(row: Row) -> str:
     """The test, without its parameters."""
-    test, _, _ = row["nodeid"].rpartition("::")[2].partition("[")
-    return test.removeprefix("test_")
+    return spoken_of(row["nodeid"])
 
 
 def shorten(text: str, width: int) -> str:
@@ -71,6 +71,8 @@ def _marks(rows: Sequence[Row]) -> list[str]:
         ),
         lambda row: row["oracle"],
         test_of_row,
+        own_parameters,
+        lambda row: f"{test_of_row(row)} {own_parameters(row)}",
         lambda row: f"against {row['against'] or 'unchanged'}",
         lambda row: f"{test_of_row(row)} {row['oracle']}",
     ]

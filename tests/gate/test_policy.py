@@ -145,7 +145,7 @@ def test_a_known_violation_beside_other_verdicts_is_one_truth_in_every_channel(
         assert {row["status"] for row in known if row["expected"] == "violated"} <= {"violated"}
         page = (strict.path / "page.html").read_text(encoding="utf-8")
         assert "May be released" in page
-        assert 'badge state-mended' not in page
+        assert "badge state-mended" not in page
         assert "MENDED" not in result.stdout.str()
         assert said.partition(";")[0] in result.stdout.str()
 

@@ -30,6 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "datasets": {"errors", "files", "requests"},
     "files": {"errors"},
     "metamorphic": {"requests"},
+    "nodeids": set(),
     "raised": {"errors", "redaction"},
     "relations": {"datasets", "errors", "prompt_texts", "requests"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
@@ -37,7 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "specs": {"errors", "raised", "redaction"},
     "faults": {"errors", "recommenders", "relations", "requests", "seeds"},
     "strategies": {"datasets", "relations", "requests"},
-    "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict", "wording"},
+    "gate": {"errors", "metamorphic", "nodeids", "oracles", "sanitize", "verdict", "wording"},
     "llm": {
         "abilities", "datasets", "errors", "files", "prompt_texts", "redaction", "relations", "requests", "sanitize", "specs",
     },
@@ -58,8 +59,8 @@ ROOMS: dict[str, set[str]] = {
         "specs", "verdict", "wording",
     },
     "report": {
-        "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests", "sanitize",
-        "verdict", "wording",
+        "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "nodeids", "oracles", "requests",
+        "sanitize", "verdict", "wording",
     },
     "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
     "adequacy": {"errors", "faults", "files", "sanitize"},

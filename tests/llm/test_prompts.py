@@ -38,7 +38,7 @@ def printed() -> Iterator[None]:
     """The texts of ``printed.toml`` hold."""
     prompt_texts.use(prompt_texts.read(str(Path(__file__).with_name("printed.toml"))))
     yield
-    prompt_texts.use(None)
+    prompt_texts.leave()
 
 
 def text(name: str, request: Request, newest: int | None = None) -> str:

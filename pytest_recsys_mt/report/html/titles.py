@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pytest_recsys_mt.gate.comparison import address
+from pytest_recsys_mt.gate.comparison import own_parameters
 from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.nodeids import parts_of
 from pytest_recsys_mt.report.glossary import entry_of
 from pytest_recsys_mt.report.html.words import effect_of, spoken
 
@@ -91,7 +92,7 @@ def told_apart(row: Row) -> str:
 
 def part_of(row: Row) -> str:
     """The part of its suite that a row belongs to: the file of its test."""
-    file = row["nodeid"].partition("::")[0].rpartition("/")[2].removesuffix(".py")
+    file = parts_of(row["nodeid"]).file.rpartition("/")[2].removesuffix(".py")
     words = spoken(file.removeprefix("test_"))
     return words[:1].upper() + words[1:]
 
@@ -107,9 +108,9 @@ def depth_of(metric: str) -> str:
 
 
 def _test(row: Row) -> str:
-    return row["nodeid"].rpartition("::")[2].partition("[")[0]
+    return parts_of(row["nodeid"]).function
 
 
 def _parameters(row: Row) -> str:
     """The parameters of a test, except the model."""
-    return address(row).partition("[")[2].removesuffix("]")
+    return own_parameters(row)

@@ -21,6 +21,7 @@ from pytest_recsys_mt.gate.baseline import differences, is_number
 from pytest_recsys_mt.gate.comparison import compare, keyed
 from pytest_recsys_mt.gate.document import Document, Row, detail_of, measured
 from pytest_recsys_mt.gate.policy import Policy
+from pytest_recsys_mt.nodeids import parts_of, spoken_of
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.short_names import named
 from pytest_recsys_mt.sanitize import one_line
@@ -298,8 +299,7 @@ def _line(
     column = found if isinstance(found, dict) else {}
     allowed = column.get("allowed", row.get("allowed"))
     best = _best(values, allowed)
-    test, _, own = key[0].rpartition("::")[2].removesuffix("]").partition("[")
-    test = test.removeprefix("test_")
+    test, own = spoken_of(key[0]), parts_of(key[0]).parameters
     metric = str(measured(row).metric or row.get("measures") or row["oracle"])
     return Line(
         table=str(column.get("table", f"{test}: {metric}")),

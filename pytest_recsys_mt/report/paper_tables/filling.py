@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.nodeids import parts_of
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table
 
 NONE = "–"
@@ -88,7 +89,7 @@ def _values(
 
 
 def _selects(wanted: Selected, row: Row) -> bool:
-    function = row["nodeid"].rpartition("::")[2].partition("[")[0]
+    function = parts_of(row["nodeid"]).function
     metric = row.get("metric") or row["oracle"]
     return (
         wanted.test in ("", function)

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pytest_recsys_mt.gate.document import Change, Row, detail_of, measured, unit_of
+from pytest_recsys_mt.gate.nodeids import function_of, parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import slug
-from pytest_recsys_mt.nodeids import function_of, parts_of, spoken_of
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean

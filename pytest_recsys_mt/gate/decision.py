@@ -188,7 +188,7 @@ class Gate:
             elif state == "violated" and label not in standing:
                 kind = "uncorrected"
             else:
-                kind = state
+                kind = cast("Kind", state)
             name = _name(row, several) + (f": {_cut(row['reason'], 80)}" if kind == "error" else "")
             found[label] = Reason(kind, text, name)
         return list(found.values())

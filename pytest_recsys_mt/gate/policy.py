@@ -16,7 +16,7 @@ from typing import Any, Literal, cast, get_args
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.document import Row, vacuous_of
-from pytest_recsys_mt.nodeids import parts_of
+from pytest_recsys_mt.gate.nodeids import parts_of
 
 FILE = "recsys.toml"
 """File name in the root folder of the run, used if no option names a policy."""

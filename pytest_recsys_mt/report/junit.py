@@ -13,7 +13,7 @@ import pytest
 
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.document import Decision, Document, Row, state_of
-from pytest_recsys_mt.nodeids import parts_of
+from pytest_recsys_mt.gate.nodeids import parts_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
 from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count, Plan
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.nodeids import function_of
+from pytest_recsys_mt.gate.nodeids import function_of
 from pytest_recsys_mt.oracles.judging.together import lasting
 from pytest_recsys_mt.sanitize import one_line
 

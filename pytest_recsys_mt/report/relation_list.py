@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.metamorphic import MARK, name_of
-from pytest_recsys_mt.nodeids import function_of, parts_of
 from pytest_recsys_mt.report.promise_texts import promise_of, promised_by
 
 NEEDS = {

@@ -8,12 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pytest_recsys_mt.gate.comparison import name_of_row, own_parameters
 from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.nodeids import spoken_of
+from pytest_recsys_mt.gate.nodeids import spoken_of
+from pytest_recsys_mt.metamorphic import slug
 
 
 def test_of_row(row: Row) -> str:
     """The test, without its parameters."""
     return spoken_of(row["nodeid"])
+
+
+def _parameters(row: Row) -> str:
+    """The parameters of a test that are neither its model nor its transformation."""
+    own, relation = own_parameters(row), slug(row["relation"])
+    return own.replace(relation, "", 1).strip("-") if row["relation"] else own
 
 
 def shorten(text: str, width: int) -> str:
@@ -71,8 +78,8 @@ def _marks(rows: Sequence[Row]) -> list[str]:
         ),
         lambda row: row["oracle"],
         test_of_row,
-        own_parameters,
-        lambda row: f"{test_of_row(row)} {own_parameters(row)}",
+        _parameters,
+        lambda row: f"{test_of_row(row)} {_parameters(row)}",
         lambda row: f"against {row['against'] or 'unchanged'}",
         lambda row: f"{test_of_row(row)} {row['oracle']}",
     ]

@@ -30,7 +30,6 @@ ROOMS: dict[str, set[str]] = {
     "datasets": {"errors", "files", "requests"},
     "files": {"errors"},
     "metamorphic": {"requests"},
-    "nodeids": set(),
     "raised": {"errors", "redaction"},
     "relations": {"datasets", "errors", "prompt_texts", "requests"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
@@ -38,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "specs": {"errors", "raised", "redaction"},
     "faults": {"errors", "recommenders", "relations", "requests", "seeds"},
     "strategies": {"datasets", "relations", "requests"},
-    "gate": {"errors", "metamorphic", "nodeids", "oracles", "sanitize", "verdict", "wording"},
+    "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict", "wording"},
     "llm": {
         "abilities", "datasets", "errors", "files", "prompt_texts", "redaction", "relations", "requests", "sanitize", "specs",
     },
@@ -59,7 +58,7 @@ ROOMS: dict[str, set[str]] = {
         "specs", "verdict", "wording",
     },
     "report": {
-        "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "nodeids", "oracles", "requests",
+        "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests",
         "sanitize", "verdict", "wording",
     },
     "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},

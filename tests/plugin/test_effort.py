@@ -54,6 +54,29 @@ def test_it_runs_where_it_is_wanted(run: Run, two: pytest.Pytester, named: str) 
     assert "left out" not in result.stdout.str()
 
 
+def test_a_named_file_is_that_file_alone(run: Run, two: pytest.Pytester) -> None:
+    for place in ("one", "other"):
+        two.mkpydir(place)
+        (two.path / place / "test_dear.py").write_text(
+            TEST.format(mark="@pytest.mark.recsys_thorough", name="dear"), encoding="utf-8"
+        )
+    assert run(MODEL, "one", "other/test_dear.py").parseoutcomes()["passed"] == 1
+
+
+def test_what_is_given_is_given_were_it_the_default(run: Run, two: pytest.Pytester) -> None:
+    (two.path / "test_quick.py").write_text(
+        TEST.format(mark="@pytest.mark.recsys_quick", name="quick").replace("0.2", "0.0"),
+        encoding="utf-8",
+    )
+    for given, users in ((), 70), (("--recsys-users=200",), 200), (("--recsys-users=199",), 199):
+        quick = ("-p", "no:cacheprovider", MODEL, "--recsys-effort=quick", "test_quick.py")
+        two.runpytest_inprocess(*quick, *given, "--recsys-json=quick.json")
+        record = json.loads((two.path / "quick.json").read_text(encoding="utf-8"))
+        assert record["settings"]["users"] == users
+        (row,) = record["results"]
+        assert all(word in row["reproduce"] for word in given)
+
+
 def test_a_module_is_a_name_too(two: pytest.Pytester) -> None:
     shipped = "pytest_recsys_mt.suites.metamorphic.test_paper"
     for named, expected in ((shipped, 12), ("pytest_recsys_mt.suites.metamorphic", 0)):

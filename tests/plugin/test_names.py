@@ -45,6 +45,35 @@ def test_a_transformation_without_a_name_is_a_usage_error(
     result.stderr.fnmatch_lines([f"ERROR: recsys-mt: *test_it: {says}"])
 
 
+def test_a_transformation_may_begin_with_test_and_carry_marks_and_an_id(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(
+        """
+        import pytest
+        from pytest_recsys_mt import metamorphic
+        from pytest_recsys_mt.oracles import same_ranking
+        from pytest_recsys_mt.relations import scale_ratings
+
+        def testimonial_added(request, rng):
+            return request.replace(history=request.history[1:])
+
+        @metamorphic(
+            testimonial_added,
+            pytest.param(scale_ratings(2), id="twice", marks=pytest.mark.xfail(reason="known")),
+        )
+        def test_it(source, followup):
+            assert same_ranking(source, followup, margin=0.2)
+        """
+    )
+    result = project.runpytest_inprocess(
+        "-v", "-p", "no:cacheprovider", "--recsys-model=toys:ScaleSensitive", "--recsys-users=40"
+    )
+    result.stdout.fnmatch_lines(
+        ["*test_it?*-testimonial_added? PASSED*", "*test_it?*-twice? XFAIL*"]
+    )
+
+
 def test_a_plain_function_is_known_by_its_own_name(project: pytest.Pytester) -> None:
     project.makepyfile(
         """

@@ -55,6 +55,18 @@ def told() -> list[str]:
     return found
 
 
+def test_a_run_inside_a_run_leaves_its_texts_alone(shop: pytest.Pytester) -> None:
+    before = prompt_texts.text("instructions.minimize")
+    prompt_texts.use(prompt_texts.read("own.toml"))
+    try:
+        shop.runpytest_inprocess("--recsys-model=model:Scribe", "--recsys-users=5")
+        shop.runpytest_inprocess("--recsys-users=no number")
+        assert prompt_texts.text("instructions.minimize") == "Nothing famous."
+    finally:
+        prompt_texts.leave()
+    assert prompt_texts.text("instructions.minimize") == before
+
+
 def test_the_model_is_told_what_the_file_says(shop: pytest.Pytester) -> None:
     options = ("--recsys-model=model:Scribe", "--recsys-users=70", "--recsys-json=record.json")
     shop.runpytest_inprocess(*options, "--recsys-prompts=own.toml").assert_outcomes(passed=2)

@@ -64,9 +64,10 @@ def named(**changes: Any) -> Any:
         ([named(), named(oracle="low_churn:rbo")], ["same_ranking", "low_churn"]),
         ([named(), named(oracle="same_ranking:kendall")], ["rbo", "kendall"]),
         ([named(nodeid=f"t.py::test_{name}[m-x]") for name in ("one", "other")], ["one", "other"]),
+        ([named(nodeid=f"t.py::test_it[m-drop_history-1-{margin}]") for margin in (0.1, 0.2)], ["0.1", "0.2"]),
         ([named(against=""), named(against="history=5")], ["against unchanged", "against history=5"]),
     ],
-    ids=["oracle", "similarity", "test", "other side"],
+    ids=["oracle", "similarity", "test", "parameter", "other side"],
 )  # fmt: skip
 def test_rows_of_one_name_say_what_tells_them_apart(rows: list[Any], marks: list[str]) -> None:
     for each in rows:

@@ -107,7 +107,7 @@ def _kind(card: Card) -> str:
 
 
 def _passed(gating: Sequence[Card], ungated: int) -> str:
-    counts = Counter(card.state.key for card in gating)
+    counts = Counter[str](card.state.key for card in gating)
     counts["ungated"] = ungated
     held = counts["holds"]
     whole = "the promise" if held == 1 else f"all {held} promises"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pytest_recsys_mt.gate.comparison import own_parameters
 from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.nodeids import parts_of
+from pytest_recsys_mt.gate.nodeids import parts_of
 from pytest_recsys_mt.report.glossary import entry_of
 from pytest_recsys_mt.report.html.words import effect_of, spoken
 

@@ -38,14 +38,14 @@ class State:
         bad: Whether it counts against the recommender, or the test.
     """
 
-    key: str
+    key: document.State
     label: str
     symbol: str
     heading: str
     bad: bool = True
 
 
-_STATES: dict[str, State] = {
+_STATES: dict[document.State, State] = {
     state.key: state
     for state in (
         State("violated", "violated", "✗", "Violated: the promise is broken"),

@@ -20,8 +20,8 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import differences, is_number
 from pytest_recsys_mt.gate.comparison import compare, keyed
 from pytest_recsys_mt.gate.document import Document, Row, detail_of, measured
+from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
-from pytest_recsys_mt.nodeids import parts_of, spoken_of
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.short_names import named
 from pytest_recsys_mt.sanitize import one_line

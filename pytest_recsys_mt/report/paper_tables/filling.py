@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.nodeids import parts_of
+from pytest_recsys_mt.gate.nodeids import parts_of
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table
 
 NONE = "–"

@@ -54,6 +54,7 @@ class Finding:
         users: Number of users, or of questions, in both runs.
         reason: Why it is ungated, inconclusive or suspicious.
         suspicious: A larger improvement than this is suspicious; None for no limit.
+        early: Whether the baseline stopped asking before this run, when its verdict was clear.
     """
 
     nodeid: str
@@ -72,6 +73,7 @@ class Finding:
     reason: str = ""
     suspicious: float | None = None
     unit: str = "users"
+    early: bool = False
 
 
 def address(row: Row) -> str:
@@ -207,7 +209,8 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     then, now = (
         np.array([row["per_user"][user] for user in users], np.float64) for row in (old, new)
     )
-    named = replace(named, users=len(users), margin=margin, suspicious=limit)
+    early = len(users) == len(old["per_user"]) < len(new["per_user"])
+    named = replace(named, users=len(users), margin=margin, suspicious=limit, early=early)
     if np.array_equal(then, now):
         return replace(named, change="unchanged", worse=0.0, interval=(0.0, 0.0))
     sides = _Side(now, new["reach"] or (), joint), _Side(then, old["reach"] or (), joint)
@@ -268,10 +271,13 @@ def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: 
         return replace(found, change="improved")
     if mean.p_at_least(margin) <= alpha:
         return replace(found, change="unchanged")
+    more = (
+        f"the baseline stopped after {found.users} {found.unit}, when its verdict was clear"
+        if found.early
+        else f"ask more {found.unit}, or allow a larger margin"
+    )
     return replace(
-        found,
-        change="inconclusive",
-        reason=f"it may be worse by up to {high:.3f}; ask more {found.unit}, or allow a larger margin",
+        found, change="inconclusive", reason=f"it may be worse by up to {high:.3f}; {more}"
     )
 
 

@@ -29,7 +29,7 @@ from pytest_recsys_mt.wording import unread
 
 Kind = Literal[
     "nothing", "violated", "uncorrected", "error", "inconclusive", "failed", "fixed", "expired",
-    "vacuous", "refused", "regressed", "suspicious", "unclear", "drift", "partial",
+    "vacuous", "refused", "regressed", "suspicious", "unclear", "early", "drift", "partial",
 ]  # fmt: skip
 
 KINDS: Mapping[Kind, str] = MappingProxyType(
@@ -47,6 +47,7 @@ KINDS: Mapping[Kind, str] = MappingProxyType(
         "regressed": "{count} regressed ({names})",
         "suspicious": "{count} suspiciously better ({names})",
         "unclear": "{count} not shown to be as good as before ({names})",
+        "early": "{names}",
         "drift": "{names}",
         "partial": "the run is partial: {names}",
     }
@@ -61,6 +62,14 @@ NAMED = 3
 
 LONGEST = 250
 """Most characters of a reason in the sentence; `reasons` holds it in full."""
+
+
+EARLY = (
+    "the baseline stopped after {users} users, when its verdicts were clear; to write one that asks all users, put "
+    "a recsys.toml beside it (an empty file will do: touch recsys.toml) and run its command again with "
+    "--recsys-json={baseline}"
+)
+"""What ends an unclear comparison with a record that was made without a policy."""
 
 
 @dataclass(frozen=True)
@@ -278,10 +287,24 @@ class Gate:
             if model in wanting and not comparison["refused"] and not compared:
                 text = f"no verdict on {model} could be compared"
                 yield Reason("refused", text, text)
+            early = {each["users"] for each in comparison["results"] if _is_early(each)}
+            if early and "inconclusive" in failing:
+                text = EARLY.format(users=_from_to(early), baseline=comparison["baseline"])
+                yield Reason("early", text, text)
             for each in comparison["results"]:
                 if (change := each["change"]) in failing:
                     name = names[each["nodeid"], each["oracle"]]
                     yield Reason(failing[change], f"{change}: {each['nodeid']}", name)
+
+
+def _is_early(found: Changed) -> bool:
+    """Whether a change is unclear because the baseline stopped asking early."""
+    return found["change"] == "inconclusive" and bool(found.get("early"))
+
+
+def _from_to(numbers: Collection[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _failure(reasons: Sequence[Reason]) -> str:

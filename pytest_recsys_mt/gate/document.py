@@ -187,6 +187,7 @@ class Changed(TypedDict):
     reason: str
     suspicious: float | None
     unit: NotRequired[str]
+    early: NotRequired[bool]
 
 
 class Comparison(TypedDict):

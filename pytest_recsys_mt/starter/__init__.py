@@ -8,6 +8,7 @@ import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import metadata
 from pathlib import Path
 
 from pytest_recsys_mt.datasets import NAMES, unknown
@@ -218,11 +219,17 @@ def _first_test(spec: str, reads_text: bool) -> str:
     )
 
 
+def repository() -> str:
+    """The address that the package is installed from until there is a release, as `pyproject.toml` has it."""
+    urls = metadata("pytest-recsys-mt").get_all("Project-URL") or []
+    return next(str(url).partition(", ")[2] for url in urls if url.startswith("Repository, "))
+
+
 def _package(spec: str) -> str:
     """What is installed: the package, with the extra that the recommender needs."""
     name = spec.partition("?")[0]
     extra = "train" if name in TRAINED else "hf" if spec.startswith("hf:") else ""
-    return f'"pytest-recsys-mt[{extra}]"' if extra else "pytest-recsys-mt"
+    return f'"pytest-recsys-mt{f"[{extra}]" if extra else ""} @ git+{repository()}"'
 
 
 def _command(settings: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """A run against an earlier record: what regressed, what may be compared, and how a run ends."""
 
+import fnmatch
 import json
 from typing import Any
 
@@ -308,3 +309,22 @@ def test_two_workers_say_the_same(run: Run, baseline: dict[str, Any]) -> None:
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert together["gate"] == alone["gate"]
     assert together["digests"] == alone["digests"]
+
+
+def test_a_baseline_that_stopped_early_says_what_ends_that(
+    run: Run, project: pytest.Pytester
+) -> None:
+    run(json="old.json")
+    _, record = run("--recsys-baseline=old.json", share=0.25)
+    changes = record["gate"]["comparisons"][0]["results"]
+    (unclear,) = (each for each in changes if each["change"] == "inconclusive")
+    assert unclear["early"]
+    assert unclear["reason"].endswith(
+        "the baseline stopped after 20 users, when its verdict was clear"
+    )
+    told = "the baseline stopped after 20 users*touch recsys.toml*--recsys-json=*old.json*"
+    assert fnmatch.fnmatch(record["gate"]["sentence"], f"*{told}")
+    (project.path / "recsys.toml").touch()
+    run(json="old.json")
+    _, record = run("--recsys-baseline=old.json", share=0.25)
+    assert not any(each["early"] for each in record["gate"]["comparisons"][0]["results"])

@@ -332,7 +332,7 @@ def test_ci_installs_what_the_project_needs(ci: str, folder: Path) -> None:
     Path("own/requirements.txt").write_text("flask\n")
     Path("own/pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
     (line,) = installed("own")
-    assert "pip install -r requirements.txt . pytest-recsys-mt" in line
+    assert 'pip install -r requirements.txt . "pytest-recsys-mt @ git+https://' in line
     Path("tools").mkdir()
     Path("tools/pyproject.toml").write_text("[tool.ruff]\n")
     assert not any("install ." in line for line in installed("tools"))

@@ -71,30 +71,46 @@ def print_plan(
     left = {nodeid: reason for nodeid, reason in unplanned.items() if not _skip(reason)}
     _write_tests(reporter, "not planned", left)
     reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
-    made = sum(count.to_make for count in sure.values())
-    planned = sum(count.calls for count in sure.values())
-    reporter.write_line(
-        f"{planned:,} calls planned, {planned - made:,} cached, {made:,} to make; "
-        f"{_at_most([*sure.values()])}"
+    _write_bound(reporter, [*sure.values()], again, controls, len(left), settings.limits.calls)
+
+
+def _write_bound(
+    reporter: Any,
+    sure: Sequence[Count],
+    again: Sequence[Count],
+    controls: Sequence[Count],
+    unknown: int,
+    limit: int | None,
+) -> None:
+    """The most that the run can ask and cost, and how that is made up."""
+    made, further, shown = (
+        sum(count.to_make for count in counts) for counts in (sure, again, controls)
     )
-    if made:
-        _write(reporter, "It is an upper bound: a verdict that is clear early asks fewer users.")
-    further = sum(count.to_make for count in again)
-    limit = settings.limits.calls
+    planned, most = sum(count.calls for count in sure), made + further + shown
+    without = f", without the {unknown} tests that are not planned" if unknown else ""
+    _write(
+        reporter,
+        f"at most {most:,} calls, {_at_most([*sure, *again, *controls])}{without}",
+        indent=4,
+    )
+    parts = [
+        f"{planned:,} calls planned, {planned - made:,} cached, {made:,} to make; {_at_most(sure)}"
+    ]
     if further:
-        _write(
-            reporter,
-            f"Not counted: both sides of a difference are asked once more, and some users at the end, "
-            f"to see whether answers changed. That is at most {further:,} calls if every relation is "
-            f"violated ({_at_most(again)}).",
+        parts.append(
+            f"{further:,} more if every relation is violated; {_at_most(again)}: both sides of a difference are "
+            f"asked once more, and some users at the end, to see whether answers changed"
         )
-    if shown := sum(count.to_make for count in controls):
-        _write(
-            reporter,
-            f"Controls show whether promises that hold are kept vacuously. They are not counted either: at most {shown:,} "
-            f"calls ({_at_most(controls)}); --recsys-controls=0 asks none.",
+    if shown:
+        parts.append(
+            f"{shown:,} controls; {_at_most(controls)}: they show whether promises that hold are kept vacuously "
+            f"(--recsys-controls=0 asks none)"
         )
-    if limit is not None and planned + further + shown > limit:
+    for part in parts:
+        _write(reporter, f"  {part}", indent=4)
+    if made:
+        _write(reporter, "A verdict that is clear early asks fewer users.")
+    if limit is not None and most > limit:
         _write(reporter, f"--recsys-max-calls={limit} ends the run earlier.")
 
 

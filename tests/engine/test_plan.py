@@ -92,6 +92,9 @@ class Project:
         found = re.search(r"([\d,]+) calls planned, ([\d,]+) cached, ([\d,]+) to make; (.*)", text)
         assert found is not None, text
         self.cost = found[4]
+        bound = re.search(r"at most ([\d,]+) calls, ", text)
+        assert bound is not None, text
+        self.most = int(bound[1].replace(",", ""))
         numbers = [int(number.replace(",", "")) for number in found.groups()[:3]]
         return dict(zip(("planned", "cached", "made"), numbers, strict=True))
 
@@ -99,6 +102,7 @@ class Project:
         path = self.pytester.path / "record.json"
         self.run(f"--recsys-json={path}", *arguments)
         calls = record_of(path)["calls"]
+        self.all = sum(calls[name] for name in ("made", "again", "controls"))
         return {name: calls[name] for name in ("planned", "cached", "made")}
 
     @property
@@ -129,6 +133,7 @@ def test_a_plan_counts_the_calls_that_a_run_makes(project: Project, models: list
     assert project.asked == []
     made = project.record(*arguments)
     assert made == planned
+    assert planned["made"] <= project.all <= project.most
     again = project.plan(*arguments)
     assert again["planned"] == planned["planned"]
     chat = len(project.asked)

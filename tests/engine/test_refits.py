@@ -297,7 +297,7 @@ def test_a_plan_counts_the_calls_and_fits_nothing_anew(project: pytest.Pytester)
     options = ("--recsys-model=models.py:Fitted", "-p", "no:cacheprovider", "--recsys-users=30")
     done = project.runpytest_inprocess("--recsys-plan", *options)
     # Two fits on both sides for one relation, one fit on both sides for the other; one source is shared.
-    done.stdout.fnmatch_lines(["150 calls planned, 0 cached, 150 to make*"])
+    done.stdout.fnmatch_lines(["  150 calls planned, 0 cached, 150 to make*"])
     assert (project.path / "fits").read_text() == "x"
     done = project.runpytest_inprocess(*options, "--recsys-json=r.json")
     assert record_of(project.path / "r.json")["calls"]["planned"] == 150

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from tests.journeys.endpoint import KEY, Endpoint
-from tests.journeys.pages import Journey
+from tests.journeys.pages import DOCS, Command, Journey, steps_of
 from tests.models.faults import FaultServer
 
 
@@ -19,10 +19,22 @@ def a_provider(journey: Journey) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def a_provider_once(journey: Journey) -> Iterator[None]:
+    """An account that is there for the first command alone that asks a language model."""
+    steps = steps_of(DOCS.parent / "README.md")
+    asks = next(step.text for step in steps if isinstance(step, Command) and "gpt-4o" in step.text)
+    before = dict(journey.environment)
+    with a_provider(journey):
+        journey.meanwhile[asks] = lambda: journey.environment.pop("OPENAI_BASE_URL") and None
+        yield
+    journey.environment = before
+
+
 def nothing(journey: Journey) -> AbstractContextManager[None]:
     """The package alone."""
     return nullcontext()
 
 
 World = Callable[[Journey], AbstractContextManager[None]]
-WORLDS: Mapping[str, World] = {"README": a_provider, "two-dollars": a_provider}
+WORLDS: Mapping[str, World] = {"README": a_provider_once, "two-dollars": a_provider}

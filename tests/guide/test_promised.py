@@ -1,71 +1,50 @@
-"""The page of promises: each command of its tables runs, or lists its tests where it needs what is not here."""
+"""The page of promises: its files are written, its commands run as they stand, and print what it says."""
 
 import re
-import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from tests.guide.test_commands import WORLD
-from tests.journeys.pages import DOCS
+from tests.journeys.pages import DOCS, File, Journey, steps_of
 
-PAGE = (DOCS / "promised.md").read_text(encoding="utf-8")
-COMMANDS = list(dict.fromkeys(re.findall(r"`((?:pytest|recsys-mt) [^`]+)`", PAGE)))
-NEEDS = re.compile(r"gpt-4o|hf:|my_judge|suites/$|test_paper|--recsys-list")
-"""What is not here, or takes minutes: such a command is listed."""
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("promised")
-    for name, text in WORLD.items():
-        (folder / name).parent.mkdir(exist_ok=True, parents=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    run(
-        folder,
-        "pytest --pyargs pytest_recsys_mt.suites.popularity.test_paper -k fold0 "
-        "--pyargs pytest_recsys_mt.suites.metamorphic --recsys-json=baseline.json",
-    )
-    return folder
+PAGE = DOCS / "promised.md"
+COMMAND = re.compile(r"`((?:pytest|recsys-mt) [^`]+)`")
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split(" |")]
+    for line in PAGE.read_text(encoding="utf-8").partition("## Libraries")[0].splitlines()
+    if line.startswith("| ") and not line.rstrip(" |").endswith(("prints", "shown by"))
+]
 
 
-def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    program, *words = shlex.split(command)
-    module = "pytest" if program == "pytest" else "pytest_recsys_mt"
-    start = (
-        ["-m", "pytest", "-p", "no:cacheprovider"]
-        if module == "pytest"
-        else ["-c", "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())"]
-    )
-    return subprocess.run(
-        [sys.executable, *start, *words], cwd=folder, capture_output=True, text=True, check=False
-    )
+def needed(cell: str) -> bool:
+    """Whether what stands before the command says what it needs."""
+    return cell.startswith("needs ")
 
 
 def test_every_promise_has_a_way_to_see_it() -> None:
-    assert len(COMMANDS) > 20
-    rows = re.findall(r"(?m)^\| (?!promise|relation|oracle|paper|use|library|---)(.+) \|$", PAGE)
-    libraries = PAGE.partition("## Libraries")[2]
-    for row in rows:
-        assert row in libraries or "`pytest" in row or "`recsys-mt" in row or "](" in row, row
+    assert len(ROWS) > 25
+    for *_, shown, printed in ROWS:
+        assert COMMAND.search(shown) or "](" in shown, shown
+        alone = needed(shown) or not COMMAND.search(shown)
+        assert bool(printed) != alone, shown
+        assert needed(shown) == (
+            ("gpt-4o" in shown and "--recsys-plan" not in shown) or "hf:" in shown
+        )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_shows_its_promise(command: str, world: Path) -> None:
-    if command.startswith("recsys-mt"):
-        done = run(world, command)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith("#")
-        return
-    listed = NEEDS.search(command) is not None
-    elsewhere = command.replace("suites/", "--pyargs pytest_recsys_mt.suites")
-    done = run(world, f"{elsewhere} --recsys-list" if listed else command)
-    if listed:
-        assert done.returncode == 0, done.stdout
-        assert re.search(r"\d+ relations|nothing was asked", done.stdout), done.stdout
-    else:
-        assert done.returncode in (0, 1), done.stdout
-        assert "verdict" in done.stdout or "hold" in done.stdout or "violated" in done.stdout
+@pytest.mark.slow  # a minute and a half: most suites, one after the other
+def test_every_command_shows_its_promise(journey: Journey) -> None:
+    for step in steps_of(PAGE):
+        assert isinstance(step, File)
+        (journey.folder / step.name).write_text(step.text, encoding="utf-8")
+    for *_, shown, printed in ROWS:
+        if not printed:
+            continue
+        # "X after Y" names the second command first.
+        for command in reversed(COMMAND.findall(shown)):
+            done = journey.run(command)
+            assert done.returncode in (0, 1), f"{command}\n{done.stdout}"
+            assert "INTERNALERROR" not in done.stdout
+        command = COMMAND.findall(shown)[0]
+        done = journey.run(command) if " after " in shown else done
+        text = " ".join(done.stdout.split())
+        assert printed.strip("`") in text, f"{command} does not print {printed}:\n{done.stdout}"

@@ -2,21 +2,25 @@
 
     python scripts/docs_pages.py
 
-`scripts/docs` does this before it builds the site. The pages are every relation with what it promises and an
-example request before and after, every oracle with its docstring, every option, every built-in
-recommender, the adapters to libraries, every format of data, and SECURITY.md.
+The pages are committed: run this after a change of what they tell. `scripts/docs` does it before it builds the site.
+The core installation is enough. The text is the same on every machine and every Python.
+
+The pages are every relation with what it promises and an example request before and after, every oracle with its
+docstring, every option, every built-in recommender, the adapters to libraries, every format of data, and SECURITY.md.
 """
 
+import ast
 import difflib
 import inspect
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_origin
 
+import pytest_recsys_mt
 from pytest_recsys_mt import oracles, relations
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.loading import formats
@@ -25,7 +29,7 @@ from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.prompts import template
-from pytest_recsys_mt.recommenders import NAMES, resolve
+from pytest_recsys_mt.recommenders.registry import BUILT_IN, TRAINED
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.report.relation_list import needs_of
@@ -37,6 +41,8 @@ FOLDER = ROOT / "docs" / "reference"
 SECTION = re.compile(r"^(Promise|Source|Example|Args|Returns|Yields|Raises|Attributes|Note):$")
 MOST_LINES = 40
 BAR = r"\|"  # in a cell of a table
+WIDTH = 96
+"""Characters of a signature on one line."""
 
 
 def main() -> None:
@@ -49,15 +55,16 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """The text of each page by its file name."""
-    return {
-        "relations.md": "\n".join(relations_page()),
-        "oracles.md": "\n".join(oracles_page()),
-        "options.md": "\n".join(options_page()),
-        "built-in.md": "\n".join(built_in_page()),
-        "adapters.md": "\n".join(adapters_page()),
-        "formats.md": "\n".join(formats_page()),
-        "security.md": (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
+    made: dict[str, Iterable[str]] = {
+        "relations.md": relations_page(),
+        "oracles.md": oracles_page(),
+        "options.md": options_page(),
+        "built-in.md": built_in_page(),
+        "adapters.md": adapters_page(),
+        "formats.md": formats_page(),
+        "security.md": [(ROOT / "SECURITY.md").read_text(encoding="utf-8")],
     }
+    return {name: "\n".join(lines).rstrip("\n") + "\n" for name, lines in made.items()}
 
 
 def relations_page() -> Iterator[str]:
@@ -91,7 +98,7 @@ def oracles_page() -> Iterator[str]:
         found = getattr(oracles, name)
         if inspect.isroutine(found) or inspect.isclass(found):  # and no alias of a type
             yield f"## {name}\n"
-            yield f"```python\n{name}{_signature(found)}\n```\n"
+            yield f"```python\n{_signature(name, found)}\n```\n"
             yield from described(found)
 
 
@@ -110,13 +117,57 @@ def built_in_page() -> Iterator[str]:
     """Every built-in recommender."""
     yield "# Parameters of the built-in recommenders\n"
     yield "| name | | parameters |\n|---|---|---|"
-    for name in NAMES:
-        kind = type(resolve(name))
-        told = " ".join((inspect.getdoc(kind) or "").partition("\n\n")[0].split())
-        given = [
-            f"`{one.name}={one.default}`" for one in inspect.signature(kind).parameters.values()
-        ]
+    for name, place in {**BUILT_IN, **TRAINED}.items():
+        module, _, kind = f"{pytest_recsys_mt.__name__}.{place}".partition(":")
+        told = " ".join(
+            (ast.get_docstring(_class(module, kind)) or "").partition("\n\n")[0].split()
+        )
+        given = [f"`{one}={default}`" for one, default in parameters(module, kind).items()]
         yield f"| `{name}` | {told} | {', '.join(given)} |"
+
+
+def parameters(module: str, kind: str) -> dict[str, object]:
+    """The fields of a dataclass of the package, inherited ones too, with their defaults.
+
+    The files are read, not imported: trained recommenders import PyTorch.
+    """
+    found: dict[str, object] = {}
+    for base in _class(module, kind).bases:
+        if isinstance(base, ast.Name) and (where := _home(module, base.id)):
+            found |= parameters(where, base.id)
+    for line in _class(module, kind).body:
+        match line:
+            case ast.AnnAssign(target=ast.Name(id=field), value=ast.expr() as default):
+                if not ast.unparse(line.annotation).startswith("ClassVar"):
+                    found[field] = ast.literal_eval(default)
+    return found
+
+
+def _class(module: str, name: str) -> ast.ClassDef:
+    (found,) = (
+        each for each in _tree(module).body if isinstance(each, ast.ClassDef) and each.name == name
+    )
+    return found
+
+
+def _home(module: str, name: str) -> str | None:
+    """The module of the package that defines what `module` calls `name`; None if it is of elsewhere."""
+    for line in _tree(module).body:
+        match line:
+            case ast.ClassDef(name=own) if own == name:
+                return module
+            case ast.ImportFrom(module=str(where), names=names):
+                ours = where.partition(".")[0] == pytest_recsys_mt.__name__
+                if ours and name in [each.name for each in names]:
+                    return where
+    return None
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    package = Path(pytest_recsys_mt.__file__).parent
+    file = package.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def adapters_page() -> Iterator[str]:
@@ -167,8 +218,34 @@ def _section(name: str, lines: list[str]) -> Iterator[str]:
         yield f"**{name}**: {told}\n" if name else f"{told}\n"
 
 
-def _signature(found: Callable[..., Any]) -> str:
-    return str(inspect.signature(found)).replace("'", "")
+def _signature(name: str, found: Callable[..., Any]) -> str:
+    """A signature on one line, or with a line for each argument; names stand without their modules."""
+    names = vars(sys.modules[found.__module__])
+    called = inspect.signature(found)
+    returned = "" if inspect.isclass(found) else f" -> {_type(called.return_annotation, names)}"
+    entries = list[str]()
+    for one in called.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and "*" not in entries:
+            entries.append("*")
+        default = "..." if inspect.isfunction(one.default) else repr(one.default).replace("'", '"')
+        entry = f"{one.name}: {_type(one.annotation, names)}"
+        entries.append(entry if one.default is one.empty else f"{entry} = {default}")
+    line = f"{name}({', '.join(entries)}){returned}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"{name}(", *(f"    {entry}," for entry in entries), f"){returned}"])
+
+
+def _type(annotation: object, names: Mapping[str, object]) -> str:
+    """An annotation as it is read: without modules, and with the values of a `Literal` that has a name."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    text = re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])", "", text)
+
+    def spelt(word: re.Match[str]) -> str:
+        meant = names.get(word[0])
+        return _type(meant, names) if get_origin(meant) is Literal else word[0]
+
+    return re.sub(r"\b[A-Z]\w+\b", spelt, text).replace("'", '"')
 
 
 @lru_cache(maxsize=1)

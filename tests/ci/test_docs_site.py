@@ -1,6 +1,7 @@
 """The documentation: pages made from the code, programs that run, recipes that can be read."""
 
 import importlib.util
+import inspect
 import re
 import tomllib
 from functools import cache
@@ -10,8 +11,12 @@ from types import ModuleType
 import pytest
 
 from pytest_recsys_mt import oracles, relations
+from pytest_recsys_mt.recommenders import resolve
+from pytest_recsys_mt.recommenders.registry import BUILT_IN, TRAINED
+from tests.extras import need
 
 ROOT = Path(__file__).resolve().parents[2]
+ANEW = "python scripts/docs_pages.py"
 
 
 @cache
@@ -25,10 +30,33 @@ def generator() -> ModuleType:
 
 
 @cache
+def pages() -> dict[str, str]:
+    made: dict[str, str] = generator().pages()
+    return made
+
+
+@cache
 def sections(page: str) -> dict[str, str]:
     """The text under each heading of a generated page."""
-    parts = re.split(r"(?m)^## (.+)$", generator().pages()[page])
+    parts = re.split(r"(?m)^## (.+)$", pages()[page])
     return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_the_committed_pages_are_what_the_code_gives() -> None:
+    folder = ROOT / "docs" / "reference"
+    committed = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*")}
+    old = [name for name in {**pages(), **committed} if committed.get(name) != pages().get(name)]
+    assert not old, f"old in docs/reference: {', '.join(sorted(old))}; run: {ANEW}, and commit them"
+
+
+@pytest.mark.parametrize("name", [*BUILT_IN, *TRAINED])
+def test_the_parameters_that_are_read_are_those_that_are_taken(name: str) -> None:
+    if name in TRAINED:
+        need("torch", "safetensors")
+    module, _, kind = {**BUILT_IN, **TRAINED}[name].partition(":")
+    taken = inspect.signature(type(resolve(name))).parameters.values()
+    read = generator().parameters(f"pytest_recsys_mt.{module}", kind)
+    assert list(read.items()) == [(one.name, one.default) for one in taken]
 
 
 def test_every_relation_has_its_promise_its_need_and_an_example_before_and_after() -> None:
@@ -57,7 +85,7 @@ def test_every_page_of_the_folder_is_in_the_navigation() -> None:
     site = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
     listed = re.findall(r"[\w./-]+\.md", str(site["project"]["nav"]))
     written = {path.relative_to(ROOT / "docs").as_posix() for path in ROOT.glob("docs/**/*.md")}
-    assert sorted(listed) == sorted(written | {f"reference/{name}" for name in generator().pages()})
+    assert sorted(listed) == sorted(written | {f"reference/{name}" for name in pages()})
 
 
 def test_the_programs_of_your_own_run(pytester: pytest.Pytester) -> None:

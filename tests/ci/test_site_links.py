@@ -11,7 +11,6 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.ci.test_docs_site import generator
 from tests.extras import need
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +56,7 @@ def broken(site: Path) -> Iterator[str]:
 
 
 def built(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Build the site of a copy of docs/ with its made pages."""
+    """Build the site of a copy of docs/."""
     need("zensical")
     return subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict"],
@@ -67,11 +66,8 @@ def built(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("reference"))
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
     shutil.copy(ROOT / "zensical.toml", tmp_path)
-    (tmp_path / "docs" / "reference").mkdir()
-    for name, text in generator().pages().items():
-        (tmp_path / "docs" / "reference" / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 

@@ -47,6 +47,9 @@ def accuracy_gap(
 ) -> Verdict:
     """Accuracy on less popular items may be lower by at most the margin.
 
+    Example:
+        assert accuracy_gap(replies.choices, ["q1", "q2"], recsys.context, margin=0.1)
+
     Args:
         choices: What was chosen.
         rare: Names of the questions about less popular items.

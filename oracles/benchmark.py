@@ -33,6 +33,9 @@ def at_least(
 ) -> Verdict:
     """The mean score over users, or an aggregate of them, must reach the threshold.
 
+    Example:
+        assert at_least(recsys.run(), "ndcg@5", 0.2)
+
     Args:
         answers: Answers of either side.
         score: A name from `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, a name from
@@ -62,6 +65,9 @@ def at_most(
 ) -> Verdict:
     """The mean score over users, or an aggregate of them, must stay below the threshold.
 
+    Example:
+        assert at_most(recsys.run(), "hallucination@5", 0.05)
+
     Args:
         answers: As in `at_least`.
         score: As in `at_least`.
@@ -88,6 +94,9 @@ def within(
     slices: Slices | None = None,
 ) -> Verdict:
     """The mean score over users, or an aggregate of them, must be near 0 (no bias).
+
+    Example:
+        assert within(recsys.run(), "log_popularity_difference", 0.2)
 
     Args:
         answers: As in `at_least`.

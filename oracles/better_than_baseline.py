@@ -26,6 +26,10 @@ def better_than_baseline(
     Missed answers count as wrong. Each question gives the difference between the model's right answer
     (1 or 0) and the baseline's, so questions that are easy for both decide nothing.
 
+    Example:
+        guessing = dict.fromkeys(replies.choices.questions, 0.25)
+        assert better_than_baseline(replies.choices, guessing, recsys.context, "guessing")
+
     Args:
         choices: What was chosen.
         baseline: What the baseline reaches in each question, by its name: 1 for a right answer, 0 for

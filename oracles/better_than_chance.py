@@ -24,6 +24,9 @@ def better_than_chance(
     Missed answers count as wrong. The bounds are exact (Clopper and Pearson 1934, Biometrika 26), so
     a model that guesses passes with probability at most alpha.
 
+    Example:
+        assert better_than_chance(replies.choices, recsys.context)
+
     Args:
         choices: What was chosen.
         context: Context of the run.

@@ -31,6 +31,10 @@ __all__ = ["cand_dif", "cand_dif_within"]
 def cand_dif(first: float, random: float) -> float | None:
     """``-ln(1 - first) + ln(1 - random)``, of two accuracies.
 
+    Example:
+        >>> round(cand_dif(first=0.5, random=0.4), 3)
+        0.182
+
     Args:
         first: Mean accuracy with the wanted candidate in the first place, in [0, 1].
         random: Mean accuracy with it in a random place, in [0, 1].
@@ -57,6 +61,9 @@ def cand_dif_within(
 
     Only its place may differ between the sides: not the order of the others, not the prompt.
     With several answers per user, their mean accuracy counts.
+
+    Example:
+        assert cand_dif_within(recsys.run(), recsys.run(place_positive(1)), "hit@5", margin=0.2)
 
     Args:
         source: Answers with the held-out item at a random place among the candidates.

@@ -35,6 +35,9 @@ def accuracy_kept(
 ) -> Verdict:
     """The change may lower the accuracy by at most the margin, question by question.
 
+    Example:
+        assert accuracy_kept(replies.choices, changed.choices, recsys.context, margin=0.05)
+
     Args:
         source: What was chosen in the unchanged questions.
         followup: What was chosen in the changed questions, under the same names.
@@ -111,6 +114,9 @@ def same_choices(
     details: Mapping[str, object] | None = None,
 ) -> Verdict:
     """The text of the chosen option must stay the same in all forms of a question.
+
+    Example:
+        assert same_choices(replies.choices, [changed.choices], recsys.context, limit=0.1)
 
     Args:
         source: What was chosen in the unchanged questions.
@@ -189,6 +195,10 @@ def same_choices(
 
 def relative_change(source: float, followup: float) -> float | None:
     """The change of a value relative to the source.
+
+    Example:
+        >>> round(relative_change(source=0.5, followup=0.45), 2)
+        -0.1
 
     Args:
         source: The value before, for example an accuracy.

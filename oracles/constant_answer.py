@@ -29,6 +29,9 @@ def constant_answer(
     The oracle judges the place chosen most often, so it takes the bounds at alpha over the number of
     options (Bonferroni).
 
+    Example:
+        assert constant_answer(replies.choices, recsys.context, limit=0.75)
+
     Args:
         choices: What was chosen; missed answers are left out.
         context: Context of the run.

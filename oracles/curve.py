@@ -18,6 +18,9 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
     This function judges nothing. The bounds are valid for each point alone. For shares of users, such as
     hits, they are exact (Clopper and Pearson 1934, Biometrika 26).
 
+    Example:
+        points = curve({n: recsys.using(history=n).run() for n in (2, 5, 10)}, "ndcg@5")
+
     Args:
         sides: Answers of all users, by position on the axis.
         score: As in `at_least`.

@@ -26,6 +26,9 @@ def different_ranking(
     only one side may name an item for this reason, the item is left out of that side's answers. Both
     sides are compared to the same depth. A difference in the offer is not a difference in taste.
 
+    Example:
+        assert different_ranking(recsys.run(), recsys.run(swap_history), margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.

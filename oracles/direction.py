@@ -34,6 +34,9 @@ def increases(
     The effect of a user is the mean score of the follow-up's answers minus that of the source's.
     No noise floor is needed: noise does not bias a mean difference.
 
+    Example:
+        assert increases(recsys.run(popularity_prompt("minimize")), recsys.run(), margin=0.1)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
@@ -62,6 +65,9 @@ def decreases(
     """The follow-up must score lower than the source by at least the margin.
 
     This mirrors `increases`: the effect of a user is the source's mean score minus the follow-up's.
+
+    Example:
+        assert decreases(recsys.run(), recsys.run(popularity_prompt("minimize")), margin=0.1)
 
     Args:
         source: Answers to the original requests.

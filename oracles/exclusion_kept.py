@@ -23,6 +23,9 @@ def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> V
     answers that have an item of an excluded genre. The catalogue says what genres an item has; a text model may
     think otherwise, so the margin is not zero.
 
+    Example:
+        assert exclusion_kept(recsys.run(), recsys.run(exclude_genre), margin=0.1)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to requests that exclude a genre (`pytest_recsys_mt.relations.exclude_genre`).

@@ -24,6 +24,9 @@ Offer = Collection[str]
 def no_repeats(answers: Answers, margin: float = 0.05, *, slices: Slices | None = None) -> Verdict:
     """No answer may name an item twice.
 
+    Example:
+        assert no_repeats(recsys.run(), margin=0.05)
+
     Args:
         answers: Answers of either side.
         margin: The largest share of users with a faulty answer, in (0, 1).
@@ -47,6 +50,9 @@ def only_candidates(
     The offer is the candidates of the request. Without candidates, it is the catalogue minus the items that
     the user is known to have. So items already seen and invented titles are faults.
 
+    Example:
+        assert only_candidates(recsys.run(), margin=0.05)
+
     Args:
         answers: Answers of either side.
         margin: The largest share of users with a faulty answer, in (0, 1).
@@ -68,6 +74,9 @@ def complete_list(
     answers: Answers, margin: float = 0.05, *, slices: Slices | None = None
 ) -> Verdict:
     """Every answer must name k different items, or all offered items if there are fewer than k.
+
+    Example:
+        assert complete_list(recsys.run(), margin=0.05)
 
     Args:
         answers: Answers of either side.

@@ -51,6 +51,9 @@ def low_churn(
     effect is exactly 0, for every recommender and number of replicates. A user whose lists change completely
     has the effect 1, if the agreement that noise leaves is above `beyond`.
 
+    Example:
+        assert low_churn(source, followup, beyond=0.25, margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.

@@ -40,6 +40,9 @@ def monotone(
     loses more is reported as violated with probability at most alpha. For aggregates and slices, or if
     follow-ups failed, the p-values of m steps are multiplied by m instead (Bonferroni).
 
+    Example:
+        assert monotone([recsys.using(history=n).run() for n in (2, 5, 10)], "ndcg@5", margin=0.02)
+
     Args:
         sides: Answers to the requests of each step, in the order of the series, at least two.
         score: As in `at_least`: a name, a `Score` or an `Aggregate`; higher is better.

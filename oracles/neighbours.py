@@ -33,6 +33,9 @@ __all__ = [
 def neighbours_not_lowered(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
     """What is like a changed item must not stand lower in the follow-up's answers.
 
+    Example:
+        assert neighbours_not_lowered(recsys.run(), recsys.run(raise_rating), margin=0.02)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.raise_rating`).
@@ -51,6 +54,9 @@ def neighbours_not_lowered(source: Answers, followup: Answers, margin: float = 0
 def neighbours_not_raised(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
     """What is like a changed item must not stand higher in the follow-up's answers.
 
+    Example:
+        assert neighbours_not_raised(recsys.run(), recsys.run(dislike_item), margin=0.02)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.dislike_item`).
@@ -67,6 +73,9 @@ def neighbours_not_raised(source: Answers, followup: Answers, margin: float = 0.
 
 def neighbours_raised(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
     """What is like a changed item must stand higher in the follow-up's answers by at least the margin.
+
+    Example:
+        assert neighbours_raised(recsys.run(), recsys.run(choose_again), margin=0.02)
 
     Args:
         source: Answers to the original requests.
@@ -85,6 +94,9 @@ def neighbours_raised(source: Answers, followup: Answers, margin: float = 0.02) 
 
 def neighbours_lowered(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
     """What is like a changed item must stand lower in the follow-up's answers by at least the margin.
+
+    Example:
+        assert neighbours_lowered(recsys.run(), recsys.run(forget_item), margin=0.02)
 
     Args:
         source: Answers to the original requests.

@@ -33,6 +33,9 @@ def never_differs(source: Answers, followup: Answers, users: int | None = None) 
     a counterexample: the recommender is not deterministic. The rest of the run then treats it as stochastic,
     so this fault is reported once and not for every relation.
 
+    Example:
+        assert never_differs(recsys.run(), recsys.run(ask_alone))
+
     Args:
         source: Answers to the original requests, from a recommender that declares itself deterministic.
         followup: Answers to the same requests, asked differently, or to any transformed ones.

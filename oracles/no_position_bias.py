@@ -32,6 +32,9 @@ def no_position_bias(
     The candidates are divided into groups of neighbouring places of equal size. The effect of a
     group is its users' mean metric minus that of all other users.
 
+    Example:
+        assert no_position_bias(recsys.run(), "hit@5", groups=2, margin=0.1)
+
     Args:
         answers: Answers of either side, to requests with candidates in random order.
         metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.

@@ -26,6 +26,9 @@ def not_behind(
 
     With several initialisations, each user's mean score counts.
 
+    Example:
+        assert not_behind([recsys.run()], [recsys_against.run()], "ndcg@5")
+
     Args:
         ours: Answers of the recommender under test, one side per initialisation.
         other: Answers of the other recommender.
@@ -85,6 +88,11 @@ def ahead_when_cold(
     ours: Mapping[int, Answers], other: Mapping[int, Answers], score: str | Score = "ndcg@10"
 ) -> Verdict:
     """With the shortest histories the recommender must not be overtaken by another.
+
+    Example:
+        ours = {n: recsys.using(history=n).run() for n in (2, 5, 10)}
+        other = {n: recsys_against.using(history=n).run() for n in (2, 5, 10)}
+        assert ahead_when_cold(ours, other, "ndcg@5")
 
     Args:
         ours: Answers of the recommender under test, by length of the history.

@@ -20,6 +20,9 @@ def not_increased(
 
     The effect of a user is the mean score of the follow-up's answers minus that of the source's.
 
+    Example:
+        assert not_increased(source, followup, "log_popularity", margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.

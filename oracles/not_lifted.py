@@ -23,6 +23,9 @@ def not_lifted(
     The effect of a user is the mean height in the follow-up's answers minus that in the source's.
     No noise floor is needed: noise does not bias a mean difference.
 
+    Example:
+        assert not_lifted(recsys.run(), recsys.run(title_injection), margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to requests with an instruction in a title

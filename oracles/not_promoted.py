@@ -25,6 +25,9 @@ def not_promoted(
     The effect of a user is the item's mean height in the follow-up's answers minus that in the
     source's. No noise floor is needed: noise does not bias a mean difference.
 
+    Example:
+        assert not_promoted(source, followup, item="m001", margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers that somebody wants the item to rise in, such as those of a recommender

@@ -25,6 +25,9 @@ def not_worse(
     The effect of a user is the mean metric of the first answers minus that of the second, against
     the items held out for that user.
 
+    Example:
+        assert not_worse(recsys.run(), recsys.run(drop_history(1)), "ndcg@5", margin=0.02)
+
     Args:
         full: The answers to compare with, for example to requests with the full history.
         short: The answers that must not be worse.

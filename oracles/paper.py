@@ -50,6 +50,9 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     The paper counts any difference against the recommender. Here a difference counts only if the changed runs agree
     less: a promise that the answer stays is not broken by runs that agree more.
 
+    Example:
+        assert paper_t_test(source, followup, similarity="rbo")
+
     Args:
         source: Answers to the original requests, three replicates or more.
         followup: Answers to the transformed ones, two replicates or more.
@@ -110,6 +113,11 @@ def t_from_summary(
     mean1: float, sd1: float, n1: int, mean2: float, sd2: float, n2: int
 ) -> tuple[float, float]:
     """Student's unpaired t-test with equal variances, from printed means and deviations.
+
+    Example:
+        >>> statistic, p_value = t_from_summary(mean1=0.80, sd1=0.05, n1=10, mean2=0.75, sd2=0.05, n2=10)
+        >>> round(float(p_value), 3)
+        0.038
 
     Args:
         mean1: Mean of the first sample.

@@ -16,6 +16,9 @@ def representative(
     As in https://arxiv.org/abs/2411.00331, a sample is accepted if the Kolmogorov-Smirnov test finds no
     difference. This does not prove that there is no difference.
 
+    Example:
+        assert representative(recsys.run(), recsys.using(users=100_000).run(), "ndcg@5")
+
     Args:
         sample: Answers of one recommender to the sampled users.
         everybody: Its answers to all users.

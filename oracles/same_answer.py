@@ -26,6 +26,9 @@ def same_answer(
     The effect of a user is the share of answers that differ from the source's answer with the same
     seed. No noise is subtracted, because the seed rules it out.
 
+    Example:
+        assert same_answer(recsys.run(), recsys.run(same_seed_same_answer), margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the same requests asked again with the same seeds

@@ -31,6 +31,9 @@ def same_hits(
     also gives the exact test of McNemar 1947 on the users' first answers, which tests for any
     difference at all.
 
+    Example:
+        assert same_hits(source, followup, k=5, margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.

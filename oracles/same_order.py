@@ -24,6 +24,9 @@ def same_order(
     request offered keep their places, and missing items leave their places empty. Two lists are compared
     over the places that are due in both.
 
+    Example:
+        assert same_order(recsys.run(), recsys.run(add_irrelevant_candidates(2)), margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones, for example with more candidates.

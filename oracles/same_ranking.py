@@ -19,6 +19,9 @@ def same_ranking(
     The effect of a user is how much less source and follow-up agree than replicates of the same
     request do (`effect.similarity_effects`).
 
+    Example:
+        assert same_ranking(source, followup, "rbo", margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.

@@ -28,6 +28,9 @@ def same_score(
     one-sided tests (Schuirmann 1987, J. Pharmacokinet. Biopharm. 15) show that its mean lies within
     the margin.
 
+    Example:
+        assert same_score(source, followup, "log_popularity", margin=0.2)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.

@@ -16,6 +16,9 @@ def same_set(
 ) -> Verdict:
     """Source and follow-up must recommend the same items, apart from the recommender's own noise.
 
+    Example:
+        assert same_set(source, followup, margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.

@@ -32,6 +32,9 @@ def self_agreement(
     This uses the noise floor of a recommender as a benchmark, as in the randomness control of
     https://arxiv.org/abs/2411.12121.
 
+    Example:
+        assert self_agreement(recsys.run(), "rbo", threshold=0.8)
+
     Args:
         answers: Answers of either side, two replicates or more.
         similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or

@@ -48,6 +48,9 @@ def within_noise(
     is positive if the centre moved by more than the lost variance, or if the follow-up varies more. So the
     oracle misses a move whose squared distance is at most the lost variance.
 
+    Example:
+        assert within_noise(source, followup, "rbo", margin=0.05)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.

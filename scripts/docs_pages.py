@@ -94,6 +94,12 @@ def oracles_page() -> Iterator[str]:
     """Every public oracle and metric."""
     yield "# Oracles\n"
     yield "What judges answers, and the similarities and metrics that they judge by.\n"
+    yield (
+        "In the examples, `recsys` and `recsys_against` are the fixtures. `source` and `followup` are the two sides of "
+        "a `@metamorphic` test. `replies` and `changed` are what `lrworld.ask` returns for questions and for "
+        "changed questions. Oracles are imported from `pytest_recsys_mt.oracles`, and relations such as `swap_history` "
+        "from `pytest_recsys_mt.relations`. `>>>` is typed into Python, and the next line is what it answers.\n"
+    )
     for name in oracles.__all__:
         found = getattr(oracles, name)
         if inspect.isroutine(found) or inspect.isclass(found):  # and no alias of a type

@@ -23,6 +23,12 @@ __all__ = ["Aggregate"]
 class Aggregate:
     """A number for one answer of every user.
 
+    Example:
+        def reached(answered, context):
+            return len({item for _, answer in answered for item in answer.items}) / len(context.items)
+
+        assert at_least(recsys.run(), Aggregate("reached", reached, span=(0, 1)), 0.3)
+
     Attributes:
         name: As reports print it.
         of: Returns the number, from each user's request and one of the answers; None if it is

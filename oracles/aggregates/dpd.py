@@ -20,6 +20,10 @@ from pytest_recsys_mt.oracles.arrays import Floats
 def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
     """``|mean of active users - mean of inactive ones|``, divided at the median history length.
 
+    Example:
+        >>> round(dpd(values=[0.9, 0.8, 0.4, 0.2], lengths=[20, 18, 3, 2]), 2)
+        0.55
+
     Args:
         values: One number per user, such as an nDCG, ``(n,)``.
         lengths: Length of each user's history, ``(n,)``; up to the median, a user is inactive.

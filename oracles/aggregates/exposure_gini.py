@@ -25,6 +25,10 @@ from pytest_recsys_mt.oracles.arrays import Floats, Integers
 def exposure_gini(exposures: ArrayLike) -> float | None:
     """``sum_ij |x_i - x_j| / (2 n sum_i x_i)``, over all pairs of items.
 
+    Example:
+        >>> exposure_gini([30, 10, 0, 0])
+        0.625
+
     Args:
         exposures: How often each item of the universe is recommended, zeros included, ``(n,)``.
 

@@ -22,6 +22,10 @@ def item_coverage(
 ) -> float | None:
     """``|R_1 u R_2 u ...| / |C_1 u C_2 u ...|``, each list within its own offer.
 
+    Example:
+        >>> item_coverage(recommended=[["a"], ["a", "b"]], offered=[["a", "b", "c"], ["a", "b", "d"]])
+        0.5
+
     Args:
         recommended: Item ids, one list per user.
         offered: The items that each user's list was chosen from.

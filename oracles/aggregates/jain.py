@@ -17,6 +17,10 @@ from pytest_recsys_mt.oracles.arrays import Floats
 def jain(values: ArrayLike) -> float | None:
     """``(sum x)^2 / (n sum x^2)``.
 
+    Example:
+        >>> round(jain([0.5, 0.5, 0.1]), 2)
+        0.79
+
     Args:
         values: One number of at least 0 per user, such as an nDCG, ``(n,)``.
 

@@ -23,6 +23,10 @@ _CELLS = 4_000_000
 def oic(recommended: Sequence[Collection[str]], offered: Sequence[Collection[str]]) -> float | None:
     """Mean of ``|R_u n R_v| / |C_u n C_v|`` over all pairs of users with an offer in common.
 
+    Example:
+        >>> round(oic(recommended=[["a"], ["a", "b"]], offered=[["a", "b", "c"], ["a", "b", "d"]]), 2)
+        0.5
+
     Args:
         recommended: Item ids, one list per user.
         offered: The items that each user's list was chosen from.

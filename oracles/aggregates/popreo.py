@@ -27,6 +27,10 @@ GROUPS = 5
 def popreo(found: ArrayLike, wanted: ArrayLike) -> float | None:
     """Standard deviation of the groups' true positive rates over their mean.
 
+    Example:
+        >>> round(popreo(found=[8, 2], wanted=[10, 10]), 2)
+        0.6
+
     Args:
         found: Number of held-out items of each group that are in their user's list, ``(groups,)``.
         wanted: Number of held-out items of each group, ``(groups,)``; groups with 0 do not count.

@@ -18,6 +18,10 @@ from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 def aplt(items: Sequence[str], tail: Collection[str], places: int) -> float:
     """The share of a list's places that hold an item of the long tail.
 
+    Example:
+        >>> aplt(["hit", "rarity"], tail={"rarity", "oddity"}, places=2)
+        0.5
+
     Args:
         items: The list, without repeats.
         tail: The long tail of the catalogue; see `popularity_groups.long_tail`.

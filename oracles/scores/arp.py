@@ -15,6 +15,10 @@ from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 def arp(counts: Sequence[int | None]) -> float | None:
     """Mean number of training interactions of the items of a list.
 
+    Example:
+        >>> arp([300, 100, None])
+        200.0
+
     Args:
         counts: Number for each item; None for an item outside the catalogue, which is left out. The
             paper's code counts it as 0, so inventing items looks like recommending rare ones.

@@ -23,6 +23,10 @@ def complies(slots: int, prose: int, demanded: int) -> bool:
     The items of the slots and repeats do not matter. The paper's rate accepts a list within prose;
     for it, pass ``prose=0``.
 
+    Example:
+        >>> complies(slots=10, prose=1, demanded=10)
+        False
+
     Args:
         slots: Number of entries that name something; see `slots.slots_of`.
         prose: Number of entries that name nothing: an introduction, a comment, an empty list line.

@@ -33,6 +33,10 @@ def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
 def gini_difference(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
     """`gini` of the recommended items minus that of the consumed ones.
 
+    Example:
+        >>> round(gini_difference(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
+        -0.59
+
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
@@ -51,6 +55,10 @@ def gini_relative_difference(
 
     Arguments and errors are those of `gini_difference`.
 
+    Example:
+        >>> round(gini_relative_difference(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
+        -0.96
+
     Returns:
         The relative difference; None if the `gini` of the consumed items is 0 (all equal).
     """
@@ -64,6 +72,10 @@ def gini_ratio(
     """`gini` of the recommended items divided by that of the consumed ones.
 
     Arguments and errors are those of `gini_difference`.
+
+    Example:
+        >>> round(gini_ratio(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
+        0.04
 
     Returns:
         The ratio; None if the `gini` of the consumed items is 0 (all equal).

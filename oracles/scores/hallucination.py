@@ -18,6 +18,12 @@ from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 def hallucination(slots: Sequence[Slot], depth: int) -> float:
     """The share of the first `depth` slots whose title belongs to no item of the catalogue.
 
+    Example:
+        >>> from pytest_recsys_mt.oracles import Slot
+        >>> slots = [Slot("candidate", repeated=False), Slot("unknown", repeated=False)]
+        >>> hallucination(slots, depth=2)
+        0.5
+
     Args:
         slots: Slots of one answer; see `slots.slots_of`. A title invented twice counts twice.
         depth: K, at least 1; missing slots are not hallucinations.

@@ -31,6 +31,10 @@ def herfindahl_difference(
 ) -> float:
     """`herfindahl` of the recommended items minus that of the consumed ones.
 
+    Example:
+        >>> round(herfindahl_difference(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
+        -0.55
+
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.
@@ -49,6 +53,10 @@ def herfindahl_relative_difference(
 
     Arguments and errors are those of `herfindahl_difference`.
 
+    Example:
+        >>> round(herfindahl_relative_difference(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
+        -0.62
+
     Returns:
         The relative difference.
     """
@@ -60,6 +68,10 @@ def herfindahl_ratio(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero 
     """`herfindahl` of the recommended items divided by that of the consumed ones.
 
     Arguments and errors are those of `herfindahl_difference`.
+
+    Example:
+        >>> round(herfindahl_ratio(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
+        0.38
 
     Returns:
         The ratio.

@@ -24,6 +24,10 @@ def intra_list_diversity(
 ) -> float | None:
     """One minus the mean likeness of all pairs of items of a list.
 
+    Example:
+        >>> round(intra_list_diversity([{"drama"}, {"drama", "war"}, {"comedy"}]), 2)
+        0.83
+
     Args:
         attributes: Attributes of each item, such as its genres; items without any are left out.
         likeness: How to compare two sets of attributes.

@@ -24,6 +24,10 @@ def log_popularity_difference(
     Source:
         Equation 2 of https://arxiv.org/abs/2406.01285.
 
+    Example:
+        >>> round(log_popularity_difference(recommended=[90, 80], consumed=[90, 5]), 2)
+        1.39
+
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.

@@ -15,6 +15,12 @@ def out_of_candidate(slots: Sequence[Slot], depth: int) -> float:
 
     Such a slot names an item of the history, an item that was not offered, or no item of the catalogue.
 
+    Example:
+        >>> from pytest_recsys_mt.oracles import Slot
+        >>> slots = [Slot("candidate", repeated=False), Slot("unknown", repeated=False)]
+        >>> out_of_candidate(slots, depth=2)
+        0.5
+
     Args:
         slots: Slots of one answer; see `slots.slots_of`.
         depth: K, at least 1; missing slots do not count as out of candidate.

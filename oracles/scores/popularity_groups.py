@@ -53,6 +53,10 @@ def popularity_groups(
 ) -> dict[str, int]:
     """Divide items into equal groups by popularity.
 
+    Example:
+        >>> popularity_groups({"a": 90, "b": 40, "c": 3, "d": 1}, groups=2)
+        {'d': 0, 'c': 0, 'b': 1, 'a': 1}
+
     Args:
         popularity: Interactions by item id.
         groups: Number of groups, at least 1.
@@ -87,6 +91,10 @@ def long_tail(
     popularity: Mapping[str, int], share: float = 0.8, threshold: Threshold = "rank"
 ) -> frozenset[str]:
     """The items of the long tail: the least popular `share` of the catalogue.
+
+    Example:
+        >>> sorted(long_tail({"a": 90, "b": 40, "c": 3, "d": 2, "e": 1}, share=0.6))
+        ['c', 'd', 'e']
 
     Args:
         popularity: Interactions by item id.

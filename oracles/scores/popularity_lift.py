@@ -21,6 +21,10 @@ def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
         Abdollahpouri et al. (2020) with all users as one group, as in equation 1 of
         https://arxiv.org/abs/2406.01285.
 
+    Example:
+        >>> round(popularity_lift(recommended=[90, 80], consumed=[90, 5]), 2)
+        0.79
+
     Args:
         recommended: Popularity of each recommended item, ``(k,)``.
         consumed: Popularity of each item of the user, ``(n,)``.

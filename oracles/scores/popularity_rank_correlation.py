@@ -24,6 +24,11 @@ def popularity_rank_correlation(
     Source:
         Zhu et al. (2021, WSDM), as in section 3.2 of https://arxiv.org/abs/2406.01285.
 
+    Example:
+        >>> counts = {"a": 9, "b": 5, "c": 1}
+        >>> popularity_rank_correlation(["a", "b", "c"], consumed=["c", "a", "b"], popularity=counts)
+        -1.0
+
     Args:
         recommended: Item ids, best first (rank 1), without repeats.
         consumed: Item ids of the user, in any order.

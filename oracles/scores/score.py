@@ -30,6 +30,14 @@ __all__ = ["Score"]
 class Score:
     """A number per answer, in a known range.
 
+    Example:
+        def recent(answer, asked, context):
+            years = [context.items[item].year or 0 for item in answer.items if item in context.items]
+            share = sum(year >= 1990 for year in years) / len(years) if years else None
+            return share, len(answer.items) - len(years)
+
+        assert at_least(recsys.run(), Score("recent", recent, span=lambda asked, context: (0, 1)), 0.2)
+
     Attributes:
         name: The name in reports.
         of: Returns the score of one answer and how many of its items were left out. The score is None

@@ -24,6 +24,10 @@ def self_information(
 ) -> float | None:
     """Mean of ``log2(users / count)`` over the items of a list, in bits.
 
+    Example:
+        >>> self_information([50, 25], users=100)
+        1.5
+
     Args:
         counts: How many users have each recommended item, ``(n,)``.
         users: Number of users, at least the largest count.

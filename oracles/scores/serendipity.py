@@ -25,6 +25,10 @@ def serendipity(
 
     So it is at most the hit rate, and 0 for a recommender of the most popular items.
 
+    Example:
+        >>> serendipity(["a", "b"], popular=["c", "d"], relevant={"b"})
+        1.0
+
     Args:
         items: The list.
         popular: The list of the most popular items, chosen from the same offer.
@@ -41,6 +45,10 @@ def serendipity(
 
 def unexpectedness(items: Sequence[str], popular: Collection[str], places: int) -> float:
     """The share of places with an item that is not among the most popular: Equation 6 as printed.
+
+    Example:
+        >>> unexpectedness(["a", "b"], popular=["a", "c"], places=2)
+        0.5
 
     Args:
         items: The list.

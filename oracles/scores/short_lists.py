@@ -16,6 +16,10 @@ __all__ = ["short_list"]
 def short_list(items: Sequence[str], demanded: int) -> bool:
     """Whether a list has fewer different items than demanded.
 
+    Example:
+        >>> short_list(["a", "b", "b"], demanded=3)
+        True
+
     Args:
         items: The list.
         demanded: How many were asked for, or the number of offered items if that is smaller.

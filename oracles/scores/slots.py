@@ -24,6 +24,12 @@ Depth = int | Literal["full"] | None
 class Slot:
     """One slot of an answer.
 
+    Example:
+        >>> from pytest_recsys_mt.oracles import hallucination
+        >>> slots = [Slot("candidate", repeated=False), Slot("unknown", repeated=False)]
+        >>> hallucination(slots, depth=2)
+        0.5
+
     Attributes:
         kind: Kind of its item; never ``duplicate`` or ``unparsed``.
         repeated: Whether an earlier slot names the same item.
@@ -35,6 +41,10 @@ class Slot:
 
 def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slot]:
     """The slots of an answer, from its entries, or from its items if it has no entries.
+
+    Example:
+        def invented(answer, asked, context):  # the `of` of a `Score`
+            return sum(slot.kind == "unknown" for slot in slots_of(answer, asked, context)), 0
 
     Args:
         answer: The answer to read.

@@ -17,6 +17,10 @@ def fagin(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
     pair counts `p`. Fagin, Kumar and Sivakumar 2003, SIAM J. Discrete Math. 17(1), section 3.1. The
     definition does not depend on the lengths, so it also applies to lists of uneven length.
 
+    Example:
+        >>> fagin([[1, 2, 3]], [[1, 3, 2]]).tolist()
+        [1.0]
+
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.

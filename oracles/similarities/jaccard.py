@@ -12,6 +12,10 @@ from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_ma
 def jaccard(a: ArrayLike, b: ArrayLike) -> Floats:
     """Common items over all items, ``|A & B| / |A | B|`` (Jaccard 1912).
 
+    Example:
+        >>> jaccard([[1, 2, 3]], [[1, 2, 4]]).tolist()
+        [0.5]
+
     Args:
         a: Item numbers, ``(n, k)``, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.

@@ -21,6 +21,10 @@ def kendall(a: ArrayLike, b: ArrayLike) -> Floats:
     items. Kendall 1945, Biometrika 33(3). The value equals ``scipy.stats.kendalltau`` of the union's
     ranks.
 
+    Example:
+        >>> kendall([[1, 2, 3]], [[1, 3, 2]]).round(3).tolist()
+        [0.333]
+
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.

@@ -15,6 +15,10 @@ def overlap(a: ArrayLike, b: ArrayLike) -> Floats:
     For two lists of k items it is the overlap@k of the literature. A short list that is part of a
     longer one does not have overlap 1.
 
+    Example:
+        >>> overlap([[1, 2, 3]], [[1, 2, 4]]).round(3).tolist()
+        [0.667]
+
     Args:
         a: Item numbers, ``(n, k)``, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.

@@ -21,6 +21,10 @@ def rbo(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
 
     At p = 0.9, the first 10 places have 0.86 of the weight.
 
+    Example:
+        >>> rbo([[1, 2, 3]], [[1, 3, 2]]).round(3).tolist()
+        [0.955]
+
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.

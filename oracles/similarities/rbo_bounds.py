@@ -22,6 +22,10 @@ def rbo_min(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
 
         MIN = (1-p)/p * [ sum_{d<=l} X_d/d p^d + X_l (ln 1/(1-p) - sum_{d<=l} p^d/d) ]
 
+    Example:
+        >>> rbo_min([[1, 2, 3]], [[1, 3, 2]]).round(3).tolist()
+        [0.478]
+
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.
@@ -45,6 +49,10 @@ def rbo_residual(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
 
         RES = p^s + p^l - p^f - (1-p)/p * [ s sum_{s<d<=f} p^d/d + l sum_{l<d<=f} p^d/d
                                             + X_l (ln 1/(1-p) - sum_{d<=f} p^d/d) ]
+
+    Example:
+        >>> rbo_residual([[1, 2, 3]], [[1, 3, 2]]).round(3).tolist()
+        [0.477]
 
     Args:
         a: As in `rbo_min`.

@@ -28,6 +28,10 @@ def bradley_terry(
     Biometrika 39, 324-345). A tie counts as half a win for both. At these strengths every player's
     expected wins equal its wins. Exchanging wins and losses reverses the signs.
 
+    Example:
+        >>> bradley_terry([[0, 8], [2, 0]]).round(3).tolist()  # 8 of 10 comparisons won
+        [0.693, -0.693]
+
     Args:
         wins: How often the player of the row beat the player of the column, ties as halves,
             ``(m, m)``; the diagonal does not count.
@@ -57,6 +61,11 @@ def placed_bradley_terry(
     Player i, shown first, beats player j with probability ``1 / (1 + exp(s_j - s_i - p))`` (Davidson
     and Beaver 1977, Biometrics 33, 693-702). Without the term p, a judge that likes the first place
     makes all strengths smaller than they are, even if each pair is shown in both orders.
+
+    Example:
+        >>> strengths, advantage = placed_bradley_terry([[0, 9], [4, 0]], [[0, 6], [1, 0]])
+        >>> strengths.round(2).tolist(), round(float(advantage), 2)
+        ([0.65, -0.65], 0.9)
 
     Args:
         first: How often the player of the row, shown first, beat the player of the column, ties as

@@ -19,6 +19,12 @@ __all__ = ["CrossingPoint", "crossing_point"]
 class CrossingPoint:
     """The first history length at which the other recommender is better.
 
+    Example:
+        >>> from pytest_recsys_mt.oracles import crossing_point
+        >>> found = crossing_point([1, 20], ours=[[0.4, 0.4], [0.3, 0.3]], other=[[0.1, 0.5], [0.2, 0.6]])
+        >>> found.low, found.length, found.high
+        (20, 20, 20)
+
     Attributes:
         length: The measured length; None if the other is better at no length.
         low: The lower end of the interval; None as in `length`.
@@ -49,6 +55,12 @@ def crossing_point(
     Source:
         The cold-start comparison of section 3.4.3 of https://arxiv.org/abs/2411.00331. There, language
         models are ahead with short histories and trained models with long ones.
+
+    Example:
+        >>> ours = [[0.4, 0.4, 0.4], [0.3, 0.3, 0.3], [0.4, 0.4, 0.4]]  # three users, three lengths
+        >>> other = [[0.1, 0.3, 0.5], [0.2, 0.3, 0.6], [0.1, 0.2, 0.5]]
+        >>> crossing_point([1, 5, 20], ours, other).length
+        20
 
     Args:
         lengths: Lengths of the histories, ascending, ``(m,)``.

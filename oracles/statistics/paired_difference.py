@@ -21,6 +21,12 @@ Test = Literal["sign-flips", "t"]
 class PairedDifference:
     """How much two recommenders differ on the same users.
 
+    Example:
+        >>> from pytest_recsys_mt.oracles import paired_difference
+        >>> found = paired_difference(ours=[0.6, 0.5, 0.4, 0.7], other=[0.5, 0.5, 0.2, 0.6])
+        >>> found.users, round(found.mean, 2)
+        (4, 0.1)
+
     Attributes:
         users: Number of users.
         mean: Mean difference, the first minus the second.
@@ -41,6 +47,11 @@ def paired_difference(
 
     The multidimensional paper marks differences with p < .01 and does not name the test
     (https://arxiv.org/abs/2411.00331, Table 3).
+
+    Example:
+        >>> found = paired_difference(ours=[0.6, 0.5, 0.4, 0.7], other=[0.5, 0.5, 0.2, 0.6])
+        >>> round(found.mean, 2), found.significant
+        (0.1, False)
 
     Args:
         ours: One number per user, ``(n,)``.

@@ -20,6 +20,12 @@ __all__ = ["PopularityFit", "popularity_fit"]
 class PopularityFit:
     """A Pareto and a log-normal distribution of popularity, fitted and compared.
 
+    Example:
+        >>> from pytest_recsys_mt.oracles import popularity_fit
+        >>> fit = popularity_fit([1, 1, 1, 2, 2, 3, 5, 9, 40])
+        >>> round(fit.lognormal_mean, 2)
+        1.11
+
     Attributes:
         items: Number of items.
         pareto_shape: b of the density ``b m**b / x**(b + 1)``, which starts at the smallest popularity
@@ -57,6 +63,11 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     Source:
         Clauset, Shalizi and Newman 2009, SIAM Review 51(4), section 3 and appendix C, with the
         smallest popularity as the start of the tail; Vuong 1989, Econometrica 57(2).
+
+    Example:
+        >>> fit = popularity_fit([1, 1, 1, 2, 2, 3, 5, 9, 40])
+        >>> round(fit.pareto_shape, 2), fit.items
+        (0.9, 9)
 
     Args:
         popularity: Number of interactions of each item, above 0, ``(n,)``; at least two different

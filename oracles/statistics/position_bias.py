@@ -37,6 +37,11 @@ def position_test(
     are equally likely. In ``p = (c + 1) / (draws + 1)``, c counts the assignments that reach the
     statistic (Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39).
 
+    Example:
+        >>> statistic, p_value = position_test([1, 1, 1, 1, 0, 0, 0, 0], groups=[0, 0, 0, 0, 1, 1, 1, 1])
+        >>> round(p_value, 2)
+        0.03
+
     Args:
         values: Accuracy of each answer, ``(n,)``.
         groups: The group of places of the wanted candidate, ``(n,)``.
@@ -92,6 +97,11 @@ def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, floa
 
     If candidates are shuffled, every place is chosen equally often, whatever items the recommender
     prefers, unless it prefers places.
+
+    Example:
+        >>> statistic, p_value = chosen_places_test([0, 0, 0, 0, 0, 1, 2, 3], offered=4)
+        >>> round(p_value, 3)
+        0.112
 
     Args:
         places: Place of the candidate that each user is recommended first, from 0, ``(n,)``.

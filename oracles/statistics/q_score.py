@@ -22,6 +22,10 @@ _CELLS = 2_000_000
 def q_score(win: float, tie: float, lose: float) -> float:
     """The ratio ``(win + tie) / (lose + tie)``.
 
+    Example:
+        >>> q_score(win=6, tie=2, lose=2)
+        2.0
+
     Args:
         win: Comparisons won, or their share.
         tie: Comparisons without a winner, in the same unit.
@@ -46,6 +50,10 @@ def q_score(win: float, tie: float, lose: float) -> float:
 def q_in_words(q: float) -> float | str:
     """Q as a report shows it: a number, or a text if Q is infinite or undefined.
 
+    Example:
+        >>> q_in_words(float("inf"))
+        'infinite (nothing lost or tied)'
+
     Args:
         q: As returned by `q_score`; may be infinite or NaN.
 
@@ -68,6 +76,11 @@ def q_interval(
     reciprocals. A draw without any comparison does not count. Bounds may be infinite. If all users are
     equal, the interval has no width, which says little about users that were not asked. So verdicts use
     the bounds of a mean instead.
+
+    Example:
+        >>> low, high = q_interval([[3, 1, 0], [1, 1, 2], [2, 2, 0], [4, 0, 0]])  # of four users
+        >>> round(float(low), 2), round(float(high), 2)
+        (1.0, 8.0)
 
     Args:
         outcomes: Comparisons won, tied and lost by each user, ``(n, 3)``; shares are allowed.

@@ -13,6 +13,11 @@ def same_distribution(sample: Sequence[float], everybody: Sequence[float]) -> tu
         The acceptance of user samples in section 4.1 of https://arxiv.org/abs/2411.00331. If the
         sample is part of the whole, as there, the test rejects less often than its p-value says.
 
+    Example:
+        >>> distance, p_value = same_distribution([0.1, 0.4, 0.5], everybody=[0.1, 0.2, 0.4, 0.5, 0.6])
+        >>> round(distance, 2)
+        0.2
+
     Args:
         sample: One number per sampled user.
         everybody: One number per user of the whole.

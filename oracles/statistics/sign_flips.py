@@ -32,6 +32,10 @@ def sign_flip_test(
     p = (c + 1) / (draws + 1) (Phipson and Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39). It counts
     the observed signs as one of the draws, so it is never 0.
 
+    Example:
+        >>> sign_flip_test([0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 0.2, 0.1]).round(2).tolist()
+        [0.01]
+
     Args:
         differences: One row per user, one column per relation, model or metric, ``(n, m)`` or ``(n,)``.
         alternative: The suspected direction of the mean difference.

@@ -90,12 +90,12 @@ def test_every_page_of_the_folder_is_in_the_navigation() -> None:
 
 def test_the_programs_of_your_own_run(pytester: pytest.Pytester) -> None:
     text = (ROOT / "docs" / "your-own.md").read_text(encoding="utf-8")
-    shop, relation = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    pytester.makepyfile(shop=shop, test_mine=relation)
+    shop, relation, score = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    pytester.makepyfile(shop=shop, test_mine=relation, test_score=score)
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "test_mine.py", "--recsys-model=shop.py:Newest"
+        "-p", "no:cacheprovider", "test_mine.py", "test_score.py", "--recsys-model=shop.py:Newest"
     )
-    result.assert_outcomes(passed=1)
+    result.assert_outcomes(passed=2)
 
 
 def test_the_policy_of_the_page_on_the_gate_is_one(tmp_path: Path) -> None:

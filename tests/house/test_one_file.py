@@ -83,6 +83,9 @@ from pytest_recsys_mt.verdict import Verdict
 def same_first(source: Answers, followup: Answers, margin: float = 0.1) -> Verdict:
     """Hardly any user gets another first item.
 
+    Example:
+        assert same_first(source, followup, margin=0.1)
+
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed requests.

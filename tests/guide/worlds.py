@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 
 from tests.journeys.endpoint import KEY, Endpoint
 from tests.journeys.pages import DOCS, Command, Journey, steps_of
@@ -26,7 +27,8 @@ def a_provider_once(journey: Journey) -> Iterator[None]:
     asks = next(step.text for step in steps if isinstance(step, Command) and "gpt-4o" in step.text)
     before = dict(journey.environment)
     with a_provider(journey):
-        journey.meanwhile[asks] = lambda: journey.environment.pop("OPENAI_BASE_URL") and None
+        # Afterwards its address is OpenAI's again, whose prices the plan knows.
+        journey.meanwhile[asks] = partial(journey.environment.update, OPENAI_BASE_URL="")
         yield
     journey.environment = before
 

@@ -15,7 +15,6 @@ from pytest_recsys_mt.engine.settings import OPTIONS
 from tests.guide.commands import Line, lines_of, pages
 
 RUN_ELSEWHERE = {
-    "README.md": "tests/guide/test_guide.py follows it whole",
     "docs/journeys/recorded-in-ci.md": "they are in a file of the story, which runs it",
 }
 NOT_RUN = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pytest_recsys_mt import cli
@@ -23,12 +25,17 @@ def test_two(source, followup):
 NOTE = "of 151 interactions 1 repeats a user and an item; {} (--recsys-repeats)"
 
 
-@pytest.fixture
-def sales(project: pytest.Pytester) -> None:
+def write_sales(path: Path) -> None:
     """Thirty users with five items each, the first of whom buys one twice."""
     rows = [f"u{user},i{(user + step) % 25}" for user in range(30) for step in range(5)]
     text = "\n".join(["user,item", *rows, rows[0]])
-    (project.path / "sales.csv").write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def sales(project: pytest.Pytester) -> None:
+    """A shop's table and its tests."""
+    write_sales(project.path / "sales.csv")
     project.makepyfile(test_sales=TEST)
 
 
@@ -54,14 +61,14 @@ def test_a_run_says_once_what_became_of_repeats_and_records_it(
     )
 
 
-@pytest.mark.usefixtures("sales")
 def test_the_command_that_makes_questions_says_so_too(
-    project: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = str(project.path / "sales.csv")
+    table, questions = str(tmp_path / "sales.csv"), str(tmp_path / "q.jsonl")
+    write_sales(Path(table))
     for rule, told in (
         ("latest", NOTE.format("the latest of each is kept")),
         ("refuse", "line 152: user 'u0' has item 'i0' again (first at line 2)"),
     ):
-        cli.main(["questions", "q.jsonl", "--data", table, "--repeats", rule])
+        cli.main(["questions", questions, "--data", table, "--repeats", rule])
         assert told in "".join(capsys.readouterr())

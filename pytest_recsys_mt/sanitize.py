@@ -33,9 +33,15 @@ def sanitize(text: str) -> str:
     Line breaks of every kind become line feeds; tabs stay. The marks of workflow commands are parted by
     a blank. Time is linear in the length.
     """
-    if not text.replace("\n", "").isprintable():  # no character that the first three look for is
-        text = _INVISIBLE.sub("", _LINE_BREAKS.sub("\n", _ESCAPE.sub("", text)))
+    text = without_controls(text)
     return _WORKFLOW_COMMAND.sub(r"\g<0> ", text) if "::" in text or "##[" in text else text
+
+
+def without_controls(text: str) -> str:
+    """As `sanitize`, but with the marks of workflow commands: for ids, which are split at them."""
+    if text.replace("\n", "").isprintable():  # no character that the three look for is
+        return text
+    return _INVISIBLE.sub("", _LINE_BREAKS.sub("\n", _ESCAPE.sub("", text)))
 
 
 def one_line(text: str) -> str:

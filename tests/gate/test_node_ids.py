@@ -5,6 +5,7 @@ import pytest
 from pytest_recsys_mt.gate.comparison import address, name_of_row
 from pytest_recsys_mt.gate.nodeids import NodeId, function_of, parts_of
 from pytest_recsys_mt.gate.policy import facts_of
+from pytest_recsys_mt.report.outputs import record_at
 from tests.gate.conftest import Run
 
 
@@ -51,3 +52,7 @@ def test_a_file_outside_the_root_folder_is_known_by_its_tests(
     assert record["results"]
     assert all(row["nodeid"].startswith("::test_") for row in record["results"])
     assert len(record["gate"]["ungated"]) == len(record["results"])
+    kept = record_at(project.path / "now.json")
+    assert [row["nodeid"] for row in kept["results"]] == [
+        row["nodeid"] for row in record["results"]
+    ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import READABLE, decoded
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.sanitize import sanitize, without_controls
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -232,7 +232,12 @@ def clean(value: object) -> Any:
     if isinstance(value, str):
         return sanitize(value)
     if isinstance(value, Mapping):
-        return {sanitize(str(key)): clean(each) for key, each in value.items()}
+        return {
+            sanitize(str(key)): without_controls(each)
+            if key == "nodeid" and isinstance(each, str)
+            else clean(each)
+            for key, each in value.items()
+        }
     if isinstance(value, list | tuple):
         return [clean(each) for each in value]
     return value

@@ -26,7 +26,7 @@ NOT_RUN = {
     r"export \w+=": "sets the variables of the next command",
     r"git add ": "git's own",
     r"python scripts/docs_pages\.py$": "tests/ci/test_docs_site.py compares what it writes with what is committed",
-    r"scripts/test$|scripts/coverage$|\.ci/run$|scripts/setup --light$|pipx run pre-commit install$": "CI itself, or its parts",
+    r"scripts/test$|scripts/coverage$|\.ci/(run|users)$|scripts/setup --light$|pipx run pre-commit install$": "CI itself, or its parts",
     r"\.venv/bin/(ruff|mypy)": "CI itself, or its parts",
     r"(\.venv/bin/python -m )?pytest tests": "the tests themselves",
     r".*tests/arena/judges\.py": "in a clone, with data that are downloaded",

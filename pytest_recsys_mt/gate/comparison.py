@@ -54,7 +54,7 @@ class Finding:
         users: Number of users, or of questions, in both runs.
         reason: Why it is ungated, inconclusive or suspicious.
         suspicious: A larger improvement than this is suspicious; None for no limit.
-        early: Whether the baseline stopped asking before this run, when its verdict was clear.
+        early: Whether the other run stopped asking before this one, when its verdict was clear.
     """
 
     nodeid: str
@@ -209,7 +209,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     then, now = (
         np.array([row["per_user"][user] for user in users], np.float64) for row in (old, new)
     )
-    early = len(users) == len(old["per_user"]) < len(new["per_user"])
+    early = _asked(old) < _asked(new)
     named = replace(named, users=len(users), margin=margin, suspicious=limit, early=early)
     if np.array_equal(then, now):
         return replace(named, change="unchanged", worse=0.0, interval=(0.0, 0.0))
@@ -218,6 +218,12 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
         return _Claim(named, _Farther(*sides), margin)
     sign = -1 if new["allowed"] == "at least" else 1
     return _Claim(named, _mean(sign, sides[0], sign, sides[1]), margin)
+
+
+def _asked(row: Row) -> int:
+    """How many users a verdict asked, whether or not each has a value; records are untrusted."""
+    counts = (row.get(name) for name in ("users", "not_applicable", "errors"))
+    return sum(count for count in counts if isinstance(count, int))
 
 
 def _obstacle(old: Row | None, new: Row) -> str:
@@ -272,7 +278,7 @@ def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: 
     if mean.p_at_least(margin) <= alpha:
         return replace(found, change="unchanged")
     more = (
-        f"the baseline stopped after {found.users} {found.unit}, when its verdict was clear"
+        f"the run it is compared with stopped at {found.users} {found.unit}, when its verdict was clear"
         if found.early
         else f"ask more {found.unit}, or allow a larger margin"
     )

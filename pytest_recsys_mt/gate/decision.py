@@ -66,7 +66,7 @@ LONGEST = 250
 
 EARLY = (
     "the baseline stopped after {users} users, when its verdicts were clear; to write one that asks all users, put "
-    "a recsys.toml beside it (an empty file will do: touch recsys.toml) and run its command again with "
+    "a recsys.toml into the root folder (an empty file will do: touch recsys.toml) and run its command again with "
     "--recsys-json={baseline}"
 )
 """What ends an unclear comparison with a record that was made without a policy."""
@@ -288,7 +288,7 @@ class Gate:
                 text = f"no verdict on {model} could be compared"
                 yield Reason("refused", text, text)
             early = {each["users"] for each in comparison["results"] if _is_early(each)}
-            if early and "inconclusive" in failing:
+            if early and comparison["baseline"] and "inconclusive" in failing:
                 text = EARLY.format(users=_from_to(early), baseline=comparison["baseline"])
                 yield Reason("early", text, text)
             for each in comparison["results"]:

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.document import Decision, Document, Row, state_of
-from pytest_recsys_mt.gate.nodeids import parts_of
+from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
 
 def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
     """Class name and name of a test in pytest's file."""
-    file, names, parameters = parts_of(nodeid)
+    file, names, _ = parts_of(nodeid)
     module = re.sub(r"\.py$", "", file.replace("/", "."))
-    name = "".join(names[-1:]) + (f"[{parameters}]" if parameters else "")
-    return ".".join(filter(None, [prefix, module, *names[:-1]])), name
+    in_brackets = nodeid.removeprefix(function_of(nodeid))  # they may be empty
+    return ".".join(filter(None, [prefix, module, *names[:-1]])), "".join(names[-1:]) + in_brackets
 
 
 def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:

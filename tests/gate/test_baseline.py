@@ -320,7 +320,7 @@ def test_a_baseline_that_stopped_early_says_what_ends_that(
     (unclear,) = (each for each in changes if each["change"] == "inconclusive")
     assert unclear["early"]
     assert unclear["reason"].endswith(
-        "the baseline stopped after 20 users, when its verdict was clear"
+        "the run it is compared with stopped at 20 users, when its verdict was clear"
     )
     told = "the baseline stopped after 20 users*touch recsys.toml*--recsys-json=*old.json*"
     assert fnmatch.fnmatch(record["gate"]["sentence"], f"*{told}")

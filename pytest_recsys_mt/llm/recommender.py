@@ -157,7 +157,8 @@ class LLMRecommender:
         items = (*(rating.item for rating in request.history), *(request.candidates or ()))
         offered = None if request.candidates is None else len(request.candidates)
         known = (offered, shown, *map(id, items))
-        read = self._read.get((text, truncated, request.seen, known))
+        key = (text, truncated, request.seen, request.k, known)
+        read = self._read.get(key)
         if read is None:
             scope = self._scopes.get(known)
             if scope is None:
@@ -170,7 +171,7 @@ class LLMRecommender:
                 exists=self._known.hold,
                 scope=scope[0],
             )
-            read = self._read.put((text, truncated, request.seen, known), (entries, items))
+            read = self._read.put(key, (entries, items))
         return read[0]
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:

@@ -49,11 +49,17 @@ RATING = re.compile(
 _RATED = re.compile(r"\s?[:：]\s?(?:10|\d)$")
 _DATED = re.compile(r"[(\[（]\s?(?:18|19|20)\d\d[^()\[\]（）]{0,60}[)\]）]")
 _CUT = re.compile(
-    r"\s[-–—~|/→>]{1,3}\s|\s?[–—]\s?|\s?[:：]\s?|,\s|[，。；]|;\s?|\.\s|[!?]\s|\s?[(\[（]|\t|\s{3,}|\s?\|\s?"
+    r"\s[-–—~|/→>]{1,3}\s|\s?[–—]\s?|\s?[:：]\s?|,\s|[，。；]|;\s?|\.\s|[!?](?:\s[-–—]{1,3})?\s|\s?[(\[（]|\t|\s{3,}|\s?\|\s?"
     r"|\s(?P<link>because|starring|directed by|featuring|which|as it|weil|porque|parce que)\s"
     r"|\s(?P<by>by)\s|\s(?P<is>is|was|ist|es|est)\s(?:an?|one|the|my|also|ein|eine|una?|une)\s"
 )
 _MOST_CUTS = 24
+_MEASURED = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹%]|\b(?:score|match|relevance|fit)\b\W{0,3}\d")
+"""A price, a share, a score."""
+_SHORT = re.compile(r"[a-z][a-z-]*(?:[ ,/]{1,2}[a-z-]+){0,4}[.!]?")
+"""A few words in lower case, as no subtitle is written."""
+_MAKER = 80
+"""Longer values of an attribute are descriptions, and no names of its makers."""
 
 
 @once
@@ -197,10 +203,15 @@ def is_comment(rest: str, item: Item) -> bool:
         return True
     if not rest.isascii() and any(ord(c) > 0x2E7F for c in rest):
         return True
+    if _MEASURED.search(rest) or (
+        _SHORT.fullmatch(rest) and item.title and not item.title.islower()
+    ):
+        return True
     return any(
         normalise(name) and normalise(name) in normalise(rest)
-        for key in ("directors", "director", "cast")
-        for name in _names(item.attributes.get(key))
+        for value in item.attributes.values()
+        for name in _names(value)
+        if len(name) < _MAKER
     )
 
 

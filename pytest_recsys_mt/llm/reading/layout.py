@@ -1,16 +1,16 @@
 """Finds the entries of a text answer, without any knowledge of titles.
 
 `pieces` cuts an answer into pieces, each with its place: a list, running text, a comment below a
-list entry. The parser decides what a piece names.
+list entry. `data` cuts JSON. `blocks` puts pieces together to lists, and the parser decides what a piece names.
 """
 
-import html
-import json
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
 
@@ -20,13 +20,14 @@ MAX_CHARACTERS = 100_000
 MAX_PIECES = 1_000
 """Most pieces of an answer to read; no list of recommendations is that long."""
 
-Place = Literal["numbered", "bulleted", "data", "line", "note"]
+Place = Literal["numbered", "bulleted", "data", "line", "note", "tag"]
 """The place of a piece.
 
 * ``numbered``, ``bulleted``: an entry of a list of that kind
 * ``data``: an element of JSON, a cell of a table, an element of an HTML list
 * ``line``: a separate line
 * ``note``: below a numbered entry, where comments stand
+* ``tag``: no text, but where a part of the answer begins or ends, such as ``<answer>``; its name is the text
 """
 
 
@@ -39,12 +40,22 @@ class Piece:
         place: Its place.
         whole: With its list marker, for titles that begin like one (``300: Rise of an Empire``).
         year: Year of release, if the data contain it.
+        number: The number in its list marker, or the rank in the data.
+        score: Its score in the data; the best is the highest.
+        name: What the data or the beginning of the line call the list.
+        group: The list that it belongs to, of several in data.
+        chain: Whether it is a whole ranking in one line: ``[3] > [1] > [2]``.
     """
 
     text: str
     place: Place
     whole: str = ""
     year: int | None = None
+    number: int | None = None
+    score: float | None = None
+    name: str = ""
+    group: str = ""
+    chain: bool = False
 
 
 _STOP = re.compile(
@@ -79,22 +90,68 @@ _BULLET = re.compile(
 )
 _INLINE_NUMBER = re.compile(r"(?:^|(?<=[\s,;)]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])")
 
-_TITLE_KEYS = (
+_LABELLED = re.compile(
+    r"(?P<bold>\*\*|__)?(?:rank(?:ing)?|option|pick|choice|candidate|item|movie|film|book|song|track|game|product|article|title|"
+    r"recommendation|suggestion|number|position|place|platz|rang|puesto|posto|место|место|第)\s?(?:no\.?|number|#|№)?\s?#?"
+    r"(?P<n>\d{1,3})(?P<end>\*\*|__)?\s?(?:位|名)?\s?(?:[:：.)\]]|\s[-–—](?=\s))(?(bold)(?(end)|(?P<late>\*\*|__)))?\s*",
+    re.IGNORECASE,
+)
+"""``Rank 1: Heat``, ``**Option 3:** Heat``."""
+
+LABEL = (
+    r"(?:(?:candidate|option|item|movie|film|book|song|track|game|product|article|passage|document|doc|choice|id|number|no|nr)"
+    r"[\s_.:#-]{0,2})?"
+)
+_NUMBERED_ITEM = rf"{LABEL}[\[({{#]{{0,2}}\d{{1,4}}[\])}}]{{0,2}}"
+_ARROW = r"\s*(?:>{1,2}|≻|→|->|=>)\s*"
+_LEAD = r"(?P<lead>[^\d\[\]<>|]{0,80}?(?:[:：=]|\b(?:is|are|ist|sind|est|es|são|è))\s*)?"
+_CHAIN = re.compile(
+    rf"{_LEAD}(?P<chain>{_NUMBERED_ITEM}(?:(?:{_ARROW}|\s*[,;|，、]\s*(?:and\s)?|\s+and\s+){_NUMBERED_ITEM})+"
+    rf"|\[\d{{1,4}}\](?:\s+\[\d{{1,4}}\])+|\d{{1,4}}(?:\s\d{{1,4}}){{2,}}"
+    rf"|[\[(]?[A-Z][\])]?(?:{_ARROW}[\[(]?[A-Z][\])]?)+)\s?[.。]?",
+    re.IGNORECASE,
+)
+_TITLES = re.compile(
+    r"(?P<lead>[^<>|]{0,80}?[:：]\s*)?(?P<chain>[^>|]{1,200}(?:(?<=\S)\s(?:>|≻|→)\s[^>|]{1,200})+)"
+)
+
+TITLE_KEYS = (
     "title", "movie", "movie_title", "movietitle", "movie_name", "name", "film", "film_title",
     "item", "item_title", "item_name", "recommendation", "label", "text", "titel", "titulo", "título",
     "titre", "titolo", "pelicula", "película", "nombre", "电影", "片名", "标题", "名称", "タイトル", "映画", "作品",
+    "product", "product_name", "book", "book_title", "song", "song_title", "track", "game", "article", "headline",
+    "candidate", "option", "choice",
 )  # fmt: skip
-_YEAR_KEYS = ("year", "release_year", "releaseyear", "released", "jahr", "año", "年份", "公開年")
+YEAR_KEYS = ("year", "release_year", "releaseyear", "released", "jahr", "año", "年份", "公開年")
+RANK_KEYS = (
+    "rank",
+    "ranking",
+    "position",
+    "place",
+    "order",
+    "#",
+    "no.",
+    "no",
+    "nr.",
+    "rang",
+    "platz",
+    "puesto",
+    "排名",
+    "順位",
+)
+SCORE_KEYS = (
+    "score", "relevance", "relevance_score", "probability", "confidence", "match", "match_score", "similarity", "weight",
+    "predicted_rating", "fit", "punkte", "puntuación", "评分", "スコア",
+)  # fmt: skip
 
 
 def pieces(text: str) -> list[Piece]:
     """The pieces of a sanitized answer, in their order; reasoning and markup are left out."""
+    from pytest_recsys_mt.llm.reading import data
+
     text = _answer_of(text)
-    data = _data(text)
-    if data is not None:
-        return data[:MAX_PIECES]
     found: list[Piece] = []
-    for piece in _lines(text):
+    for piece in data.pieces(text) if "[" in text or "{" in text else lines(text):
         found.append(piece)
         if len(found) >= MAX_PIECES:
             break
@@ -111,109 +168,26 @@ def _answer_of(text: str) -> str:
     return text if stop is None else text[: stop.start()]
 
 
-# ---- JSON ----
-
-
-def _data(text: str) -> list[Piece] | None:
-    """The entries of an answer in JSON (whole, in a fence, after a sentence, or line by line)."""
-    decoder = json.JSONDecoder(strict=False)
-    found: list[Piece] = []
-    position, before = 0, 0
-    prose: list[Piece] = []
-    for _ in range(MAX_PIECES):
-        starts = [s for s in (text.find("[", position), text.find("{", position)) if s >= 0]
-        if not starts:
-            break
-        start = min(starts)
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            if not found and start - before > 2_000:
-                break
-            position = start + 1
-            continue
-        entries = list(_entries(value, 0))
-        if not _is_answer(value, entries):
-            position = end
-            continue
-        prose += _lines(text[before:start])
-        found += entries
-        position = before = end
-    if not found:
-        return None
-    return (
-        [p for p in prose if p.text.strip(" ,")] + found + list(_lines(text[before:].lstrip(",")))
-    )
-
-
-def _is_answer(value: Any, entries: list[Piece]) -> bool:
-    """Whether decoded data are a list of recommendations, not a reference such as ``[1]``."""
-    if isinstance(value, dict):
-        return bool(entries)
-    numbers = all(isinstance(element, int) for element in value)
-    return len(value) > 1 if numbers else bool(entries)
-
-
-def _entries(value: Any, depth: int) -> Iterator[Piece]:
-    """The entries in decoded JSON, in document order."""
-    if depth > 6:
-        return
-    if isinstance(value, list):
-        for element in value:
-            if isinstance(element, bool) or element is None:
-                continue
-            if isinstance(element, (str, int, float)):
-                yield _datum(element)
-            else:
-                yield from _entries(element, depth + 1)
-    elif isinstance(value, dict):
-        keys = {str(key).strip().casefold().replace(" ", "_"): key for key in value}
-        title = next((keys[key] for key in _TITLE_KEYS if key in keys), None)
-        if title is not None and isinstance(value[title], (str, int)):
-            yield _datum(value[title], _year(value, keys))
-            return
-        nested = [v for v in value.values() if isinstance(v, (list, dict))]
-        if nested:
-            for element in nested:
-                yield from _entries(element, depth + 1)
-        elif value and all(isinstance(v, str) for v in value.values()):
-            ranked = all(re.fullmatch(r"\D{0,20}\d{1,3}", str(key)) for key in value)
-            if ranked:
-                yield from map(_datum, value.values())
-
-
-def _datum(value: str | float, year: int | None = None) -> Piece:
-    """An element of JSON; models copy the number of a candidate, or count, also within a string."""
-    text = html.unescape(str(value))
-    number = _NUMBER.match(text)
-    title = "" if number is None or not _is_marker(number, text) else text[number.end() :]
-    return Piece(title, "data", text, year) if title else Piece(text, "data", year=year)
-
-
-def _year(value: dict[str, Any], keys: dict[str, str]) -> int | None:
-    for key in _YEAR_KEYS:
-        if key in keys and re.fullmatch(r"(?:18|19|20)\d\d", str(value[keys[key]]).strip()):
-            return int(str(value[keys[key]]))
-    return None
-
-
-# ---- lines ----
-
-
-def _lines(text: str) -> Iterator[Piece]:
+def lines(text: str) -> Iterator[Piece]:
     """The pieces of running lines: tables, lists, sentences."""
-    text = _TAG.sub("", _ELEMENT.sub("\n• ", _BREAK.sub("\n", text)))
-    lines = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
+    if "<" in text:
+        text = _TAG.sub(_named, _ELEMENT.sub("\n• ", _BREAK.sub("\n", text)))
+    kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
     numbered = False
     table: list[list[str]] = []
-    for line in [*lines, ""]:
+    tables = 0
+    for line in [*kept, ""]:
         stripped = line.strip()
+        if line[:1] == _MARK:
+            yield Piece(line[1:], "tag")
+            continue
         if stripped.startswith("|") and stripped.count("|") >= 2:
             if not _TABLE_RULE.match(stripped):
                 table.append([cell.strip() for cell in stripped.strip("|").split("|")])
             continue
         if table:
-            yield from _table(table)
+            tables += 1
+            yield from _table(table, f"table {tables}")
             table = []
         if not stripped or _RULE.match(stripped):
             continue
@@ -222,38 +196,86 @@ def _lines(text: str) -> Iterator[Piece]:
                 numbered = True
             elif numbered and piece.place in ("bulleted", "line"):
                 place: Place = "note" if line[0] in " \t" else "line"
-                piece = Piece(piece.text, place, piece.whole)
+                piece = replace(piece, place=place)
             yield piece
+
+
+def _named(tag: re.Match[str]) -> str:
+    """A mark in the place of a tag that names a part of the answer; nothing for any other."""
+    name = tag[0].strip("</> ").split(" ")[0]
+    if name.casefold() in (
+        "b",
+        "i",
+        "u",
+        "em",
+        "strong",
+        "option",
+        "choice",
+        "note",
+    ) or not role_of(name):
+        return ""
+    return f"\n{_MARK}{'' if tag[0].startswith('</') else name}\n"
+
+
+_MARK = "\ue000"
+"""Begins a line that holds the name of a tag."""
+
+
+def chained(line: str) -> tuple[str, str] | None:
+    """What introduces a ranking in one line, and the ranking; None for any other line."""
+    line = line.strip(' \t*_`"')
+    found = _CHAIN.fullmatch(line) or _TITLES.fullmatch(line)
+    return None if found is None else ((found["lead"] or "").strip(), found["chain"].strip())
 
 
 @once
 def _marked(line: str) -> Sequence[Piece]:
     """The pieces of one line by its marker."""
+    whole = line
     while line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
         if rest == line:
             break
         line = rest
+    if (chain := chained(line)) is not None:
+        return [Piece(line, "line", line, name=chain[0], chain=True)]
     parts = _inline_numbers(line)
     if parts:
         return parts
     number = _NUMBER.match(line)
-    if number is not None and _is_marker(number, line):
+    if number is None or not _is_marker(number, line):
+        number = _LABELLED.match(line)
+    if number is not None and line[number.end() :].strip():
         text = line[number.end() :].strip()
-        if number["bold"] and not number["end"]:
+        if number["bold"] and not number["end"] and not number.groupdict().get("late"):
             text = f"**{text}"
         bullet = _BULLET.match(text)
-        return [Piece(text[bullet.end() :] if bullet else text, "numbered", line)]
+        text = text[bullet.end() :] if bullet else text
+        return [Piece(text, "numbered", line, number=int(number["n"]))]
+    if number is not None:
+        return [Piece("", "numbered", line, number=int(number["n"]))]
     keycap = _KEYCAP.match(line) or _BARE_NUMBER.match(line)
     if keycap is not None:
-        return [Piece(line[keycap.end() :], "numbered", line)]
+        return [Piece(line[keycap.end() :], "numbered", line, number=_digits(keycap[0]))]
     bullet = _BULLET.match(line)
     text = line[bullet.end() :].strip() if bullet is not None else ""
     if not text:
-        return [Piece(line, "line", line)]
+        return [Piece(line, "line", whole)]
     inner = [] if _BULLET.match(text) else _marked(text)
-    if all(piece.place == "line" for piece in inner):
+    if all(piece.place == "line" and not piece.chain for piece in inner):
         return [Piece(text, "bulleted", line)]
     return inner
+
+
+def _digits(marker: str) -> int | None:
+    """The number in a marker such as ``1️⃣``, ``②`` or ``3/``."""
+    digits = "".join(char for char in marker if char.isdecimal())
+    if digits:
+        return int(digits)
+    number = next(
+        (unicodedata.numeric(char, None) for char in marker if unicodedata.numeric(char, None)),
+        None,
+    )
+    return None if number is None else int(number)
 
 
 def _is_marker(number: re.Match[str], line: str) -> bool:
@@ -278,24 +300,54 @@ def _inline_numbers(line: str) -> list[Piece]:
         return []
     before = line[: marks[0].start()].strip()
     head = [Piece(before, "note")] if before else []
-    return head + [Piece(part, "numbered") for part in parts]
+    return head + [
+        Piece(part, "numbered", number=int(mark[1]))
+        for mark, part in zip(marks, parts, strict=True)
+    ]
 
 
-def _table(rows: list[list[str]]) -> Iterator[Piece]:
+def _table(rows: list[list[str]], group: str) -> Iterator[Piece]:
     """The title cells of a Markdown table; its header is left out."""
     header = [cell.strip("*_ ").casefold() for cell in rows[0]]
-    named = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in _TITLE_KEYS]
-    years = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in _YEAR_KEYS]
+    named = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in TITLE_KEYS]
+    years = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in YEAR_KEYS]
     body = (
         rows[1:] if named or (header and header[0] in ("#", "rank", "no.", "no", "nr.")) else rows
     )
+    ranks = [i for i, cell in enumerate(header) if cell in RANK_KEYS]
+    scores = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in SCORE_KEYS]
     for row in body:
         columns = named[:1] or [
             i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit()
         ]
         if columns and columns[0] < len(row) and row[columns[0]].strip():
             year = next((row[i] for i in years if i < len(row)), "")
-            released = int(year) if re.fullmatch(r"(?:18|19|20)\d\d", year) else None
-            yield Piece(row[columns[0]], "data", year=released)
+            rank = next((row[i].strip("*#.) ") for i in ranks if i < len(row)), "")
+            yield Piece(
+                row[columns[0]],
+                "data",
+                year=int(year) if re.fullmatch(r"(?:18|19|20)\d\d", year) else None,
+                number=int(rank) if rank.isdecimal() else None,
+                score=next((measured(row[i]) for i in scores if i < len(row)), None),
+                group=group,
+            )
         else:
-            yield from (Piece(cell, "data") for cell in row[:1] if cell)
+            yield from (Piece(cell, "data", group=group) for cell in row[:1] if cell)
+
+
+def numbered_text(text: str) -> tuple[str, int | None]:
+    """A text behind its list marker, and the number in it; an empty text if it begins with none."""
+    number = _NUMBER.match(text)
+    if number is None or not _is_marker(number, text):
+        return "", None
+    return text[number.end() :], int(number["n"])
+
+
+def measured(value: object) -> float | None:
+    """A score as a number: 0.9, "9.5", "95%", "9/10"."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value) if abs(value) < 1e300 else None
+    found = re.fullmatch(r"\s*(-?\d{1,9}(?:[.,]\d{1,9})?)\s*(?:%|/\s*\d{1,4})?\s*", str(value))
+    return None if found is None else float(found[1].replace(",", "."))

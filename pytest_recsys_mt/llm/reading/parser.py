@@ -6,19 +6,27 @@ the held-out item. Work grows linearly with the answer up to `layout.MAX_CHARACT
 `layout.MAX_PIECES`, and stops there.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from pytest_recsys_mt.llm.reading import comments, enumerations
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, Piece, pieces
+from pytest_recsys_mt.llm.reading.blocks import Block, Choice, Contents, blocks, choose, in_order
+from pytest_recsys_mt.llm.reading.layout import LABEL, MAX_PIECES, Piece, chained, pieces
 from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, EntryKind, Item, Request
 from pytest_recsys_mt.sanitize import sanitize
 
-_CANDIDATE_NUMBER = re.compile(
-    r"(?:(?:candidate|option|item|movie|film|choice|number|no|nr)\.?\s?)?[#(\[]{0,2}(\d{1,4})[.)\]]{0,2}",
-    re.IGNORECASE,
+_CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
+_LETTER = re.compile(r"[\[(]?([A-Z])[\])]?")
+_NUMBERS = re.compile(r"\d{1,4}")
+_BRACKETED = re.compile(r"[\[(]\d{1,4}[\])]")
+_ARROW = re.compile(r"\s(?:>|≻|→)\s")
+_SPLIT = re.compile(
+    r"\s*(?:>{1,2}|≻|→|->|=>|[,;|，、])\s*(?:and\s)?|\s+and\s+|(?<=[\])\d])\s+(?=[\[(\d])"
 )
 _JOINED = 7
 """Most comma-separated parts of one title."""
@@ -55,13 +63,117 @@ def parse(
             titles that name no item.
         scope: What `scope_of` gave for the items of `request` and `shown`, for who keeps it.
     """
-    reader = _Reader(request, scope or scope_of(request, index, shown), exists)
-    for piece in pieces(sanitize(text)):
+    return read(
+        text, request, index, truncated=truncated, shown=shown, exists=exists, scope=scope
+    ).entries
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read in an answer.
+
+    Attributes:
+        entries: The entries of its final list, best first; those of an ambiguous answer name nothing.
+        rule: Which part of it was taken, and why, in words; empty if nothing was.
+        left_out: The other lists of the answer, in words.
+        ambiguous: Whether several lists have equal claims.
+    """
+
+    entries: tuple[Entry, ...]
+    rule: str = ""
+    left_out: tuple[str, ...] = ()
+    ambiguous: bool = False
+
+
+def read(
+    text: str,
+    request: Request,
+    index: TitleIndex,
+    *,
+    truncated: bool = False,
+    shown: Sequence[Sequence[str]] = (),
+    exists: Callable[[str, int], bool] = lambda title, year: False,
+    scope: Scope | None = None,
+) -> Reading:
+    """What a text answer says, and how that was read; the arguments are those of `parse`."""
+    scope = scope or scope_of(request, index, shown)
+    cut_off = truncated and not text.endswith("\n")
+    found = pieces(sanitize(text))
+    parts = blocks(found, lambda line: scope.equal(line) is not None)
+
+    def reader() -> _Reader:
+        return _Reader(request, scope, exists)
+
+    readers = [_read_block(reader(), part) for part in parts]
+    clear = [each is not None for each in readers]
+    contents = [_contents(part, each, request) for part, each in zip(parts, readers, strict=True)]
+    choice = choose(contents, request.k, truncated=truncated)
+    listed = [at for at, each in enumerate(contents) if each.items or not clear[at]]
+    if not all(clear) and not (choice.chosen and contents[choice.chosen[0]].block.role == "final"):
+        unclear = tuple(at for at, sure in enumerate(clear) if not sure)
+        choice = Choice((), "its numbers or its order can be read in two ways", unclear)
+    if not choice.chosen and (choice.ambiguous or choice.rule):
+        entries = tuple(Entry(parts[at].text, "unparsed") for at in choice.ambiguous or listed)
+        left = () if choice.ambiguous else tuple(_in_words(contents[at]) for at in listed)
+        return Reading(entries, choice.rule, left, bool(choice.ambiguous))
+    aside = [at for at in listed if at not in choice.chosen]
+    kept = [
+        at for at in range(len(parts)) if at not in aside and (not aside or at in choice.chosen)
+    ]
+    whole = reader()
+    for at in kept if aside or len(parts) > 1 else ():
+        _read_block(whole, parts[at])
+    if len(parts) == 1 and readers[0] is not None:
+        whole = readers[0]
+    whole.finish(cut_off=cut_off and (not kept or kept[-1] == len(parts) - 1))
+    rule = choice.rule
+    if choice.chosen:
+        rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
+    return Reading(tuple(whole.entries), rule, tuple(_in_words(contents[at]) for at in aside))
+
+
+def _read_block(reader: _Reader, block: Block) -> _Reader | None:
+    """The reader, after a block; None if the numbers in it or its order can be read in two ways."""
+    numbers = reader.numbers(block)
+    if numbers is None:
+        return None
+    block_ = in_order(block, [reader.place_of(piece) for piece in block.pieces])
+    if block_ is None:
+        return None
+    if numbers:
+        for piece, number in zip(block.pieces, numbers, strict=True) if block_ is block else ():
+            reader.read_numbers(piece, number)
+        if block_ is not block:
+            for piece in block_.pieces:
+                reader.read_numbers(piece, reader.idents(piece) or ())
+        return reader
+    for piece in block_.pieces:
         reader.read(piece)
         if len(reader.entries) >= MAX_PIECES:
             break
-    reader.finish(cut_off=truncated and not text.endswith("\n"))
-    return tuple(reader.entries)
+    return reader
+
+
+def _contents(block: Block, reader: _Reader | None, request: Request) -> Contents:
+    named = () if reader is None else reader.items()
+    offered = [item.id for item in request.candidates or ()]
+    count = (
+        len(set(offered).intersection(named))
+        if request.candidates is not None
+        else sum(not item.startswith(UNKNOWN_PREFIX) for item in named)
+    )
+    restated = (
+        bool(offered)
+        and len(named) > 1
+        and list(named) == offered[: len(named)]
+        and (len(named) == len(offered) > request.k)
+    )
+    return Contents(block, named, count, restated)
+
+
+def _in_words(contents: Contents) -> str:
+    name = f" {contents.block.name!r}" if contents.block.name else ""
+    return f"{contents.block.kind}{name} of {len(contents.items)}"
 
 
 def scope_of(request: Request, index: TitleIndex, shown: Sequence[Sequence[str]] = ()) -> Scope:
@@ -89,6 +201,7 @@ class _Reader:
         self._shown = {rating.item.id for rating in request.history}
         self._known = request.known
         self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
+        self._places = {item.id: at for at, item in enumerate(request.candidates or (), 1)}
         self._scope = scope
         self._named: set[str] = set()
         self._listed = False  # whether any piece stood in a list
@@ -96,8 +209,102 @@ class _Reader:
         self._loose: list[int] = []  # entries of separate lines that named no item
         self._open = ""  # the last title without an equal one, which may be cut off
 
+    def items(self) -> tuple[str, ...]:
+        """What the entries name, each once."""
+        return tuple(dict.fromkeys(e.item for e in self.entries if e.item is not None))
+
+    def place_of(self, piece: Piece) -> int | None:
+        """The number of the candidate whose title a piece is."""
+        if piece.number is None or not self._candidates:
+            return None
+        item = self._equal(comments.unwrapped(piece.text), piece.year)
+        return self._places.get(item.id) if item is not None else None
+
+    def idents(self, piece: Piece) -> tuple[int, ...] | None:
+        """The candidates' numbers that a piece consists of; None if it is something else."""
+        if piece.place == "tag":
+            return ()
+        text = piece.text
+        if not text.strip() and _BRACKETED.fullmatch(piece.whole.strip()):
+            text = piece.whole
+        chain = chained(piece.whole or text) if piece.chain else None
+        if chain is None:
+            one = _CANDIDATE_NUMBER.fullmatch(comments.unwrapped(text).strip().rstrip(",;"))
+            if one is not None:
+                return (int(one[1]),)
+            chain = chained(text)
+            chain = None if chain is None or chain[0] else chain
+        if chain is None:
+            return None
+        parts = _SPLIT.split(chain[1])
+        numbers = [_CANDIDATE_NUMBER.fullmatch(part.strip()) for part in parts]
+        if all(numbers):
+            return tuple(int(number[1]) for number in numbers if number)
+        letters = [_LETTER.fullmatch(part.strip()) for part in parts]
+        return tuple(ord(letter[1]) - 64 for letter in letters if letter) if all(letters) else None
+
+    def numbers(self, block: Block) -> list[tuple[int, ...]] | None:
+        """The candidates' numbers in each piece of a block of nothing else.
+
+        Returns:
+            Nothing if it says titles; None if it can be read in two ways: a number that is a title of another
+            item too, or one that no candidate has beside others.
+        """
+        if not self._candidates:
+            return []
+        found: list[tuple[int, ...]] = []
+        for piece in block.pieces:
+            idents = self.idents(piece)
+            if idents is None and piece.place in ("line", "note") and not self._equal(piece.text):
+                idents = ()  # words around
+            if idents is None:
+                return []
+            found.append(idents)
+        named = [number for idents in found for number in idents]
+        if not named:
+            return []
+        inside = [number for number in named if 1 <= number <= len(self._candidates)]
+        titles = [self._equal(str(number)) for number in dict.fromkeys(named)]
+        as_titles = all(item is not None and item.id in self._offered for item in titles)
+        if len(inside) == len(named):
+            same = as_titles and [self._places[item.id] for item in titles if item] == list(
+                dict.fromkeys(named)
+            )
+            return None if as_titles and not same else found
+        if as_titles or not inside:
+            return []
+        return None if 0 in named else found
+
+    def read_numbers(self, piece: Piece, numbers: Sequence[int]) -> None:
+        """Add the candidates with these numbers."""
+        self._open = ""
+        self._listed = True
+        said = (
+            piece.name
+            if piece.chain
+            else piece.text
+            if not numbers and piece.place != "tag"
+            else ""
+        )
+        if said:
+            self._prose(said)
+        for number in numbers:
+            known = self._candidates is not None and 1 <= number <= len(self._candidates)
+            item = self._candidates[number - 1] if known and self._candidates else None
+            self._add(piece.text if len(numbers) == 1 else str(number), item)
+            self._open = str(number)
+
     def read(self, piece: Piece) -> None:
         """Add the entries of one piece."""
+        if piece.place == "tag":
+            return
+        if piece.chain and (chain := chained(piece.text)) is not None and _ARROW.search(chain[1]):
+            first, *others = _ARROW.split(piece.text.strip(" \t*_`"))
+            if self._equal(first) is None:
+                first = first.removeprefix(chain[0]).strip()
+            for part in (first, *others):
+                self.read(Piece(part.strip(), "data"))
+            return
         self._open = ""
         self._listed = self._listed or piece.place in ("numbered", "bulleted", "data")
         text = comments.unwrapped(piece.text)
@@ -185,6 +392,13 @@ class _Reader:
                 return item
             if self._offered.get(item.id, "").startswith(normalise(text)):
                 return item  # the rest begins as in the offered title
+            if (
+                item.year is None
+                and item.id in self._offered
+                and rest[:1].isupper()
+                and text.endswith(f" by {rest}")
+            ):
+                return item
         return self._equal(comments.retranslated(text), year)
 
     def _number(self, text: str) -> Item | None:

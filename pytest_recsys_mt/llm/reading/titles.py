@@ -57,6 +57,9 @@ _WHICH = re.compile(r"\((?:part|vol|volume|season|series|episode|chapter)\b", re
 """A bracket whose absence makes another title."""
 
 
+_PART = re.compile(r",\s|\s[-–—]\s|\s?[(（]|:\s|：|，")
+
+
 class _Name(NamedTuple):
     """One name of one item."""
 
@@ -138,6 +141,17 @@ class _Group:
         return self._most_similar.best(key, least, MOST_SIMILAR)
 
     @cached_property
+    def by_beginning(self) -> dict[str, list[_Name]]:
+        """Names by what stands in them before a comma, a dash, a bracket, or, without a year, a colon."""
+        index: dict[str, list[_Name]] = {}
+        for name in (name for names in self.by_name.values() for name in names):
+            for cut in _PART.finditer(name.text):
+                beginning = normalise(name.text[: cut.start()])
+                if beginning and (name.year is None or ":" not in cut[0]):
+                    index.setdefault(beginning, []).append(name)
+        return index
+
+    @cached_property
     def by_main_title(self) -> dict[str, list[_Name]]:
         """Names with a subtitle by their main title."""
         index: dict[str, list[_Name]] = {}
@@ -208,7 +222,13 @@ class Scope:
             item = self._reworded(name, year, used) or self._misspelt(name, year, used)
             if item is not None:
                 return item
-        return None
+        return self._shortened(title, year)
+
+    def _shortened(self, title: str, year: int | None) -> Item | None:
+        """The only offered item whose title begins so, before a comma, a dash or a bracket."""
+        names = self._groups[0].by_beginning.get(normalise(title), ()) if self._groups else ()
+        near = [name.item for name in names if year in (None, name.year)]
+        return near[0] if len({item.id for item in near}) == 1 else None
 
     def extends(self, text: str) -> bool:
         """Whether a longer title begins with this text, as at the end of a cut-off answer."""

@@ -1,0 +1,366 @@
+"""The blocks of an answer: its lists, tables, values of JSON and chains, each with what introduces it.
+
+No item is looked up here. `blocks` cuts the pieces of an answer, `in_order` sorts a block by the ranks or
+scores that it states. `parser` reads the blocks, and `choose` says which of them is the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pytest_recsys_mt.llm.reading.layout import Piece
+from pytest_recsys_mt.llm.reading.names import ASIDE, Role, is_name, role_of
+
+_HEADING = re.compile(r"[:：][*_ ]*$")
+_BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
+
+_ENTRIES = ("numbered", "bulleted", "data")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of an answer that may be its list.
+
+    Attributes:
+        pieces: Its pieces, the line that introduces it included.
+        name: What introduces it; empty if nothing does.
+    """
+
+    pieces: tuple[Piece, ...]
+    name: str = ""
+
+    @property
+    def role(self) -> Role:
+        """What its name says."""
+        return role_of(self.name) if self.name else ""
+
+    @property
+    def text(self) -> str:
+        """Its beginning."""
+        return " / ".join(piece.whole or piece.text for piece in self.pieces)[:200].strip()
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        places = [piece.place for piece in self.pieces]
+        for place, kind in (("data", "data"), ("numbered", "numbered list"), ("bulleted", "list")):
+            if place in places:
+                return kind
+        return "lines"
+
+
+def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Block]:
+    """The blocks of an answer, in its order; together they hold all its pieces.
+
+    Args:
+        pieces: Those of `layout.pieces`.
+        is_title: Whether a line is the title of an item, and so no heading.
+    """
+    if all(piece.place in _ENTRIES for piece in pieces) and _is_one_list(pieces):
+        return [Block(tuple(pieces), pieces[0].name if pieces else "")]
+    runs = _runs(pieces)
+    headings = [_heading(piece, is_title) for piece in pieces]
+    starts = {0}
+    for at, piece in enumerate(pieces):
+        inside = runs[at] is not None and piece.place != "numbered"
+        if piece.place == "tag" or piece.chain:
+            starts.add(at)
+        elif headings[at] is not None:
+            role = role_of(headings[at] or "")
+            if inside and (
+                role in ("", "reasons", "more", "scores") or role_of(piece.text) == "more"
+            ):
+                continue
+            starts.add(at)
+        elif at and _begins(pieces, runs, at):
+            begun = at
+            while begun and headings[begun - 1] is not None and begun - 1 in starts:
+                begun -= 1
+            starts.add(begun)
+    found = []
+    bounds = [*sorted(starts), len(pieces)]
+    name = ""
+    for start, end in pairwise(bounds):
+        part = pieces[start:end]
+        said = [h for h in headings[start:end] if h]
+        if part and part[0].place == "tag":
+            name, part = part[0].text, part[1:]
+        own = next((piece.name for piece in part if piece.name), "")
+        own = " ".join(dict.fromkeys(each for each in (own, *said[:1]) if each)) or name
+        if part:
+            found.append(Block(tuple(part), own))
+    return _joined(found, {id(p) for p, h in zip(pieces, headings, strict=True) if h is not None})
+
+
+def _joined(found: list[Block], headings: set[int]) -> list[Block]:
+    """The blocks, where one that is only a heading introduces the next that has no name of its own."""
+    kept: list[Block] = []
+    held: Block | None = None
+    for block in found:
+        if held is not None:
+            block = Block(
+                (*held.pieces, *block.pieces), block.name if block.role else held.name or block.name
+            )
+            held = None
+        if all(id(piece) in headings for piece in block.pieces):
+            held = block
+        else:
+            kept.append(block)
+    return [*kept, held] if held is not None else kept
+
+
+def _is_one_list(pieces: Sequence[Piece]) -> bool:
+    """Whether entries are surely one list, as most answers are."""
+    first = pieces[0].number if pieces else 1
+    return all(
+        a.place == b.place
+        and a.name == b.name
+        and not (a.chain or b.chain)
+        and (
+            a.place == "bulleted"
+            or (b.number is not None and a.number is not None and b.number == a.number + 1)
+        )
+        for a, b in pairwise(pieces)
+    ) and first in (None, 1)
+
+
+def _runs(pieces: Sequence[Piece]) -> list[int | None]:
+    """For each piece between the first and the last entry of a numbered list, where that list begins."""
+    runs: list[int | None] = [None] * len(pieces)
+    begun, last, step = None, -1, 0
+    for at, piece in enumerate(pieces):
+        if piece.place == "tag":
+            begun = None
+        if piece.place != "numbered":
+            continue
+        number, before = piece.number, pieces[last].number if last >= 0 else None
+        goes_on = begun is not None and (
+            number is None
+            or before is None
+            or number - before == (step or 1)
+            or (number == before == 1)
+            or (not step and number == before - 1 and number >= 1 and before > 1)
+            or (
+                number > 1
+                and number not in {p.number for p in pieces[begun:at] if p.place == "numbered"}
+                and step != -1
+            )
+        )
+        if goes_on and begun is not None:
+            for between in range(last + 1, at + 1):
+                runs[between] = begun
+            if (
+                number is not None
+                and before is not None
+                and number - before in (1, -1)
+                and not step
+            ):
+                step = number - before
+        else:
+            begun, step = at, 0
+            runs[at] = at
+        last = at
+    return runs
+
+
+def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> bool:
+    """Whether a list begins with a piece that no heading introduces."""
+    piece, before = pieces[at], pieces[at - 1]
+    if piece.place == "numbered":
+        return runs[at] == at and not (piece.number == 2 and before.place == "line")
+    if piece.place == "data":
+        return before.place != "data" or before.name != piece.name
+    return before.place == "data" or (before.chain and piece.place != "note")
+
+
+def _heading(piece: Piece, is_title: Callable[[str], bool]) -> str | None:
+    """The name in a line that introduces a list; None for any other piece."""
+    if piece.place not in ("line", "note", "bulleted") or piece.chain:
+        return None
+    text = piece.text.strip()
+    marked = bool(_HEADING.search(text)) or piece.whole.lstrip().startswith("#")
+    bold = bool(_BOLD.fullmatch(text))
+    name = text.strip("*_#: ：")
+    if not (marked or (bold and role_of(name)) or is_name(name)):
+        return None
+    if len(name) > 300 or not name or is_title(name):
+        return None
+    return name
+
+
+def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
+    """The block with its entries in the order of the ranks or scores that it states.
+
+    Args:
+        block: The block.
+        numbers: For each of its pieces, the candidate's number of the item that it names, if it names one.
+
+    Returns:
+        The block; None if its ranks and its scores contradict each other.
+    """
+    entries = [
+        at
+        for at, piece in enumerate(block.pieces)
+        if piece.place in _ENTRIES and not _is_note(piece)
+    ]
+    pieces = [block.pieces[at] for at in entries]
+    if len(pieces) < 2:
+        return block
+    ranks = [piece.number for piece in pieces]
+    scores = [piece.score for piece in pieces]
+    ranked = None not in ranks and sorted(ranks) == list(range(1, len(ranks) + 1))  # type: ignore[type-var]
+    if ranked and [numbers[at] for at in entries] == ranks and ranks != sorted(ranks):  # type: ignore[type-var]
+        ranked = False  # the candidates' own numbers, in the order of the answer
+    scored = None not in scores and len(set(scores)) > 1
+    if scored and (ranked or block.role in ("ranking", "final")):
+        by_rank = (
+            sorted(range(len(pieces)), key=lambda i: ranks[i] or 0)
+            if ranked
+            else range(len(pieces))
+        )
+        values = [scores[i] for i in by_rank]
+        if values != sorted(values, reverse=True):  # type: ignore[type-var]
+            return None
+    if ranked:
+        keys = [float(rank or 0) for rank in ranks]
+    elif scored:
+        keys = [-(score or 0.0) for score in scores]
+    else:
+        return block
+    if keys == sorted(keys):
+        return block
+    bounds = [*entries, len(block.pieces)]
+    groups = [block.pieces[start:end] for start, end in pairwise(bounds)]
+    order = sorted(range(len(groups)), key=keys.__getitem__)
+    sorted_ = [piece for at in order for piece in groups[at]]
+    return Block((*block.pieces[: entries[0]], *sorted_), block.name)
+
+
+def _is_note(piece: Piece) -> bool:
+    return piece.place == "bulleted" and bool(_HEADING.search(piece.text))
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What was read in one block.
+
+    Attributes:
+        block: The block.
+        items: What its entries name, each once, in their order.
+        offered: How many of them were offered.
+        restated: Whether it is the offered items once more, in their order.
+    """
+
+    block: Block
+    items: tuple[str, ...]
+    offered: int
+    restated: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which blocks are the answer.
+
+    Attributes:
+        chosen: Their places; none if nothing is the answer.
+        rule: Why, in words.
+        ambiguous: The places of those with equal claims.
+    """
+
+    chosen: tuple[int, ...]
+    rule: str
+    ambiguous: tuple[int, ...] = ()
+
+
+_CLAIMS: dict[Role, int] = {
+    "final": 4,
+    "ranking": 3,
+    "more": 2,
+    "": 2,
+    "scores": 1,
+    "candidates": 1,
+}
+
+
+def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
+    """The blocks that are the answer; the one rule for all answers.
+
+    Drafts, reasons, what the user has and what is left out are never the answer. A block named as final comes
+    before one named as a ranking, that before one without such a name, that before scores. Of several the only
+    one with `k` items is the answer; blocks that share nothing and have `k` items together are parts of one
+    list; two others with equal claims are ambiguous.
+    """
+    listed = [at for at, each in enumerate(read) if each.items]
+    kept = [at for at in listed if read[at].block.role not in ASIDE]
+    named = [at for at in kept if read[at].block.role in ("final", "ranking")]
+    if len(kept) > 1 or truncated:
+        kept = [
+            at
+            for at in kept
+            if not (
+                read[at].restated
+                and read[at].block.role in ("", "candidates", "scores")
+                and (at not in named)
+            )
+            or (len(kept) == 1 and read[at].block.role != "candidates")
+            or (read[at].restated and not _has_other(read, kept, at, k))
+        ]
+    elif len(kept) == 1 and read[kept[0]].block.role == "candidates" and read[kept[0]].restated:
+        kept = []
+    if not kept:
+        return Choice((), "no part of it is a final list" if listed else "")
+    if len(kept) == 1:
+        rule = "the only list" if len(listed) == 1 else _why(read[kept[0]])
+        return Choice((kept[0],), rule)
+    if _are_parts(read, kept, k):
+        return Choice(tuple(kept), "the parts of one list")
+    most = max(_CLAIMS[read[at].block.role] for at in kept)
+    best = [at for at in kept if _CLAIMS[read[at].block.role] == most]
+    if len(best) == 1:
+        return Choice((best[0],), _why(read[best[0]]))
+    if _are_parts(read, best, k):
+        return Choice(tuple(best), "the parts of one list")
+    longest = max(best, key=lambda at: (min(len(read[at].items), k), -at))
+    if all(_agrees(read[at].items, read[longest].items, k) for at in best):
+        return Choice((longest,), "all lists say the same")
+    if most == _CLAIMS["final"]:
+        return Choice((best[-1],), f"the last one named {read[best[-1]].block.name!r}")
+    full = [at for at in best if len(read[at].items) == k]
+    if len(full) == 1 and k > 1:
+        return Choice((full[0],), f"the only list with {k} entries")
+    return Choice((), "several lists with equal claims", tuple(best))
+
+
+def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int, k: int) -> bool:
+    """Whether another block can be the answer, so that the offered items once more are not."""
+    return any(other != at and read[other].offered and not read[other].restated for other in kept)
+
+
+def _why(contents: Contents) -> str:
+    name = contents.block.name
+    return (
+        f"named {name!r}"
+        if contents.block.role
+        else "the only list that is no draft, reason or repetition"
+    )
+
+
+def _agrees(part: Sequence[str], whole: Sequence[str], k: int) -> bool:
+    """Whether a list begins as the longest one, up to the entries that count."""
+    return tuple(part[:k]) == tuple(whole[: min(len(part), k)])
+
+
+def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:
+    """Whether blocks are the parts of one list: they share nothing, and continue or fill it."""
+    roles = [read[at].block.role for at in places]
+    if all(role == "more" for role in roles[1:]) and len(roles) > 1:
+        return True
+    items = [item for at in places for item in read[at].items]
+    if len(set(items)) < len(items) or "scores" in roles or "candidates" in roles:
+        return False
+    if any(2 * read[at].offered < len(read[at].items) for at in places):
+        return False
+    return len(items) <= k or all(len(read[at].items) < k for at in places)

@@ -1,0 +1,51 @@
+"""Answers made from true rankings, in every form and of every kind of item, give those rankings back."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from pytest_recsys_mt.llm.reading.parser import Reading, read
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
+from pytest_recsys_mt.requests import Request, Scale
+from tests.llm.forms import AMBIGUOUS, DOMAINS, FORMS, Case, Form, K, catalogue
+
+REPEATS = 6
+
+
+def readings(name: str, form: Form) -> list[tuple[Case, str, Reading]]:
+    """What is read in answers of one form, some of each domain."""
+    found = []
+    for domain in DOMAINS:
+        rng = Random(f"{name} {domain}")
+        index = TitleIndex(catalogue(domain))
+        for _ in range(REPEATS):
+            offered = rng.sample(catalogue(domain), len(DOMAINS[domain]))
+            best = rng.sample(range(len(offered)), K)
+            if best == sorted(best):
+                best.reverse()
+            case = Case(offered, best)
+            asked = Request("u", (), Scale(), tuple(offered), k=K)
+            text = form(case)
+            found.append((case, text, read(text, asked, index)))
+    return found
+
+
+def test_clear_answers_give_back_their_ranking() -> None:
+    unread = all_ = 0
+    for name, form in FORMS.items():
+        for case, text, reading in readings(name, form):
+            items = [entry.item for entry in reading.entries if entry.item is not None]
+            all_ += 1
+            unread += not items
+            assert not items or items[:K] == case.ids, f"{name}:\n{text}\n{reading}"
+    assert unread <= 0.02 * all_
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_of_two_lists_with_equal_claims_none_is_read(name: str) -> None:
+    for case, text, reading in readings(name, AMBIGUOUS[name]):
+        if case.titles != case.candidates[:K]:
+            assert [entry.item for entry in reading.entries if entry.item] == [], text
+            assert reading.rule, text

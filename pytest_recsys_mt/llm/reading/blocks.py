@@ -17,6 +17,10 @@ from pytest_recsys_mt.llm.reading.names import ASIDE, Role, is_name, role_of
 _HEADING = re.compile(r"[:：][*_ ]*$")
 _BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
 
+_LED = re.compile(r"[*_# ]*([^:：]{1,60})[:：][*_ ]*\S")
+_WORDS = 6
+"""Most words of a name before its list in one line."""
+
 _ENTRIES = ("numbered", "bulleted", "data")
 
 
@@ -63,10 +67,14 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
         return [Block(tuple(pieces), pieces[0].name if pieces else "")]
     runs = _runs(pieces)
     headings = [_heading(piece, is_title) for piece in pieces]
+    leads = [
+        _lead(piece, is_title) if runs[at] is None and headings[at] is None else ""
+        for at, piece in enumerate(pieces)
+    ]
     starts = {0}
     for at, piece in enumerate(pieces):
         inside = runs[at] is not None and piece.place != "numbered"
-        if piece.place == "tag" or piece.chain:
+        if piece.place == "tag" or piece.chain or leads[at]:
             starts.add(at)
         elif headings[at] is not None:
             role = role_of(headings[at] or "")
@@ -85,7 +93,10 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
     name = ""
     for start, end in pairwise(bounds):
         part = pieces[start:end]
-        said = [h for h in headings[start:end] if h]
+        before = next((at for at in range(start, end) if headings[at] is None), end)
+        said = [each for each in headings[start:before] if each] or list(
+            filter(None, [leads[start]])
+        )
         if part and part[0].place == "tag":
             name, part = part[0].text, part[1:]
         own = next((piece.name for piece in part if piece.name), "")
@@ -189,6 +200,15 @@ def _heading(piece: Piece, is_title: Callable[[str], bool]) -> str | None:
     if len(name) > 300 or not name or is_title(name):
         return None
     return name
+
+
+def _lead(piece: Piece, is_title: Callable[[str], bool]) -> str:
+    """The name in a line that is itself a list, ``Draft: Heat, Alien``; empty for any other piece."""
+    found = _LED.match(piece.text) if piece.place == "line" and not piece.chain else None
+    if found is None or len(found[1].split()) > _WORDS or is_title(piece.text):
+        return ""
+    role = role_of(found[1])
+    return found[1] if role and role not in ("reasons", "scores", "more") else ""
 
 
 def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:

@@ -204,7 +204,7 @@ def is_comment(rest: str, item: Item) -> bool:
     if not rest.isascii() and any(ord(c) > 0x2E7F for c in rest):
         return True
     if _MEASURED.search(rest) or (
-        _SHORT.fullmatch(rest) and item.title and not item.title.islower()
+        _SHORT.fullmatch(rest) and item.title and not item.title[0].islower()
     ):
         return True
     return any(

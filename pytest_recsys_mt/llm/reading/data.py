@@ -256,6 +256,18 @@ def _measures(value: dict[Any, Any]) -> bool:
 def _scored(value: dict[Any, Any], name: str, group: str) -> Iterator[Piece]:
     """Items with a number each: their ranks if these are 1 to n in order or the name says so, else their scores."""
     numbers = list(value.values())
+    if (
+        list(map(str, value)) == [str(at) for at in range(1, len(value) + 1)]
+        and len({*numbers}) > 1
+    ):
+        # Ranks with candidates' numbers, or these with their ranks or scores: only the name can say it.
+        if role_of(name) in ("ranking", "final") and all(
+            isinstance(number, int) for number in numbers
+        ):
+            yield from (_datum(number, name, group) for number in numbers)
+            return
+        if role_of(name) != "scores" and all(isinstance(number, int) for number in numbers):
+            return
     ranks = len(numbers) > 1 and sorted(numbers) == list(range(1, len(numbers) + 1))
     as_ranks = (
         ranks and role_of(name) != "scores" and (numbers == sorted(numbers) or "rank" in name)

@@ -102,15 +102,19 @@ LABEL = (
     r"(?:(?:candidate|option|item|movie|film|book|song|track|game|product|article|passage|document|doc|choice|id|number|no|nr)"
     r"[\s_.:#-]{0,2})?"
 )
-_NUMBERED_ITEM = rf"{LABEL}[\[({{#]{{0,2}}\d{{1,4}}[\])}}]{{0,2}}"
+_NUMBERED_ITEM = rf"{LABEL}(?:\[\d{{1,4}}\]|\(\d{{1,4}}\)|\{{\d{{1,4}}\}}|#?\d{{1,4}})"
 _ARROW = r"\s*(?:>{1,2}|≻|→|->|=>)\s*"
 _LEAD = r"(?P<lead>[^\d\[\]<>|]{0,80}?(?:[:：=]|\b(?:is|are|ist|sind|est|es|são|è))\s*)?"
 _CHAIN = re.compile(
-    rf"{_LEAD}(?P<chain>{_NUMBERED_ITEM}(?:(?:{_ARROW}|\s*[,;|，、]\s*(?:and\s)?|\s+and\s+){_NUMBERED_ITEM})+"
+    rf"{_LEAD}(?P<chain>{_NUMBERED_ITEM}(?:(?:{_ARROW}|\s*[,;|，、]\s*(?:and\s)?){_NUMBERED_ITEM})+"
     rf"|\[\d{{1,4}}\](?:\s+\[\d{{1,4}}\])+|\d{{1,4}}(?:\s\d{{1,4}}){{2,}}"
-    rf"|[\[(]?[A-Z][\])]?(?:{_ARROW}[\[(]?[A-Z][\])]?)+)\s?[.。]?",
+    rf"|[\[(]?[A-Z][\])]?(?:{_ARROW}[\[(]?[A-Z][\])]?)+)\s?(?:\([^()\d]{{0,80}}\))?[.。]?",
     re.IGNORECASE,
 )
+_BRACKETED = re.compile(
+    rf"(?P<lead>[^\d\[\]<>|]{{0,120}})(?P<chain>\[\d{{1,4}}\](?:{_ARROW}\[\d{{1,4}}\])+)[^\d\[\]<>|]{{0,300}}"
+)
+"""Also inside a sentence."""
 _TITLES = re.compile(
     r"(?P<lead>[^<>|]{0,80}?[:：]\s*)?(?P<chain>[^>|]{1,200}(?:(?<=\S)\s(?:>|≻|→)\s[^>|]{1,200})+)"
 )
@@ -224,7 +228,7 @@ _MARK = "\ue000"
 def chained(line: str) -> tuple[str, str] | None:
     """What introduces a ranking in one line, and the ranking; None for any other line."""
     line = line.strip(' \t*_`"')
-    found = _CHAIN.fullmatch(line) or _TITLES.fullmatch(line)
+    found = _CHAIN.fullmatch(line) or _BRACKETED.fullmatch(line) or _TITLES.fullmatch(line)
     return None if found is None else ((found["lead"] or "").strip(), found["chain"].strip())
 
 

@@ -252,7 +252,8 @@ class Scope:
             return None
         name = (base, *others)[items.index(found[0])]
         foreign = is_foreign(name) != is_foreign(base)
-        return found[0] if items[0] or found[0].year == year or foreign else None
+        dated = year is not None and found[0].year == year
+        return found[0] if items[0] or dated or foreign else None
 
     def _equal(self, key: str, year: int | None, used: Collection[str]) -> Item | None:
         for slack in (0, YEAR_SLACK) if year is not None else (0,):

@@ -267,3 +267,10 @@ def test_a_lookup_does_not_depend_on_those_before_it(
     for lookup in lookups:
         assert kept.equal(*lookup) == index.scope(tuple(offered)).equal(*lookup)
         assert kept.find(*lookup) == index.scope(tuple(offered)).find(*lookup)
+
+
+@pytest.mark.parametrize("text", ["2, 1", "2; 1"])
+def test_two_numbers_are_not_the_title_of_their_digits(text: str) -> None:
+    film = Item("a", "21")
+    assert TitleIndex([film]).find(text) is None
+    assert TitleIndex([film]).find("21") == film

@@ -57,6 +57,7 @@ _WHICH = re.compile(r"\((?:part|vol|volume|season|series|episode|chapter)\b", re
 """A bracket whose absence makes another title."""
 
 
+_NUMBERS = re.compile(r"\s*\d+(?:\s*[,;]\s*\d+)+\s*")
 _PART = re.compile(r",\s|\s[-–—]\s|\s?[(（]|:\s|：|，")
 
 
@@ -195,6 +196,8 @@ class Scope:
             return kept
         self._by_use = False
         item = self._equal_title(text, year, used)
+        if item is not None and not _same_numbers(text, item.title or item.id):
+            return None  # "2, 1" is not the film "21"
         if item is not None and not self._by_use:
             self._kept[text, year] = item
         return item
@@ -349,6 +352,13 @@ class Scope:
             return False
         known = {w for w in written for group in self._groups if w in group.vocabulary}
         return is_misspelling(written, title, known=known, dated=dated)
+
+
+def _same_numbers(text: str, title: str) -> bool:
+    """Whether a text of numbers alone has those of a title; true of any other text."""
+    if not _NUMBERS.fullmatch(text):
+        return True
+    return re.findall(r"\d+", text) == re.findall(r"\d+", title)
 
 
 def _hardly_another(spelt: Sequence[str], text: str, title: str) -> bool:

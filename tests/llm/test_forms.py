@@ -6,10 +6,11 @@ from random import Random
 
 import pytest
 
+from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.llm.reading.parser import Reading, read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Request, Scale
-from tests.llm.forms import AMBIGUOUS, DOMAINS, FORMS, Case, Form, K, catalogue
+from tests.llm.forms import AMBIGUOUS, DOMAINS, FORMS, Case, Form, K, catalogue, numbered
 
 REPEATS = 6
 
@@ -49,3 +50,19 @@ def test_of_two_lists_with_equal_claims_none_is_read(name: str) -> None:
         if case.titles != case.candidates[:K]:
             assert [entry.item for entry in reading.entries if entry.item] == [], text
             assert reading.rule, text
+
+
+def test_titles_that_begin_like_an_entry_or_a_name_stay_titles() -> None:
+    items = list(load("mini").items.values())
+    index, rng = TitleIndex(items), Random(7)
+    for _ in range(200):
+        offered = rng.sample(items, 20)
+        asked = Request("u", (), Scale(), tuple(offered), k=10)
+        titles = [item.label for item in offered[:10]]
+        for text in (
+            "\n".join(titles),
+            "\n".join(f"- {each}" for each in titles),
+            numbered(titles),
+        ):
+            reading = read(text, asked, index)
+            assert [entry.item for entry in reading.entries] == [i.id for i in offered[:10]], text

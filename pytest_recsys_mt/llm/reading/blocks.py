@@ -17,7 +17,7 @@ from pytest_recsys_mt.llm.reading.names import ASIDE, Role, is_name, role_of
 _HEADING = re.compile(r"[:：][*_ ]*$")
 _BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
 
-_LED = re.compile(r"[*_# ]*([^:：]{1,60})[:：][*_ ]*\S")
+_LED = re.compile(r"[*_# ]*([^:：,;，、()（）\d]{1,60})[:：][*_ ]*\S")
 _WORDS = 6
 """Most words of a name before its list in one line."""
 
@@ -65,7 +65,7 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
     """
     if all(piece.place in _ENTRIES for piece in pieces) and _is_one_list(pieces):
         return [Block(tuple(pieces), pieces[0].name if pieces else "")]
-    runs = _runs(pieces)
+    runs = _runs(pieces, is_title)
     headings = [_heading(piece, is_title) for piece in pieces]
     leads = [
         _lead(piece, is_title) if runs[at] is None and headings[at] is None else ""
@@ -138,7 +138,7 @@ def _is_one_list(pieces: Sequence[Piece]) -> bool:
     ) and first in (None, 1)
 
 
-def _runs(pieces: Sequence[Piece]) -> list[int | None]:
+def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int | None]:
     """For each piece between the first and the last entry of a numbered list, where that list begins."""
     runs: list[int | None] = [None] * len(pieces)
     begun, last, step = None, -1, 0
@@ -170,6 +170,8 @@ def _runs(pieces: Sequence[Piece]) -> list[int | None]:
                 and not step
             ):
                 step = number - before
+        elif at and is_title(piece.whole):
+            continue  # "(500) Days of Summer"
         else:
             begun, step = at, 0
             runs[at] = at

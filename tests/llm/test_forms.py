@@ -66,3 +66,26 @@ def test_titles_that_begin_like_an_entry_or_a_name_stay_titles() -> None:
         ):
             reading = read(text, asked, index)
             assert [entry.item for entry in reading.entries] == [i.id for i in offered[:10]], text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Based on the user's viewing history, here are 5 of them:",
+        "Based on the user's history, I think these fit:",
+        "Here are some that the user has not seen yet:",
+        "Given your taste, here is my list:",
+        "Here is the list, without any explanation:",
+        "I do not know this user, but here are five:",
+        "After analyzing the history, the list is:",
+        "From the candidates:",
+        "History:",
+        "根据观看历史的结果如下：",
+    ],
+)
+def test_words_before_the_only_list_do_not_hide_it(words: str) -> None:
+    for case, _, _ in readings(words, FORMS["numbered"]):
+        asked = Request("u", (), Scale(), tuple(case.offered), k=K)
+        for listed in (numbered(case.titles), "\n".join(f"- {each}" for each in case.titles)):
+            reading = read(f"{words}\n{listed}", asked, TitleIndex(case.offered))
+            assert [each.item for each in reading.entries if each.item] == case.ids, reading

@@ -332,6 +332,10 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
         ]
     elif len(kept) == 1 and read[kept[0]].block.role == "candidates" and read[kept[0]].restated:
         kept = []
+    if not kept and len(listed) == 1 and read[listed[0]].block.role in ("history", "reasons"):
+        only = read[listed[0]]
+        if 2 * only.offered >= len(only.items) and not only.restated and not truncated:
+            return Choice((listed[0],), "the only list")  # "Because of your history:"
     if not kept:
         return Choice((), "no part of it is a final list" if listed else "")
     if len(kept) == 1:

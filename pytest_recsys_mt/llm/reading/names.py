@@ -116,6 +116,23 @@ _FOLLOWS = re.compile(
 )
 """What only says more of a list: "Ranking *of the candidates*"."""
 
+_ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
+_CLAUSES = re.compile(r"[,;.!。，；！](?:\s|$)|[。，；！]|：|:(?=\s)")
+_LABEL = 3
+"""Most words of a first clause that says by itself what a list is: "Excluded, since seen"."""
+_SHORT = 4
+"""Most words of a name that is a label. A longer one is a sentence, which may tell what it is based on."""
+_UNSPACED = 8
+"""The same in letters, of a script without spaces."""
+_OF_SENTENCES: tuple[Role, ...] = ("avoid", "draft", "final", "ranking", "more", "candidates")
+_SENTENCES: dict[Role, re.Pattern[str]] = {
+    "avoid": re.compile(
+        r"\bnot(?: \w+){0,2} (?:recommend|suit|chosen|choose|included?|selected|pick)|\b(?:excluded|rejected|discarded|left out|"
+        r"ruled out|avoid|skip|honou?rable mentions?|runners? up)\b|n't (?:recommend|choose|pick|make the|fit)|不推荐|排除|除外|제외"
+    ),
+}
+"""What a sentence says only in clearer words."""
+
 _ADDED = re.compile(r"(?:because|since|if you|weil|parce|porque)\b")
 
 _FILLER = re.compile(
@@ -128,16 +145,26 @@ _WORD = re.compile(r"[\w'’-]+")
 @lru_cache(maxsize=4096)
 def role_of(name: str) -> Role:
     """What a name says of the list below it."""
-    plain = " ".join(_WORD.findall(name.casefold().replace("’", "'").replace("_", " ")))
-    clauses = [
-        clause
-        for clause in re.split(r"[,;.!。，；！](?:\s|$)|：|:(?=\s)", name.casefold())
-        if clause.strip(" *:_#")
-    ]
-    if len(clauses) > 1 and (last := role_of(clauses[-1])):
-        return last
+    name = _ASIDE.sub(" ", name.casefold().replace("’", "'").replace("_", " "))
+    clauses = [each for each in _CLAUSES.split(name) if _WORD.search(each)]
+    if len(clauses) > 1:
+        last, first = role_of(clauses[-1]), clauses[0]
+        return (
+            role_of(first)
+            if last in ("", "more")
+            and not _FOLLOWS.match(first.strip())
+            and len(_WORD.findall(first)) <= _LABEL
+            else last
+        )
+    words = _WORD.findall(name)
+    plain = " ".join(words)
     if _ADDED.match(plain):
         return "more"
+    if len(words) > _SHORT or (words and max(map(len, words)) > _UNSPACED and not plain.isascii()):
+        return next(
+            (role for role in _OF_SENTENCES if _SENTENCES.get(role, _PATTERNS[role]).search(plain)),
+            "",
+        )
     for text in (_FOLLOWS.sub("", plain), plain):
         for role in ROLES:
             if _PATTERNS[role].search(text):

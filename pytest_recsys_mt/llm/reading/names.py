@@ -161,10 +161,10 @@ def role_of(name: str) -> Role:
     if _ADDED.match(plain):
         return "more"
     if len(words) > _SHORT or (words and max(map(len, words)) > _UNSPACED and not plain.isascii()):
-        return next(
-            (role for role in _OF_SENTENCES if _SENTENCES.get(role, _PATTERNS[role]).search(plain)),
-            "",
-        )
+        for role in _OF_SENTENCES:
+            if _SENTENCES.get(role, _PATTERNS[role]).search(plain):
+                return role
+        return ""
     for text in (_FOLLOWS.sub("", plain), plain):
         for role in ROLES:
             if _PATTERNS[role].search(text):

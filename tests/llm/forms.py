@@ -124,7 +124,7 @@ def _data(value: object) -> str:
 def _scores(case: Case) -> dict[str, float]:
     """A score by title, in the order of the offered; the ranking is theirs."""
     return {
-        item.label: round(0.95 - 0.1 * case.best.index(at), 2) if at in case.best else 0.1
+        item.label: round(0.95 - 0.1 * case.best.index(at), 2)
         for at, item in enumerate(case.offered)
         if at in case.best
     }
@@ -190,6 +190,7 @@ FORMS: dict[str, Form] = {
     "json ids": lambda c: _data({"ranking": [{"id": n, "reason": "fits"} for n in c.numbers]}),
     "json movieId": lambda c: _data([{"movieId": n} for n in c.numbers]),
     "json key and score": lambda c: _data(_scores(c)),
+    "json recommendations with scores": lambda c: _data({"recommendations": [{"title": t, "score": s} for t, s in sorted(_scores(c).items())]}),
     "json ranks": lambda c: _data(_shuffled(c)),
     "json fenced behind restated": lambda c: f"Candidates:\n{numbered(c.candidates)}\n\n```json\n{_data({'ranking': c.titles})}\n```",
     # numbers and letters
@@ -216,6 +217,7 @@ AMBIGUOUS: dict[str, Form] = {
     "two lists under plain headings": lambda c: f"For an evening alone:\n{numbered(c.candidates[:K])}\n\nFor an evening with friends:\n{numbered(c.titles)}",
     "two rankings": lambda c: f"Ranking by taste:\n{numbered(c.candidates[:K])}\n\nRanking by quality:\n{numbered(c.titles)}",
     "two in json": lambda c: _data({"list_a": c.candidates[:K], "list_b": c.titles}),
+    "two in json, unnamed": lambda c: _data(c.candidates[:K]) + "\n\n" + _data(c.titles),
     "two chains": lambda c: " > ".join(c.candidates[:K]) + "\n" + " > ".join(c.titles),
     "two of numbers": lambda c: "[1] > [2] > [3] > [4] > [5]\n" + " > ".join(f"[{n}]" for n in c.numbers),
     "ranking against scores": lambda c: _data({"ranking": [{"title": t, "score": at} for at, t in enumerate(c.titles)]}),

@@ -128,7 +128,7 @@ def _is_one_list(pieces: Sequence[Piece]) -> bool:
     first = pieces[0].number if pieces else 1
     return all(
         a.place == b.place
-        and a.name == b.name
+        and a.group == b.group
         and not (a.chain or b.chain)
         and (
             a.place == "bulleted"
@@ -185,7 +185,7 @@ def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> boo
     if piece.place == "numbered":
         return runs[at] == at and not (piece.number == 2 and before.place == "line")
     if piece.place == "data":
-        return before.place != "data" or before.name != piece.name
+        return before.place != "data" or before.group != piece.group
     return before.place == "data" or (before.chain and piece.place != "note")
 
 
@@ -234,10 +234,11 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     ranks = [piece.number for piece in pieces]
     scores = [piece.score for piece in pieces]
     ranked = None not in ranks and sorted(ranks) == list(range(1, len(ranks) + 1))  # type: ignore[type-var]
-    if ranked and [numbers[at] for at in entries] == ranks and ranks != sorted(ranks):  # type: ignore[type-var]
+    places = [(rank, numbers[at]) for rank, at in zip(ranks, entries, strict=True) if numbers[at]]
+    if ranked and len(places) > 1 and all(rank == place for rank, place in places):
         ranked = False  # the candidates' own numbers, in the order of the answer
     scored = None not in scores and len(set(scores)) > 1
-    if scored and (ranked or block.role in ("ranking", "final")):
+    if scored and (ranked or "rank" in block.name.casefold()):
         by_rank = (
             sorted(range(len(pieces)), key=lambda i: ranks[i] or 0)
             if ranked
@@ -317,18 +318,13 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     """
     listed = [at for at, each in enumerate(read) if each.items]
     kept = [at for at in listed if read[at].block.role not in ASIDE]
-    named = [at for at in kept if read[at].block.role in ("final", "ranking")]
     if len(kept) > 1 or truncated:
         kept = [
             at
             for at in kept
-            if not (
-                read[at].restated
-                and read[at].block.role in ("", "candidates", "scores")
-                and (at not in named)
-            )
+            if not (read[at].restated and read[at].block.role in ("", "candidates", "scores"))
             or (len(kept) == 1 and read[at].block.role != "candidates")
-            or (read[at].restated and not _has_other(read, kept, at, k))
+            or (read[at].restated and not _has_other(read, kept, at))
         ]
     elif len(kept) == 1 and read[kept[0]].block.role == "candidates" and read[kept[0]].restated:
         kept = []
@@ -360,7 +356,7 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     return Choice((), "several lists with equal claims", tuple(best))
 
 
-def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int, k: int) -> bool:
+def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int) -> bool:
     """Whether another block can be the answer, so that the offered items once more are not."""
     return any(other != at and read[other].offered and not read[other].restated for other in kept)
 

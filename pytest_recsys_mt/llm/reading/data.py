@@ -63,7 +63,7 @@ _ENTRIES = frozenset(
 )
 """Keys of a list of entries, beside which a title is the list's."""
 
-_ID = re.compile(r"(?:\w+?_?)?(?:id|idx|index|number|asin)|no")
+_ID = re.compile(r"(?:\w+?_?)?(?:id|idx|index|number|asin)")
 _DEPTH = 6
 _PLACE = re.compile(r"\D{0,20}(\d{1,3})")
 _FAR = 2_000
@@ -184,7 +184,8 @@ def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
             elif _is_pair(element):
                 yield replace(_datum(element[0], name, group), score=measured(element[1]))
             else:
-                yield from _entries(element, depth + 1, name, f"{group}.{at}")
+                part = f"{group}.{at}" if isinstance(element, dict) else group
+                yield from _entries(element, depth + 1, name, part)
     elif isinstance(value, dict):
         yield from _of_mapping(value, depth, name, group)
 

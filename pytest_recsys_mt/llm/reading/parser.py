@@ -22,7 +22,6 @@ from pytest_recsys_mt.sanitize import sanitize
 
 _CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
 _LETTER = re.compile(r"[\[(]?([A-Z])[\])]?")
-_NUMBERS = re.compile(r"\d{1,4}")
 _BRACKETED = re.compile(r"[\[(]\d{1,4}[\])]")
 _ARROW = re.compile(r"\s(?:>|≻|→)\s")
 _SPLIT = re.compile(
@@ -217,7 +216,8 @@ class _Reader:
         """The number of the candidate whose title a piece is."""
         if piece.number is None or not self._candidates:
             return None
-        item = self._equal(comments.unwrapped(piece.text), piece.year)
+        text = comments.unwrapped(piece.text)
+        item = self._equal(text, piece.year) or self._beginning(text, piece.year)
         return self._places.get(item.id) if item is not None else None
 
     def idents(self, piece: Piece) -> tuple[int, ...] | None:
@@ -248,7 +248,7 @@ class _Reader:
 
         Returns:
             Nothing if it says titles; None if it can be read in two ways: a number that is a title of another
-            item too, or one that no candidate has beside others.
+            item too, or a zero beside others.
         """
         if not self._candidates:
             return []

@@ -9,7 +9,7 @@ import pytest
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.llm.reading.parser import Reading, read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
-from pytest_recsys_mt.requests import Request, Scale
+from pytest_recsys_mt.requests import Item, Request, Scale
 from tests.llm.forms import AMBIGUOUS, DOMAINS, FORMS, Case, Form, K, catalogue, numbered
 
 REPEATS = 6
@@ -62,6 +62,17 @@ def test_titles_that_begin_like_an_entry_or_a_name_stay_titles() -> None:
         ):
             reading = read(text, asked, index)
             assert [entry.item for entry in reading.entries] == [i.id for i in offered[:10]], text
+
+
+@pytest.mark.parametrize("form", ["- {}", "{}", "1. {}", "* **{}**"])
+@pytest.mark.parametrize(
+    "title", ["Blocks: 2 1 3", "Vote: A > B > C", "The Winner Is: 3, 1", "2, 1 (La Otra)"]
+)
+def test_a_title_that_looks_like_a_ranking_stays_a_title(form: str, title: str) -> None:
+    items = [Item("a", "Heat"), Item("b", title), Item("c", "Alien")]
+    asked = Request("u", (), Scale(), tuple(items), k=1)
+    reading = read(form.format(title), asked, TitleIndex(items))
+    assert [entry.item for entry in reading.entries] == ["b"]
 
 
 @pytest.mark.parametrize(

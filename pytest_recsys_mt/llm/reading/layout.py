@@ -6,7 +6,7 @@ list entry. `data` cuts JSON. `blocks` puts pieces together to lists, and the pa
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -232,15 +232,25 @@ def chained(line: str) -> tuple[str, str] | None:
     return None if found is None else ((found["lead"] or "").strip(), found["chain"].strip())
 
 
+def without_chain(piece: Piece, is_title: Callable[[str], bool]) -> Sequence[Piece]:
+    """The pieces of a line, but no chain if it is a title: ``- Blocks: 2 2 2``."""
+    cut = _cut(piece.whole, chains=False) if piece.chain else ()
+    return cut if len(cut) == 1 and is_title(cut[0].text) else [piece]
+
+
 @once
 def _marked(line: str) -> Sequence[Piece]:
     """The pieces of one line by its marker."""
+    return _cut(line, chains=True)
+
+
+def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
     whole = line
     while line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
         if rest == line:
             break
         line = rest
-    if (chain := chained(line)) is not None:
+    if chains and (chain := chained(line)) is not None:
         return [Piece(line, "line", line, name=chain[0], chain=True)]
     parts = _inline_numbers(line)
     if parts:
@@ -264,10 +274,10 @@ def _marked(line: str) -> Sequence[Piece]:
     text = line[bullet.end() :].strip() if bullet is not None else ""
     if not text:
         return [Piece(line, "line", whole)]
-    inner = [] if _BULLET.match(text) else _marked(text)
+    inner = [] if _BULLET.match(text) else _cut(text, chains=chains)
     if all(piece.place == "line" and not piece.chain for piece in inner):
         return [Piece(text, "bulleted", line)]
-    return inner
+    return [replace(piece, whole=line) if piece.chain else piece for piece in inner]
 
 
 def _digits(marker: str) -> int | None:

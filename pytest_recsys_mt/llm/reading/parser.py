@@ -14,7 +14,14 @@ from dataclasses import dataclass
 
 from pytest_recsys_mt.llm.reading import comments, enumerations
 from pytest_recsys_mt.llm.reading.blocks import Block, Choice, Contents, blocks, choose, in_order
-from pytest_recsys_mt.llm.reading.layout import LABEL, MAX_PIECES, Piece, chained, pieces
+from pytest_recsys_mt.llm.reading.layout import (
+    LABEL,
+    MAX_PIECES,
+    Piece,
+    chained,
+    pieces,
+    without_chain,
+)
 from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, EntryKind, Item, Request
@@ -97,8 +104,12 @@ def read(
     """What a text answer says, and how that was read; the arguments are those of `parse`."""
     scope = scope or scope_of(request, index, shown)
     cut_off = truncated and not text.endswith("\n")
-    found = pieces(sanitize(text))
-    parts = blocks(found, lambda line: scope.equal(line) is not None)
+
+    def is_title(line: str) -> bool:
+        return scope.equal(line) is not None
+
+    found = [part for piece in pieces(sanitize(text)) for part in without_chain(piece, is_title)]
+    parts = blocks(found, is_title)
 
     def reader() -> _Reader:
         return _Reader(request, scope, exists)
@@ -227,7 +238,9 @@ class _Reader:
         text = piece.text
         if not text.strip() and _BRACKETED.fullmatch(piece.whole.strip()):
             text = piece.whole
-        chain = chained(piece.whole or text) if piece.chain else None
+        if any(char.isalpha() for char in text) and self._equal(text) is not None:
+            return None
+        chain = chained(text) if piece.chain else None
         if chain is None:
             one = _CANDIDATE_NUMBER.fullmatch(comments.unwrapped(text).strip().rstrip(",;"))
             if one is not None:

@@ -1,11 +1,12 @@
 """Questions about less popular items must be answered as well as those about popular ones."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.judging.multiple_choice import clear, details_of, judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import details_of, judged, obstacle
 from pytest_recsys_mt.oracles.statistics.bounds import Mean, Rate
 from pytest_recsys_mt.verdict import Verdict
 
@@ -71,43 +72,45 @@ def accuracy_gap(
     if found is not None:
         return context.report(found)
     groups: dict[bool, list[bool]] = {True: [], False: []}
-    for name, hit in zip(choices.questions, choices.hits, strict=True):
+    missed = Counter[bool]()
+    for name, hit, chosen in zip(choices.questions, choices.hits, choices.chosen, strict=True):
         groups[name in rare].append(hit)
+        missed[name in rare] += chosen is None
     if not all(groups.values()):
         reason = "all questions are about items of one popularity group"
         verdict = Verdict(
             "not-applicable", "accuracy_gap", choices.label, reason=reason, details=told
         )
         return context.report(verdict)
-    popular, unpopular = (Rate(sum(groups[key]), len(groups[key])) for key in (False, True))
+    popular, unpopular = (
+        Rate(sum(groups[key]), len(groups[key]) - missed[key], missed[key])
+        for key in (False, True)
+    )
+    means = {key: sum(hits) / len(hits) for key, hits in groups.items()}
     wrong = [
         name in rare for name, hit in zip(choices.questions, choices.hits, strict=True) if not hit
     ]
     figures = {
-        "accuracy_popular": popular.estimate,
-        "accuracy_rare": unpopular.estimate,
+        "accuracy_popular": means[False],
+        "accuracy_rare": means[True],
         "rare_share_of_wrong": sum(wrong) / len(wrong) if wrong else None,
         "rare_share_of_right": sum(groups[True]) / sum(choices.hits) if any(choices.hits) else None,
     }
     difference = RateDifference(popular, unpopular)
     return context.report(
-        clear(
-            judged(
-                "accuracy_gap",
-                difference,
-                "at most",
-                margin,
-                context,
-                relation=choices.label,
-                estimate=difference.estimate,
-                margin=margin,
-                measures="accuracy on popular items minus that on rare ones",
-                users=len(choices.questions),
-                errors=len(choices.failed),
-                details={"figures": figures, **told},
-            ),
+        judged(
+            "accuracy_gap",
+            difference,
+            "at most",
+            margin,
             context,
-            choices,
+            relation=choices.label,
+            estimate=means[False] - means[True],
+            margin=margin,
+            measures="accuracy on popular items minus that on rare ones",
+            users=len(choices.questions),
+            errors=len(choices.failed),
+            details={"figures": figures, **told},
         )
     )
 

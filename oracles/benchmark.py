@@ -141,7 +141,7 @@ def _judge(
         seen.append(measured)
         return measured
 
-    verdict = assess(answers, claim, measure)
+    verdict = assess(answers, claim, measure, whole=getattr(named, "silent", False))
     value = verdict.estimate
     if value is None and len(seen[-1].effect):  # There is a value even without an interval.
         value = float(seen[-1].effect.mean())
@@ -170,7 +170,7 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     left_out = 0
     unscored, silent = Counter[str](), Counter[str]()
     for row, asked in enumerate(sample.asked):
-        if not score.silent and not any(a.items or a.entries for a in asked.answers):
+        if not score.silent and not any(a.items for a in asked.answers):
             silent[NO_ANSWER] += 1
             continue
         try:

@@ -7,7 +7,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import finite
-from pytest_recsys_mt.oracles.judging.multiple_choice import clear, details_of, judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import details_of, judged, obstacle
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.verdict import Verdict
 
@@ -23,7 +23,7 @@ def better_than_baseline(
 ) -> Verdict:
     """The share of right answers must be above that of a baseline, question by question.
 
-    Missed answers count as wrong. Each question gives the difference between the model's right answer
+    Missed answers count as wrong for "holds" and as right for "violated". Each question gives the difference between the model's right answer
     (1 or 0) and the baseline's, so questions that are easy for both decide nothing.
 
     Example:
@@ -75,23 +75,21 @@ def better_than_baseline(
         "only_the_model_is_right": int(((ours == 1) & (theirs == 0)).sum()),
         "only_the_baseline_is_right": int(((ours == 0) & (theirs == 1)).sum()),
     }
+    read = np.array([chosen is not None for chosen in choices.chosen])
+    unknown = np.cumsum(read)[~read]
     return context.report(
-        clear(
-            judged(
-                "better_than_baseline",
-                Bets(ours - theirs, -1.0, 1.0),
-                "above",
-                margin,
-                context,
-                relation=choices.label,
-                estimate=float(np.mean(ours - theirs)),
-                margin=margin,
-                measures=f"accuracy minus that of {name}",
-                users=len(ours),
-                errors=len(choices.failed),
-                details={"figures": figures, **told},
-            ),
+        judged(
+            "better_than_baseline",
+            Bets((ours - theirs)[read], -1.0, 1.0, unknown.tolist()),
+            "above",
+            margin,
             context,
-            choices,
+            relation=choices.label,
+            estimate=float(np.mean(ours - theirs)),
+            margin=margin,
+            measures=f"accuracy minus that of {name}",
+            users=len(ours),
+            errors=len(choices.failed),
+            details={"figures": figures, **told},
         )
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.multiple_choice import clear, details_of, judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import details_of, judged, obstacle
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.oracles.statistics.intervals import rate_interval
 from pytest_recsys_mt.verdict import Verdict
@@ -21,8 +21,8 @@ def better_than_chance(
 ) -> Verdict:
     """The share of right answers must be above a threshold, by default chance.
 
-    Missed answers count as wrong. The bounds are exact (Clopper and Pearson 1934, Biometrika 26), so
-    a model that guesses passes with probability at most alpha.
+    The bounds are exact (Clopper and Pearson 1934, Biometrika 26), so a model that guesses passes with
+    probability at most alpha. Missed answers are wrong for the lower bound and right for the upper one.
 
     Example:
         assert better_than_chance(replies.choices, recsys.context)
@@ -53,7 +53,8 @@ def better_than_chance(
     if found is not None:
         return context.report(found)
     count, users = sum(choices.hits), len(choices.hits)
-    low, high = rate_interval(count, users)
+    missed = choices.chosen.count(None)
+    low, high = rate_interval(count, users)[0], rate_interval(count + missed, users)[1]
     figure = {
         "name": dimension or metric,
         "value": choices.accuracy,
@@ -61,25 +62,27 @@ def better_than_chance(
         "high": high,
     }
     return context.report(
-        clear(
-            judged(
-                "better_than_chance",
-                Rate(count, users),
-                "above",
-                limit,
-                context,
-                relation=choices.label,
-                metric=metric,
-                value=choices.accuracy,
-                threshold=limit,
-                measures="share of right answers",
-                users=users,
-                errors=len(choices.failed),
-                per_user=dict(zip(choices.questions, map(float, choices.hits), strict=True)),
-                reach=(0.0, 1.0),
-                details={"dimension": figure, **told},
-            ),
+        judged(
+            "better_than_chance",
+            Rate(count, users - missed, missed),
+            "above",
+            limit,
             context,
-            choices,
+            relation=choices.label,
+            metric=metric,
+            value=choices.accuracy,
+            threshold=limit,
+            measures="share of right answers",
+            users=users,
+            errors=len(choices.failed),
+            per_user={
+                name: float(hit)
+                for name, hit, chosen in zip(
+                    choices.questions, choices.hits, choices.chosen, strict=True
+                )
+                if chosen is not None
+            },
+            reach=(0.0, 1.0),
+            details={"dimension": figure, **told},
         )
     )

@@ -1,6 +1,5 @@
 """A change to multiple-choice questions must not change the answers."""
 
-import dataclasses
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 
@@ -9,14 +8,12 @@ import numpy as np
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, follow_ups_failed
 from pytest_recsys_mt.oracles.judging.multiple_choice import (
-    broken,
-    clear,
     details_of,
     judged,
     obstacle,
     paired,
+    unknown,
 )
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
@@ -60,47 +57,44 @@ def accuracy_kept(
     found = obstacle("accuracy_kept", context, source, followup, details=told)
     if found is not None:
         return context.report(found)
-    before = np.array([source.hits[one] for one, _ in pairs], np.float64)
-    after = np.array([followup.hits[other] for _, other in pairs], np.float64)
+    accuracies = (
+        float(np.mean([source.hits[one] for one, _ in pairs])),
+        float(np.mean([followup.hits[other] for _, other in pairs])),
+    )
     otherwise = [source.said[one] != followup.said[other] for one, other in pairs]
     figures = {
-        "source_accuracy": float(before.mean()),
-        "followup_accuracy": float(after.mean()),
-        "relative_change": relative_change(float(before.mean()), float(after.mean())),
+        "source_accuracy": accuracies[0],
+        "followup_accuracy": accuracies[1],
+        "relative_change": relative_change(*accuracies),
         "answered_otherwise": float(np.mean(otherwise)),
         "followup_missed": followup.missed,
     }
-    places = broken(source, followup)
-    failed = len(places)
+    places, told_of_unknown = unknown(source, followup)
+    pairs = [(one, other) for one, other in pairs if one not in places]
     order = [one for one, _ in pairs]
-    unknown = [bisect(order, place) for place in places]
-    mean = Bets(before - after, -1.0, 1.0, unknown)
+    loss = np.array([source.hits[one] - followup.hits[other] for one, other in pairs], np.float64)
+    mean = Bets(loss, -1.0, 1.0, [bisect(order, place) for place in places])
     return context.report(
-        clear(
-            judged(
-                "accuracy_kept",
-                mean,
-                "at most",
-                margin,
-                context,
-                relation=followup.label,
-                estimate=float(np.mean(before - after)),
-                margin=margin,
-                measures="loss of accuracy",
-                users=len(pairs),
-                errors=len({*source.failed, *followup.failed}),
-                reason=follow_ups_failed(failed, failed + len(pairs)) if failed else "",
-                examples=_examples(source, followup, pairs),
-                per_user={
-                    source.questions[one]: float(loss)
-                    for one, loss in zip(order, before - after, strict=True)
-                },
-                reach=(-1.0, 1.0),
-                details={"figures": figures, **told},
-            ),
+        judged(
+            "accuracy_kept",
+            mean,
+            "at most",
+            margin,
             context,
-            source,
-            followup,
+            relation=followup.label,
+            estimate=accuracies[0] - accuracies[1],
+            margin=margin,
+            measures="loss of accuracy",
+            users=len(pairs),
+            errors=len({*source.failed, *followup.failed}),
+            reason=told_of_unknown,
+            examples=_examples(source, followup, pairs),
+            per_user={
+                source.questions[one]: float(lost)
+                for one, lost in zip(order, loss, strict=True)
+            },
+            reach=(-1.0, 1.0),
+            details={"figures": figures, **told},
         )
     )
 
@@ -126,8 +120,8 @@ def same_choices(
         details: Further details of the verdict.
 
     Returns:
-        A verdict whose `value` is that share, with exact bounds. Two missed answers are equal. If more
-        than half of all answers are missed, the verdict is never ``holds``. The ``figures`` give the
+        A verdict whose `value` is that share among the questions of which all choices were read, with exact
+        bounds. The ``figures`` give the
         accuracies in percent, their mean and their variance (over the forms without the source, divisor
         n - 1; table 6 of the paper has both and does not say whether its variances are of percents). The
         examples show questions whose answer changed.
@@ -142,7 +136,12 @@ def same_choices(
     if found is not None:
         return context.report(found)
     places = [dict(paired("same_choices", source, each)) for each in followups]
-    common = [place for place in range(len(source.questions)) if all(place in p for p in places)]
+    unclear, told_of_unknown = unknown(source, *followups)
+    common = [
+        place
+        for place in range(len(source.questions))
+        if all(place in p for p in places) and place not in unclear
+    ]
     changed = [
         place
         for place in common
@@ -159,9 +158,7 @@ def same_choices(
         "questions_changed": len(changed),
     }
     first = places[0]
-    failed = len(broken(source, *followups))
-    users = len(common) + failed
-    mean = Rate(len(changed), len(common), failed)
+    mean = Rate(len(changed), len(common), len(unclear))
     verdict = judged(
         "same_choices",
         mean,
@@ -170,26 +167,17 @@ def same_choices(
         context,
         relation=followups[0].label,
         metric="changed",
-        value=len(changed) / len(common),
+        value=mean.estimate if common else None,
         threshold=limit,
         measures="share of questions answered differently",
         users=len(common),
         errors=len({name for side in sides for name in side.failed}),
-        reason=follow_ups_failed(failed, users) if failed else "",
+        reason=told_of_unknown,
         examples=_examples(source, followups[0], [(place, first[place]) for place in changed]),
         per_user={source.questions[place]: float(place in changed) for place in common},
         reach=(0.0, 1.0),
         details={"figures": figures, **told},
     )
-    missed = float(np.mean([side.missed for side in sides]))
-    if verdict.status == "holds" and missed > MOST_HOLES:
-        reason = (
-            f"{missed:.0%} of the answers choose no option, and agreement among them says nothing "
-            f'about the others: more than {MOST_HOLES:.0%} is too much for "holds"; find out why no '
-            f"option is read (missed_rate)"
-        )
-        reason = "; ".join(filter(None, (reason, verdict.reason)))
-        verdict = dataclasses.replace(verdict, status="inconclusive", reason=reason)
     return context.report(verdict)
 
 

@@ -33,7 +33,7 @@ def constant_answer(
         assert constant_answer(replies.choices, recsys.context, limit=0.75)
 
     Args:
-        choices: What was chosen; missed answers are left out.
+        choices: What was chosen; a missed answer may have chosen any option.
         context: Context of the run.
         limit: Largest allowed share of one place, above chance and below 1.
         details: Further details of the verdict.
@@ -58,12 +58,6 @@ def constant_answer(
     if found is not None:
         return context.report(found)
     places = [place for place in choices.chosen if place is not None]
-    if not places:
-        reason = "no option was read in any answer"
-        verdict = Verdict(
-            "not-applicable", "constant_answer", choices.label, reason=reason, details=told_of
-        )
-        return context.report(verdict)
     place, count = max(Counter(places).items(), key=lambda each: (each[1], -each[0]))
     share = choices.right.count(place) / len(choices.right)
     told = f"option {place + 1} is chosen in {count / len(places):.1%} of the answers"
@@ -78,7 +72,7 @@ def constant_answer(
     told += f", which is right in {share:.1%} of the questions"
     verdict = judged(
         "constant_answer",
-        Rate(count, len(places)),
+        Rate(count, len(places), len(choices.chosen) - len(places)),
         "at most",
         limit,
         Context(context.alpha / choices.options),
@@ -93,7 +87,7 @@ def constant_answer(
         details={"figures": figures, **told_of},
     )
     unanimous = float(choices.options) ** (1 - len(places))
-    if count == len(places) and unanimous <= context.alpha:
+    if count == len(choices.chosen) and unanimous <= context.alpha:
         verdict = replace(verdict, status="violated", p_value=unanimous, reason=told)
     return context.report(verdict)
 

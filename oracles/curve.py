@@ -1,11 +1,13 @@
 """The points of a curve: a mean score at each step of a series, with its bounds."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.benchmark import score_values
+from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 
@@ -27,7 +29,7 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
 
     Returns:
         Position, mean, and its lower and upper one-sided (1 - alpha) bounds, in the given order.
-        Positions without a scored user are left out.
+        Positions without a scored user are left out, and those where too many answers could not be read.
 
     Raises:
         OracleError: If there is no such score.
@@ -36,12 +38,21 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
     points = []
     for place, answers in sides.items():
         context = answers.context
-        values = score_values(answers.sample(), context, named)
+        sample = answers.sample()
+        sample = sample.whole() if named.silent else sample
+        values = score_values(sample, context, named)
+        unread = len(sample.unread)
+        if too_many_unread(sample.texts, len(sample.texts), sample.answers, context):
+            continue
         if len(values.rows):
             rate = values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()
             hits = int(values.effect.sum())
             # The sample has a fixed size: a curve never causes further users to be asked.
-            mean = Rate(hits, len(values.effect)) if rate else values.of_all
+            mean = (
+                Rate(hits, len(values.effect), unread)
+                if rate
+                else replace(values, unknown=(len(values.effect),) * unread).of_all
+            )
             points.append(
                 (place, mean.estimate, mean.lower(context.alpha), mean.upper(context.alpha))
             )

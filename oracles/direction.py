@@ -111,7 +111,7 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
         return sign * (after - before)
 
     # Both sides count: a follow-up may ask for more items, and the span may depend on their number.
-    everybody = chain(pairs.source, pairs.followup, *pairs.broken.values())
+    everybody = chain(pairs.source, pairs.followup, *pairs.broken.values(), *pairs.unread)
     spans = [score.span(asked, context) for asked in everybody]
     lows, highs = zip(*spans, strict=True) if spans else ((0.0,), (0.0,))
     effects = paired_differences(pairs, difference, max(highs) - min(lows))

@@ -15,7 +15,12 @@ from pytest_recsys_mt.oracles.judging.effect import (
     mostly_holes,
 )
 from pytest_recsys_mt.oracles.judging.examples import pick
-from pytest_recsys_mt.oracles.judging.ladder import without_verdict
+from pytest_recsys_mt.oracles.judging.ladder import (
+    too_many_unread,
+    unread_counts,
+    unreadable,
+    without_verdict,
+)
 from pytest_recsys_mt.oracles.judging.together import CHANGED
 from pytest_recsys_mt.oracles.judging.vacuity import with_vacuity
 from pytest_recsys_mt.verdict import Status, Verdict
@@ -72,8 +77,17 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     if status == "holds" and holes > MOST_HOLES:
         status, reason = "inconclusive", mostly_holes(holes)
     unasked = {} if status == "violated" else pairs.unasked
+    unread = len(pairs.unread)
+    if status == "holds" and unread:
+        status, reason = "inconclusive", unread_counts(unread, unread + len(rows))
     found = without_verdict(
-        len(rows), errors, unasked, pairs.not_applicable, source.context, everybody=True
+        len(rows),
+        errors,
+        unasked,
+        pairs.not_applicable,
+        source.context,
+        unread=too_many_unread(pairs.texts, len(pairs.texts), pairs.answers, source.context),
+        everybody=True,
     )
     status, reason = found or (status, reason)
     effects = Effects(rows, effect, (0.0, 1.0))
@@ -89,6 +103,7 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
         not_applicable=sum(pairs.not_applicable.values()),
         errors=errors.total(),
         reason=reason,
+        details=unreadable(pairs.texts, pairs.answers, {}),
         examples=pick(effects, effect, pairs.source, pairs.followup, source.context),
     )
 

@@ -1,12 +1,14 @@
 """One recommender must not be behind another, on the same users."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.curve import Point, curve
+from pytest_recsys_mt.oracles.judging.ladder import unread_counts
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.crossing_point import crossing_point
 from pytest_recsys_mt.oracles.statistics.paired_difference import paired_difference
@@ -48,16 +50,26 @@ def not_behind(
     oracle = f"not_behind:{named.name}"
     if not ours or not other:
         raise OracleError(f"{oracle}: each recommender needs a side, got {len(ours)}, {len(other)}")
-    if (lacking := incomplete(oracle, [*ours, *other], named)) is not None:
+    sides = [*ours, *other]
+    if (lacking := incomplete(oracle, sides, named, bounded=True)) is not None:
         return ours[0].context.report(lacking)
-    scores = np.array(list(user_scores([*ours, *other], named).values()))
+    scores = np.array(list(user_scores(sides, named).values()))
     if len(scores) < 2:
         return ours[0].context.report(Verdict("not-applicable", oracle, reason="too few users"))
     mine, theirs = scores[:, : len(ours)], scores[:, len(ours) :]
     found = paired_difference(mine.mean(axis=1), theirs.mean(axis=1), alpha)
+    # Users whose answers could not be read count against either claim.
+    worst, best = (
+        np.array(list(user_scores(sides, named, ends=[end] * len(ours) + [1 - end] * len(other)).values()))
+        for end in (0, 1)
+    )
     status: Status = "inconclusive"
-    if found.significant:
-        status = "holds" if found.mean > 0 else "violated"
+    for claim, sign, bound in (("holds", 1, worst), ("violated", -1, best)):
+        of_all = paired_difference(
+            bound[:, : len(ours)].mean(axis=1), bound[:, len(ours) :].mean(axis=1), alpha
+        )
+        if of_all.significant and sign * of_all.mean > 0:
+            status = cast("Status", claim)
     figures = {
         **_spread("ours", mine.mean(axis=0)),
         **_spread("other", theirs.mean(axis=0)),
@@ -71,6 +83,8 @@ def not_behind(
         f"is allowed; means of {len(ours)} and "
         f"{len(other)} fits, two-sided p={found.p_value:.2g}"
     )
+    if unread := len(worst) - len(scores):
+        told += f"; {unread_counts(unread, len(worst))}"
     return ours[0].context.report(
         Verdict(
             status,

@@ -23,7 +23,7 @@ from pytest_recsys_mt.oracles.arrays import PAD, Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, encode
-from pytest_recsys_mt.oracles.judging.ladder import counted
+from pytest_recsys_mt.oracles.judging.ladder import counted, unread_counts
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean
 from pytest_recsys_mt.verdict import Verdict
@@ -61,7 +61,8 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
 
     Returns:
         ``violated`` if the test rejects at alpha and the changed runs agree less, and ``holds`` otherwise, which
-        means only that no loss was shown. ``inconclusive`` if there are too few runs or they have no variance.
+        means only that no loss was shown. ``inconclusive`` if there are too few runs or they have no variance, and
+        instead of ``holds`` if an answer could not be read.
         The details have ``t``, ``p``, and ``without`` and ``with`` the change the ``mean``, the standard
         deviation ``sd`` and the number of ``runs``, in the paper's unit: Kendall's as tau, from -1 to 1.
 
@@ -87,18 +88,24 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     t, p = effects.mean.test()
     runs = f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
     failed = Counter(pairs.errors) + Counter(effects.errors)
-    rejected = p < context.alpha
-    if not rejected:
+    rejected = p < context.alpha and verdict.estimate > 0
+    unread = len(pairs.unread)
+    if rejected and unread:
+        rejected = effects.mean.beside(unread, len(effects.rows)).test()[1] < context.alpha
+    if p >= context.alpha:
         shown = "no difference was shown, which does not show equality"
+    elif verdict.estimate > 0 and not rejected:
+        shown = "the runs differ, but the users whose answers could not be read may make up for it"
     elif verdict.estimate > 0:
         shown = "the runs differ: with the change they agree less"
     else:
         shown = "the runs differ, but with the change they agree more, which breaks no promise"
     left_out = f"; failed and left out: {counted(failed)}" if failed else ""
+    left_out += f"; {unread_counts(unread, unread + len(effects.rows))}" if unread else ""
     return context.report(
         dataclasses.replace(
             verdict,
-            status="violated" if rejected and verdict.estimate > 0 else "holds",
+            status="violated" if rejected else "inconclusive" if unread else "holds",
             p_value=p,
             details={**verdict.details, "t": t, "p": p, **effects.mean.printed(similarity)},
             # The test is two-sided: it allows no side, and equal runs would give 0.
@@ -156,6 +163,15 @@ class TwoSamples(Mean):
         self._freedom = sum(counts) - 2
         squares = sum(sd**2 * (n - 1) for sd, n in zip(deviations, counts, strict=True))
         self._error = math.sqrt(squares / self._freedom * (1 / counts[0] + 1 / counts[1]))
+
+    def beside(self, unread: int, users: int) -> TwoSamples:
+        """The samples if the lists of further users, which could not be read, agreed only with the change."""
+        share = users / (users + unread)
+        first, second = self._means
+        means = (share * first, share * second + 1 - share)
+        if means[0] <= means[1]:
+            means = (0.0, 0.0)
+        return TwoSamples(means, tuple(share * sd for sd in self._deviations), self.counts)  # type: ignore[arg-type]
 
     def printed(self, similarity: str) -> dict[str, dict[str, float]]:
         """Both samples as the paper prints them: Kendall's tau is not scaled to [0, 1]."""

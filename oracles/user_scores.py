@@ -10,48 +10,79 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.benchmark import score_values
-from pytest_recsys_mt.oracles.judging.ladder import without_verdict
+from pytest_recsys_mt.oracles.judging.ladder import (
+    too_many_unread,
+    unread_counts,
+    unreadable,
+    without_verdict,
+)
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.verdict import Verdict
 
 __all__: list[str] = []  # what oracles share, and none itself
 
 
-def user_scores(sides: Sequence[Answers], score: str | Score = "ndcg@10") -> dict[str, Floats]:
+def user_scores(
+    sides: Sequence[Answers], score: str | Score = "ndcg@10", *, ends: Sequence[int] = ()
+) -> dict[str, Floats]:
     """The scores on each side of the users that have a score on all sides.
+
+    Args:
+        sides: The answers.
+        score: As in `at_least`.
+        ends: Which end of the span users get whose answers could not be read, for each side: 0 for the smallest
+            score, 1 for the largest. Without it they are left out.
 
     Returns:
         Arrays of shape ``(sides,)`` by user, in the order of the first side.
     """
     named = score_named(score)
     columns = []
-    for answers in sides:
-        sample = answers.sample()
-        effects = score_values(sample, answers.context, named)
+    for place, answers in enumerate(sides):
+        sample, context = answers.sample(), answers.context
+        sample = sample.whole() if named.silent else sample
+        effects = score_values(sample, context, named)
         users = [sample.asked[row].user for row in effects.rows]
-        columns.append(dict(zip(users, effects.effect, strict=True)))
+        column = dict(zip(users, effects.effect, strict=True))
+        for asked in sample.unread if ends else ():
+            column[asked.user] = named.span(asked, context)[ends[place]]
+        columns.append(column)
     shared = [user for user in columns[0] if all(user in column for column in columns)]
     return {user: np.array([column[user] for column in columns]) for user in shared}
 
 
-def incomplete(oracle: str, sides: Sequence[Answers], score: str | Score) -> Verdict | None:
+def incomplete(
+    oracle: str, sides: Sequence[Answers], score: str | Score, *, bounded: bool = False
+) -> Verdict | None:
     """The verdict if a side lacks too many users for any claim; it is not reported yet.
 
+    Args:
+        oracle: The name of the oracle.
+        sides: The answers.
+        score: As in `at_least`.
+        bounded: Whether the caller allows for users whose answers could not be read (`user_scores`, ``ends``).
+
     Returns:
-        ``inconclusive`` for the first side with users that were not asked, ``error`` for the first
-        side with too many failed users, None if there is no such side.
+        ``inconclusive`` for the first side with users that were not asked or whose answers could not be read,
+        ``error`` for the first side with too many failed users, None if there is no such side.
     """
     named = score_named(score)
     for answers in sides:
         sample, context = answers.sample(), answers.context
+        sample = sample.whole() if named.silent else sample
         effects = score_values(sample, context, named)
         errors = Counter(sample.errors) + Counter(effects.errors)
+        scored, unread = len(effects.rows), len(sample.unread)
+        told = too_many_unread(sample.texts, len(sample.texts), sample.answers, context)
+        if unread and not bounded:
+            told = told or unread_counts(unread, unread + scored)
         found = without_verdict(
-            len(effects.rows), errors, sample.unasked, {}, context, everybody=True
+            scored, errors, sample.unasked, {}, context, unread=told, everybody=True
         )
         if found is not None and found[0] != "not-applicable":
             status, reason = found
+            details = unreadable(sample.texts, sample.answers, {})
             return Verdict(
-                status, oracle, users=len(effects.rows), errors=errors.total(), reason=reason
+                status, oracle, users=scored, errors=errors.total(), reason=reason, details=details
             )
     return None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Protocol
 
 from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
@@ -36,6 +37,11 @@ class Asked:
     def user(self) -> str:
         """Id of the user."""
         return self.request.user
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The texts of the answers of which nothing could be read."""
+        return tuple(answer.text or "" for answer in self.answers if answer.unread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ class Context:
     Attributes:
         alpha: Error rate of each one-sided claim, in (0, 0.5).
         error_limit: Largest share of users whose calls may fail.
-        missed_limit: Largest share of answers to multiple-choice questions in which no option may be read.
+        missed_limit: Largest share of answers of which nothing may be read.
         deterministic: Whether the recommender declares that it always gives the same answer; then
             there is one replicate per side.
         family: How many promises the run can find violated. A violated promise asks further users
@@ -119,16 +125,49 @@ class Sample:
     """The answers of one side.
 
     Attributes:
-        asked: Users with answers, in the order they were sampled.
+        asked: Users whose answers all could be read, in the order they were sampled.
         not_applicable: Why users could not be asked, with their number; covers all users.
         errors: Why users' calls failed, with their number.
         unasked: Why users were not asked although they could have been, with their number.
+        unread: Users with an answer of which nothing could be read. What they were told is unknown, so they
+            count against every claim, and are never left out.
+        order: All users asked, in the order drawn, whatever the result; by default those with answers.
     """
 
     asked: tuple[Asked, ...]
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
     unasked: Mapping[str, int] = field(default_factory=dict)
+    unread: tuple[Asked, ...] = field(default=(), kw_only=True)
+    order: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.order:
+            object.__setattr__(self, "order", tuple(asked.user for asked in self.asked))
+
+    @property
+    def unread_users(self) -> tuple[str, ...]:
+        """The users in `unread`."""
+        return tuple(asked.user for asked in self.unread)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The answers of which nothing could be read."""
+        return tuple(text for asked in self.unread for text in asked.unread)
+
+    @property
+    def answers(self) -> int:
+        """How many answers there are, read or not."""
+        return sum(len(asked.answers) for asked in (*self.asked, *self.unread))
+
+    def whole(self) -> Sample:
+        """The same with all users in `asked`, for what an unread answer has a value of too."""
+        place = {user: at for at, user in enumerate(self.order)}
+        everybody = (*self.asked, *self.unread)
+        ordered = (
+            sorted(everybody, key=lambda asked: place[asked.user]) if self.unread else everybody
+        )
+        return replace(self, asked=tuple(ordered), unread=())
 
 
 @dataclass(frozen=True)
@@ -138,13 +177,14 @@ class Pairs:
     ``source[i]`` and ``followup[i]`` are of one user.
 
     Attributes:
-        source: Answers to the original requests.
+        source: Answers to the original requests, of users whose answers all could be read.
         followup: Answers to the transformed ones.
         not_applicable: Why other users could not be asked, with their number.
         errors: Why other users' calls failed, with their number; not those of `broken`.
         unasked: Why other users were not asked although they could have been, with their number.
         broken: Source answers of users whose follow-up kept failing, by the reason.
-        order: All users asked, in the order drawn, whatever the result.
+        unread: Both sides of users with an answer of which nothing could be read, as in `Sample`.
+        order: All users asked, in the order drawn, whatever the result; by default those with answers.
         apart: Seconds between source and follow-up calls, the largest of all users: 0 if both sides
             were asked together, infinity if the time is unknown.
         refits: Whether each answer of a user is from another fit, which all users share: then users
@@ -157,9 +197,30 @@ class Pairs:
     errors: Mapping[str, int] = field(default_factory=dict)
     unasked: Mapping[str, int] = field(default_factory=dict)
     broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict, kw_only=True)
+    unread: tuple[tuple[Asked, Asked], ...] = field(default=(), kw_only=True)
     order: tuple[str, ...] = field(default=(), kw_only=True)
     apart: float = field(default=0.0, kw_only=True)
     refits: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.order:
+            object.__setattr__(self, "order", tuple(asked.user for asked in self.source))
+
+    @property
+    def unread_users(self) -> tuple[str, ...]:
+        """The users in `unread`."""
+        return tuple(source.user for source, _ in self.unread)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The answers of which nothing could be read."""
+        return tuple(text for both in self.unread for asked in both for text in asked.unread)
+
+    @property
+    def answers(self) -> int:
+        """How many answers there are on both sides, read or not."""
+        everybody = (*self.source, *self.followup, *chain.from_iterable(self.unread))
+        return sum(len(asked.answers) for asked in everybody)
 
 
 @dataclass(frozen=True)

@@ -443,6 +443,15 @@ class Recommendation:
         if not isinstance(self.items, tuple):
             object.__setattr__(self, "items", tuple(self.items))
 
+    @property
+    def unread(self) -> bool:
+        """Whether it is a text of which nothing could be read: a refusal, an unknown form, or several lists of
+        equal claims. An empty list is read.
+        """
+        if self.text is None or self.items or any(entry.item for entry in self.entries):
+            return False
+        return bool(self.entries) or not self.text.strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

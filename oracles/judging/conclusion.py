@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,17 +19,26 @@ from pytest_recsys_mt.oracles.judging.effect import (
     Effects,
     follow_ups_failed,
     mostly_holes,
+    places_of,
 )
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.family import Family, judge_family, weights
-from pytest_recsys_mt.oracles.judging.ladder import counted, not_asked, without_verdict
+from pytest_recsys_mt.oracles.judging.ladder import (
+    UNREAD,
+    counted,
+    not_asked,
+    too_many_unread,
+    unread_counts,
+    unreadable,
+    without_verdict,
+)
 from pytest_recsys_mt.oracles.judging.power import outlook
 from pytest_recsys_mt.oracles.judging.slices import Group
 from pytest_recsys_mt.verdict import Example, Slice, Status, Verdict
 
 JOINT = (
-    "some follow-ups failed, and it is unknown what their users would add to a number of all users "
-    "together; find out why they fail"
+    "some follow-ups failed or some answers could not be read, and it is unknown what their users would add to a "
+    "number of all users together; find out why"
 )
 
 OF_ALL = (
@@ -57,6 +66,41 @@ class Seen:
     followup: Sequence[Asked]
     groups: Sequence[Group] = ()
 
+    @classmethod
+    def of(
+        cls,
+        effects: Effects,
+        tally: Pairs | Sample,
+        source: Sequence[Asked],
+        followup: Sequence[Asked],
+        groups: Sequence[Group] = (),
+        unclear: Collection[str] = (),
+    ) -> Seen:
+        """The results, with the users whose effect is unknown: a follow-up failed, or an answer could not be read.
+
+        Args:
+            effects: Effects of the scored users.
+            tally: The answers.
+            source: As the attribute.
+            followup: As the attribute.
+            groups: As the attribute.
+            unclear: Further users of whom something could not be read.
+        """
+        broken = getattr(tally, "broken", {})
+        unmeasured = {reason: [asked.user for asked in users] for reason, users in broken.items()}
+        unmeasured |= {UNREAD: [*tally.unread_users, *unclear]}
+        unknown = {user for users in unmeasured.values() for user in users}
+        if unknown:
+            side = source or followup
+            scored = [side[row].user for row in effects.rows]
+            effects = dataclasses.replace(
+                effects,
+                unmeasured={reason: len(users) for reason, users in unmeasured.items() if users},
+                unknown=tuple(places_of(unknown, scored, tally.order)),
+                unknown_users=tuple(user for user in tally.order if user in unknown),
+            )
+        return cls(effects, tally, source, followup, groups)
+
     @cached_property
     def members(self) -> Sequence[tuple[Group, Effects]]:
         """The groups that are judged, each with the effects of its users."""
@@ -80,7 +124,14 @@ class Seen:
     @property
     def errors(self) -> Counter[str]:
         """Why users' calls failed, with their numbers."""
-        return self.failed + Counter(self.effects.unmeasured)
+        unmeasured = Counter(self.effects.unmeasured)
+        del unmeasured[UNREAD]
+        return self.failed + unmeasured
+
+    @property
+    def unread(self) -> int:
+        """How many users got an answer of which nothing could be read."""
+        return self.effects.unmeasured.get(UNREAD, 0)
 
     @property
     def failed(self) -> Counter[str]:
@@ -113,7 +164,15 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     """
     effects, users = seen.effects, len(seen.effects.rows)
     failures = _failures(seen)
-    found = without_verdict(users, seen.errors, seen.tally.unasked, seen.not_applicable, context)
+    texts = seen.tally.texts
+    found = without_verdict(
+        users,
+        seen.errors,
+        seen.tally.unasked,
+        seen.not_applicable,
+        context,
+        unread=too_many_unread(texts, len(texts), seen.tally.answers, context),
+    )
     numbers: dict[str, Any] = {}
     if found is None:
         found, numbers = _judged(claim, seen, context)
@@ -132,6 +191,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         users=users,
         not_applicable=seen.not_applicable.total(),
         errors=seen.errors.total(),
+        details=_unreadable(seen),
         reason="; ".join(part for part in (reason, *failures, effects.note) if part),
         **numbers,
     )
@@ -140,11 +200,26 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
 def _failures(seen: Seen) -> list[str]:
     """The failed calls in words."""
     failures = [f"failed: {counted(seen.failed)}"] if seen.failed else []
-    unmeasured = seen.effects.unmeasured
+    scored, unread = len(seen.effects.rows), seen.unread
+    unmeasured = {
+        reason: n for reason, n in seen.effects.unmeasured.items() if reason != UNREAD
+    }
     if others := sum(unmeasured.values()):
-        told = follow_ups_failed(others, len(seen.effects.rows) + others)
+        told = follow_ups_failed(others, scored + others + unread)
         failures.append(f"{told} ({counted(unmeasured)})")
+    if unread:
+        failures.append(unread_counts(unread, scored + others + unread))
     return failures
+
+
+def _unreadable(seen: Seen) -> dict[str, Any]:
+    """The answers of which nothing could be read, for reports; empty if there is none."""
+    effects = seen.effects
+    return unreadable(
+        seen.tally.texts,
+        seen.tally.answers,
+        dict(zip(effects.unknown_users, effects.unknown, strict=True)) if seen.unread else {},
+    )
 
 
 def _judged(
@@ -164,7 +239,7 @@ def _judged(
     per_user = seen.per_user
     ends = (*effects.reach, *per_user.values())
     numbers |= {"reach": (min(ends), max(ends)), "per_user": per_user}
-    if effects.unmeasured and effects.joint:
+    if effects.unmeasured and effects.mean is not None:
         return ("inconclusive", unasked or JOINT), numbers
     mean, family = effects.of_all, seen.family(claim, alpha)
     numbers |= {

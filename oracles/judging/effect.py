@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
@@ -297,6 +298,13 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     places = int((source > PAD).sum() + (followup > PAD).sum())
     named = sum(int((of & ~beyond).sum()) for of in filled)
     return Encoded(rows, source, followup, 1 - named / places if places else 0.0)
+
+
+def places_of(unknown: Collection[str], scored: Sequence[str], order: Sequence[str]) -> list[int]:
+    """For each user whose value is unknown, in the order drawn, before which scored user they stand."""
+    place = {user: at for at, user in enumerate(order)}
+    known = [place[user] for user in scored]
+    return [bisect(known, at) for at in sorted(place[user] for user in unknown)]
 
 
 def replicates_of(asked: Sequence[Asked]) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from bisect import bisect
 from collections.abc import Callable
-from typing import Any
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
@@ -61,12 +59,7 @@ def compare(
 
     def seen(pairs: Pairs, context: Context = context) -> Seen:
         effects = with_age(with_versions(measure(pairs, context), pairs), pairs)
-        if pairs.broken:
-            unmeasured = {reason: len(users) for reason, users in pairs.broken.items()}
-            effects = dataclasses.replace(
-                effects, unmeasured=unmeasured, **_places_of_broken(effects, pairs)
-            )
-        return Seen(effects, pairs, pairs.source, pairs.followup, groups)
+        return Seen.of(effects, pairs, pairs.source, pairs.followup, groups)
 
     looked: list[tuple[Seen, int, Pairs]] = []
 
@@ -127,7 +120,11 @@ def judge_sample(
 
 
 def assess(
-    answers: Answers, claim: Claim, measure: Callable[[Sample, Context], Effects]
+    answers: Answers,
+    claim: Claim,
+    measure: Callable[[Sample, Context], Effects],
+    *,
+    whole: bool = False,
 ) -> Verdict:
     """Judge a claim as `judge_sample` does, but do not report it: the caller adds to the verdict.
 
@@ -135,6 +132,7 @@ def assess(
         answers: Answers of either side.
         claim: What to judge.
         measure: Returns the effect of each user.
+        whole: Whether answers of which nothing could be read have an effect too.
 
     Raises:
         OracleError: If `answers` are not answers of a run.
@@ -144,8 +142,9 @@ def assess(
 
     def see(users: int) -> Seen:
         sample = answers.sample(users)
+        sample = sample.whole() if whole else sample
         source, followup = ((), sample.asked) if answers.label else (sample.asked, ())
-        return Seen(measure(sample, context), sample, source, followup, groups)
+        return Seen.of(measure(sample, context), sample, source, followup, groups)
 
     known = _unsettled(answers)
     return step_by_step(claim, answers.label, context, answers.applicable(), see, known)
@@ -155,14 +154,3 @@ def _unsettled(answers: Answers, beside: str = "") -> dict[Claim, tuple[int, int
     """What is known of claims about one side, or about it and another, from earlier runs of a body."""
     known: dict[str, dict[Claim, tuple[int, int]]] = getattr(answers, "unsettled", {})
     return known.setdefault(beside, {})
-
-
-def _places_of_broken(effects: Effects, pairs: Pairs) -> dict[str, Any]:
-    """For each user whose follow-up failed, before which scored user they stand, and who it is."""
-    order = {user: place for place, user in enumerate(pairs.order)}
-    scored = [order[pairs.source[row].user] for row in effects.rows]
-    failed = sorted(order[asked.user] for users in pairs.broken.values() for asked in users)
-    return {
-        "unknown": tuple(bisect(scored, place) for place in failed),
-        "unknown_users": tuple(pairs.order[place] for place in failed),
-    }

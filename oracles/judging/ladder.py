@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.verdict import NOT_ASKED, Status
 
 MANY_REASONS = 12
 """The most failure reasons that are listed one by one; an error may name its user."""
+
+UNREAD = "nothing could be read in an answer"
+"""Why it is unknown what an answer says to a user."""
+
+QUOTED = 3
+"""How many unread answers a verdict quotes."""
+
+_SHOWN = 2_000
+"""Characters of an unread answer that a record keeps."""
+
+_LONGEST = 80
+"""Characters of a quoted answer; its end is shown, where an answer mostly stands."""
 
 
 def without_verdict(
@@ -19,6 +31,7 @@ def without_verdict(
     not_applicable: Mapping[str, int],
     context: Context,
     *,
+    unread: str = "",
     everybody: bool = False,
     who: str = "user",
 ) -> tuple[Status, str] | None:
@@ -30,6 +43,7 @@ def without_verdict(
         unasked: Why users were not asked, with their numbers.
         not_applicable: Why users could not be served, with their numbers.
         context: Holds the limit on failures.
+        unread: What `too_many_unread` says of the answers.
         everybody: Whether the claim is about all users, so that none may be left unasked.
         who: What is asked and scored.
     """
@@ -38,10 +52,70 @@ def without_verdict(
         return "inconclusive", not_asked(unasked)
     if wrong:
         return "error", wrong
+    if unread:
+        return "inconclusive", unread
     if not users:
         alone = next(iter(not_applicable), f"there is no {who} to ask")
         return "not-applicable", counted(not_applicable) if len(not_applicable) > 1 else alone
     return None
+
+
+def too_many_unread(
+    texts: Sequence[str], unread: int, answers: int, context: Context, what: str = "list"
+) -> str:
+    """Why too many answers say nothing for any verdict; empty if few enough do.
+
+    What a model meant by them is unknown: their share says how well answers are read, and nothing of the model.
+
+    Args:
+        texts: The first of these answers.
+        unread: Their number.
+        answers: Number of all answers.
+        context: Holds the limit.
+        what: What could not be read: a ``list``, or an ``option``.
+    """
+    if not unread or unread <= context.missed_limit * answers:
+        return ""
+    quoted = ", ".join(f'"{_quoted(text)}"' for text in texts[:QUOTED])
+    told = (
+        f"no {what} was read in {unread / answers:.1%} of the answers, more than {context.missed_limit:.1%} "
+        f"(--recsys-missed-limit)"
+    )
+    ask = "the mark alone" if what == "option" else "one numbered title a line and nothing else"
+    return f"{told}, such as {quoted}; ask for {ask}" if quoted else told
+
+
+def unread_counts(unread: int, users: int, who: str = "user") -> str:
+    """What becomes of the few answers of which nothing could be read, in words."""
+    which = f"1 {who}" if unread == 1 else f"{unread} {who}s"
+    return (
+        f"{which} of {users} got an answer of which nothing could be read; each counts against every claim: as "
+        f"the worst effect against holds, as the best effect against violated"
+    )
+
+
+def unreadable(
+    texts: Sequence[str], answers: int, users: Mapping[str, int], unread: int = 0
+) -> dict[str, dict[str, object]]:
+    """The details of a verdict about answers of which nothing could be read; empty without any.
+
+    Args:
+        texts: These answers, or the first of them.
+        answers: Number of all answers.
+        users: Whose value is unknown, and before which user with a value each stands, in the order drawn.
+        unread: Number of these answers, if not all are given.
+    """
+    if not texts:
+        return {}
+    shown = [text[:_SHOWN] for text in texts[:QUOTED]]
+    found = {"answers": unread or len(texts), "of": answers, "texts": shown, "users": dict(users)}
+    return {"unreadable": found}
+
+
+def _quoted(text: str) -> str:
+    """The end of an answer in one line."""
+    line = " ".join(text.split()).replace('"', "'")
+    return line if len(line) <= _LONGEST else f"...{line[-_LONGEST:]}"
 
 
 def not_asked(unasked: Mapping[str, int]) -> str:

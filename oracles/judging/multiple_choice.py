@@ -2,55 +2,40 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.claim import Claim, decide, p_value
-from pytest_recsys_mt.oracles.judging.ladder import without_verdict
+from pytest_recsys_mt.oracles.judging.effect import follow_ups_failed, places_of
+from pytest_recsys_mt.oracles.judging.ladder import (
+    too_many_unread,
+    unread_counts,
+    unreadable,
+    without_verdict,
+)
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.verdict import Verdict
 
 Promise = Literal["above", "at most"]
 """The promise about a mean: above the limit, or at most the limit."""
 
-QUOTED = 3
-"""How many unread answers a verdict quotes."""
-
-LONGEST = 80
-"""Characters of a quoted answer; its end is shown, where an answer mostly stands."""
-
-
 def details_of(choices: Choices, details: Mapping[str, object] | None = None) -> dict[str, Any]:
-    """The details of every verdict on questions: what is counted, and which questions were asked."""
-    return {"unit": "questions", "questions_digest": choices.digest, **(details or {})}
-
-
-def clear(verdict: Verdict, context: Context, *sides: Choices) -> Verdict:
-    """The verdict, but ``inconclusive`` where too many answers could not be read.
-
-    What a model chose in them is unknown, so their share says how well answers are read, and not what the
-    model knows.
+    """The details of every verdict on questions: what is counted, which questions were asked, and which answers
+    could not be read.
     """
-    worst = max(sides, key=lambda side: side.missed)
-    if verdict.status not in ("holds", "violated") or worst.missed <= context.missed_limit:
-        return verdict
-    quoted = ", ".join(f'"{_quoted(text)}"' for text in worst.unread[:QUOTED])
-    reason = (
-        f"no option was read in {worst.missed:.1%} of the answers, more than {context.missed_limit:.1%} "
-        f"(--recsys-missed-limit)"
+    read = [name for name, chosen in zip(choices.questions, choices.chosen, strict=True) if chosen is not None]
+    missed = {*choices.questions}.difference(read)
+    places = dict(
+        zip(
+            (name for name in choices.questions if name in missed),
+            places_of(missed, read, choices.questions),
+            strict=True,
+        )
     )
-    reason += f", such as {quoted}; ask for the mark alone" if quoted else ""
-    return replace(
-        verdict, status="inconclusive", reason="; ".join(filter(None, (reason, verdict.reason)))
-    )
-
-
-def _quoted(text: str) -> str:
-    """The end of an answer in one line."""
-    line = " ".join(text.split()).replace('"', "'")
-    return line if len(line) <= LONGEST else f"...{line[-LONGEST:]}"
+    texts = choices.unread or ("",) * min(1, len(missed))
+    told = unreadable(texts, len(choices.questions), places, len(missed)) if missed else {}
+    return {"unit": "questions", "questions_digest": choices.digest, **told, **(details or {})}
 
 
 def judged(
@@ -85,10 +70,17 @@ def judged(
 def obstacle(
     oracle: str, context: Context, *sides: Choices, details: Mapping[str, object] | None = None
 ) -> Verdict | None:
-    """The verdict if there is nothing to judge: no questions, or too many failed calls."""
+    """The verdict if there is nothing to judge: no questions, too many failed calls, or too many missed answers."""
     why = {name: side.why or "no answer" for side in sides for name in side.failed}
     answered = set.intersection(*({*side.questions} - {*why} for side in sides))
-    found = without_verdict(len(answered), Counter(why.values()), {}, {}, context, who="question")
+    worst = max(sides, key=lambda side: side.missed if side.chosen else 0.0)
+    missed, asked = worst.chosen.count(None), len(worst.chosen)
+    unread = too_many_unread(worst.unread, missed, asked, context, "option")
+    if missed and missed == asked:
+        unread = unread or "no option was read in any answer"
+    found = without_verdict(
+        len(answered), Counter(why.values()), {}, {}, context, unread=unread, who="question"
+    )
     if found is None:
         return None
     status, reason = found
@@ -103,14 +95,29 @@ def obstacle(
     )
 
 
-def broken(source: Choices, *followups: Choices) -> list[int]:
-    """Places of the questions whose source was answered but whose follow-up failed."""
+def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:
+    """Places of the questions whose source was answered but whose follow-up failed, or whose choice on a side
+    could not be read, and what is told of them.
+    """
     failed = {name for each in followups for name in each.failed}
-    return [place for place, name in enumerate(source.questions) if name in failed]
+    missed = {
+        name
+        for each in (source, *followups)
+        for name, chosen in zip(each.questions, each.chosen, strict=True)
+        if chosen is None
+    } - failed
+    places = [place for place, name in enumerate(source.questions) if name in failed | missed]
+    asked = len(source.questions)
+    few = len(failed.intersection(source.questions))
+    told = (
+        follow_ups_failed(few, asked) if few else "",
+        unread_counts(len(places) - few, asked, "question") if len(places) > few else "",
+    )
+    return places, "; ".join(filter(None, told))
 
 
 def paired(oracle: str, source: Choices, followup: Choices) -> list[tuple[int, int]]:
-    """Places of the questions that both sides answered.
+    """Places of the questions that both sides answered, in which an option was read or not.
 
     Raises:
         OracleError: If both sides have questions but share none.

@@ -151,7 +151,10 @@ def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:
         any(len({answer.items for answer in side.answers}) > 1 for side in sides) for sides in both
     )
     sources, followups = tuple(one for one, _ in both), tuple(other for _, other in both)
-    return dataclasses.replace(second, source=sources, followup=followups), changed
+    unread = {both[0].user: both for both in (*first.unread, *second.unread)}
+    return dataclasses.replace(
+        second, source=sources, followup=followups, unread=tuple(unread.values())
+    ), changed
 
 
 def _with(asked: Asked, again: Asked) -> Asked:

@@ -4,6 +4,7 @@
 exceptions: a share in a sample of fixed size, and a known mean.
 """
 
+import math
 from typing import Protocol
 
 
@@ -49,7 +50,7 @@ class Rate(Mean):
     """
 
     def __init__(self, count: int, users: int, unknown: int = 0) -> None:
-        self.estimate = count / users
+        self.estimate = count / users if users else math.nan
         self._least, self._most, self._users = count, count + unknown, users + unknown
 
     def lower(self, alpha: float) -> float:

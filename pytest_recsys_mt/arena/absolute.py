@@ -63,7 +63,7 @@ def not_scored_lower(
         pairs = arena.pairs(users)
         scores = _scores(arena, pairs, aspect)
         seen.append((scores, pairs))
-        return Seen(scores.effects, pairs, pairs.source, pairs.followup)
+        return Seen.of(scores.effects, pairs, pairs.source, pairs.followup)
 
     relation = f"{aspect} score against {arena.names[1]}"
     verdict = step_by_step(claim, relation, context, arena.users, see)
@@ -79,7 +79,7 @@ def not_scored_lower(
             "users tied by score": float((difference == 0).mean()),
             "users tied by comparison": float((compared == 0).mean()) if len(compared) else 1.0,
         }
-        verdict = dataclasses.replace(verdict, details={"figures": figures})
+        verdict = dataclasses.replace(verdict, details={**verdict.details, "figures": figures})
         if verdict.status == "holds" and np.ptp(np.concatenate([scores.ours, scores.theirs])) == 0:
             told = "the judge gives every list one score, which says nothing of the recommenders"
             verdict = dataclasses.replace(verdict, status="inconclusive", p_value=None, reason=told)

@@ -71,6 +71,12 @@ class Arena:
         ours, theirs = self.ours.sample(users), self.theirs.sample(users)
         other = {asked.user: asked for asked in theirs.asked}
         both = [(asked, other[asked.user]) for asked in ours.asked if asked.user in other]
+        theirs_all = {asked.user: asked for asked in (*theirs.asked, *theirs.unread)}
+        unread = [
+            (asked, theirs_all[asked.user])
+            for asked in (*ours.asked, *ours.unread)
+            if asked.user in theirs_all and (asked.unread or theirs_all[asked.user].unread)
+        ]
         return Pairs(
             tuple(one for one, _ in both),
             tuple(two for _, two in both),
@@ -78,6 +84,8 @@ class Arena:
                 Counter(getattr(ours, name)) + Counter(getattr(theirs, name))
                 for name in ("not_applicable", "errors", "unasked")
             ),
+            unread=tuple(unread),
+            order=ours.order,
         )
 
     def items(self, asked: Asked) -> tuple[Item, ...]:

@@ -23,8 +23,7 @@ from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.ladder import counted, without_verdict
-from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.oracles.judging.ladder import counted, too_many_unread, without_verdict
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -137,7 +136,8 @@ def no_circle(league: League, aspect: str = OVERALL, *, trusted: Trust | None = 
     first.require("no_circle", aspect)
     table = compared(league, aspect)
     verdict = _judged(table, names, aspect, first.context)
-    if verdict.status in ("holds", "violated", "inconclusive") and len(table.users):
+    judged = verdict.status in ("holds", "violated", "inconclusive") and not table.lists
+    if judged and len(table.users):
         tables = {name: compared(league, name) for name in first.judged}
         standings = Standings(table, tables, aspect, _offline(league), first.context.alpha)
         reason = "; ".join(filter(None, (" > ".join(standings.ranking), verdict.reason)))
@@ -150,19 +150,22 @@ def compared(league: League, aspect: str) -> Table:
     names = list(league.systems)
     users: dict[str, Floats] = {}
     pairs: dict[tuple[str, str], Outcomes] = {}
-    errors, unasked = Counter[str](), Counter[str]()
+    errors, unasked, lists = Counter[str](), Counter[str](), ""
     for one, other in combinations(names, 2):
         arena = league.arena(one, other)
         asked = arena.pairs(arena.users)
         found = pairs[one, other] = outcomes(arena, asked, aspect)
         errors |= Counter(asked.errors) + Counter(found.errors)
         unasked |= Counter(asked.unasked)
+        lists = lists or too_many_unread(
+            asked.texts, len(asked.texts), asked.answers, arena.context
+        )
         at, to = names.index(one), names.index(other)
         for row, each in zip(found.rows, found.each, strict=True):
             empty = np.zeros((2, len(names), len(names)))
             _count(users.setdefault(asked.source[int(row)].user, empty), at, to, each)
     wins = np.array(list(users.values()), np.float64).reshape(-1, 2, len(names), len(names))
-    return Table(tuple(names), pairs, wins, errors, unasked)
+    return Table(tuple(names), pairs, wins, errors, unasked, lists)
 
 
 def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -> Verdict:
@@ -180,7 +183,9 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
             **numbers,
         )
 
-    found = without_verdict(users, table.errors, table.unasked, {}, context, everybody=True)
+    found = without_verdict(
+        users, table.errors, table.unasked, {}, context, unread=table.lists, everybody=True
+    )
     if found is not None:
         return verdict(*found)
     if users < 2:
@@ -195,8 +200,7 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
     ]
     means = {}
     for (one, other), each in table.pairs.items():
-        means[one, other] = Bets(each.preference, -1.0, 1.0)
-        means[other, one] = Bets(-each.preference, -1.0, 1.0)
+        means[one, other], means[other, one] = each.mean, each.opposite
     p_values, strengths, refuted = [], [], []
     for circle in circles:
         steps = [means[circle[at], circle[(at + 1) % 3]] for at in range(3)]

@@ -13,7 +13,8 @@ from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import Judgement, Winner
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.effect import Effects, places_of
+from pytest_recsys_mt.oracles.statistics.betting import Bets
 
 POINTS: Mapping[Winner | None, float] = {"A": 1.0, "tie": 0.0, None: 0.0, "B": -1.0}
 """How far a verdict prefers the list shown first; an unreadable one prefers none."""
@@ -30,6 +31,9 @@ class Outcomes:
         unread: Share of each user's two judgements that could not be read, ``(n,)``.
         first: How far the two prefer the list shown first, ``(n,)`` in [-1, 1].
         errors: Why other users were not judged, with their number.
+        unclear: The judged users of whom a judgement could not be read.
+        unknown: For each user of whom a list or a judgement could not be read, before which of the other judged
+            users they stand.
     """
 
     rows: NDArray[np.intp]
@@ -37,6 +41,18 @@ class Outcomes:
     unread: Floats
     first: Floats
     errors: Mapping[str, int]
+    unclear: tuple[str, ...] = ()
+    unknown: tuple[int, ...] = ()
+
+    @property
+    def mean(self) -> Bets:
+        """The estimate of the mean preference of all users."""
+        return Bets(self.preference[self.unread == 0], -1.0, 1.0, self.unknown)
+
+    @property
+    def opposite(self) -> Bets:
+        """That of the other recommender."""
+        return Bets(-self.preference[self.unread == 0], -1.0, 1.0, self.unknown)
 
     @property
     def shares(self) -> Floats:
@@ -53,8 +69,7 @@ class Outcomes:
         """The effects from which a verdict is made.
 
         Args:
-            error_limit: Largest share of unreadable judgements. They count for neither side, so
-                many of them would make any two recommenders look alike.
+            error_limit: Largest share of unreadable judgements. Users with one count against every claim.
         """
         unread = float(self.unread.mean()) if len(self.rows) else 0.0
         obstacle, note = "", ""
@@ -65,10 +80,11 @@ class Outcomes:
                 f"JSON schema, leaves none"
             )
         elif unread:
-            note = f"{unread:.1%} of the verdicts could not be read and count for neither"
+            note = f"{unread:.1%} of the verdicts could not be read and count against every claim"
+        read = self.unread == 0 if not obstacle else np.ones(len(self.rows), np.bool_)
         return Effects(
-            rows=self.rows,
-            effect=self.preference,
+            rows=self.rows[read],
+            effect=self.preference[read],
             reach=(-1.0, 1.0),
             errors=self.errors,
             obstacle=obstacle,
@@ -96,12 +112,17 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
         each.append([[float(said == winner) for winner in ("A", "tie", "B")] for said in own])
         unread.append(own.count(None) / 2)
         first.append((_points(one, aspect) + _points(two, aspect)) / 2)
+    users = [pairs.source[row].user for row in rows]
+    clear = [user for user, share in zip(users, unread, strict=True) if not share]
+    unclear = [user for user, share in zip(users, unread, strict=True) if share]
     return Outcomes(
         np.array(rows, np.intp),
         np.array(each, np.float64).reshape(-1, 2, 3),
         np.array(unread, np.float64),
         np.array(first, np.float64),
         errors,
+        tuple(unclear),
+        tuple(places_of({*unclear, *pairs.unread_users}, clear, pairs.order)),
     )
 
 

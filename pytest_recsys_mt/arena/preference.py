@@ -87,7 +87,13 @@ def _compared(
         found = outcomes(arena, pairs, aspect)
         looks.append((users, found))
         effects = found.effects(context.error_limit)
-        return Seen(effects, pairs, pairs.source, pairs.followup)
+        return Seen.of(
+            effects,
+            pairs,
+            pairs.source,
+            pairs.followup,
+            unclear=() if effects.obstacle else found.unclear,
+        )
 
     relation = f"{aspect} against {arena.names[1]}"
     users = arena.users
@@ -96,7 +102,8 @@ def _compared(
     if len(found.rows):
         verdict = dataclasses.replace(
             verdict,
-            details=details(aspect, found, ORDERS * len(found.rows), users - asked, verdict),
+            details=dict(verdict.details)
+            | details(aspect, found, ORDERS * len(found.rows), users - asked, verdict),
         )
     allowed = -limit if oracle == "not_less_preferred" else None
     return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=allowed))

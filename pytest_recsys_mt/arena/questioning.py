@@ -131,7 +131,7 @@ def tested(
 
         def see(size: int) -> Seen:
             pairs = arena.pairs(size)
-            return Seen(effects(pairs), pairs, pairs.source, pairs.followup)
+            return Seen.of(effects(pairs), pairs, pairs.source, pairs.followup)
 
         verdict = step_by_step(claim, relation, arena.context, arena.users, see)
         arena.bench.verdicts[key] = dataclasses.replace(

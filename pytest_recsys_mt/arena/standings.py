@@ -14,9 +14,9 @@ from pytest_recsys_mt.answers import Answers, Asked, Context
 from pytest_recsys_mt.arena.judging import genres_of
 from pytest_recsys_mt.arena.outcomes import Outcomes
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
 from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
-from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bradley_terry import most_likely, placed_bradley_terry
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score
@@ -45,6 +45,7 @@ class Table:
             the row's list shown first, then shown second; ``(users, 2, m, m)``.
         errors: Why other users were not judged, with their number.
         unasked: Why users were not asked, with their number.
+        lists: Why too many of the recommenders' lists could not be read for a verdict; empty if few enough.
     """
 
     names: tuple[str, ...]
@@ -52,6 +53,7 @@ class Table:
     users: Floats
     errors: Counter[str]
     unasked: Counter[str]
+    lists: str = ""
 
     @property
     def unread(self) -> float:
@@ -107,7 +109,7 @@ class Standings:
         for (one, other), found in self.table.pairs.items():
             win, tie, lose = found.shares.sum(axis=0) * ORDERS
             low, high = q_interval(found.shares)
-            mean = Bets(found.preference, -1.0, 1.0)
+            mean = found.mean
             p_values.append(min(1.0, 2 * min(mean.p_at_most(0.0), mean.p_at_least(0.0))))
             out.append(
                 {
@@ -236,7 +238,10 @@ def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, flo
 
 
 def _mean_of(metric: Metric, answers: Answers) -> float | None:
-    values = [metric(asked, answers.context) for asked in answers.sample().asked]
+    sample = answers.sample()
+    if too_many_unread(sample.texts, len(sample.texts), sample.answers, answers.context):
+        return None
+    values = [metric(asked, answers.context) for asked in sample.asked]
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 

@@ -206,7 +206,7 @@ class _Control:
         while True:
             pairs = self._pairs(asked)
             effects = self._effects(pairs)
-            if pairs.broken or (effects.effect > MOVED).any():
+            if pairs.broken or pairs.unread or (effects.effect > MOVED).any():
                 return None
             scored = len(effects.rows)
             if scored >= wanted:
@@ -220,7 +220,7 @@ class _Control:
 
         def see(asked: int) -> Seen:
             pairs = self._pairs(asked)
-            return Seen(
+            return Seen.of(
                 with_versions(self._effects(pairs), pairs), pairs, pairs.source, pairs.followup
             )
 

@@ -164,11 +164,14 @@ class Side:
         self._ask(positions)
         outcomes = [self._outcomes[position] for position in positions]
         answered = outcomes[: _first_unasked(outcomes)]
+        asked = [outcome.asked for outcome in answered if outcome.asked is not None]
         return Sample(
-            asked=tuple(outcome.asked for outcome in answered if outcome.asked is not None),
+            asked=tuple(each for each in asked if not each.unread),
             not_applicable=self._requests[1] + _reasons(outcomes),
             errors=Counter(outcome.error for outcome in answered if outcome.error),
             unasked=Counter(outcome.unasked for outcome in outcomes if outcome.unasked),
+            unread=tuple(each for each in asked if each.unread),
+            order=self._users(positions),
         )
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
@@ -232,15 +235,18 @@ class Side:
         answered = min(_first_unasked(side) for side in zip(*both, strict=True)) if both else 0
         unasked = Counter(one.unasked or two.unasked for one, two in both[answered:])
         del unasked[""]
-        source, other = [], []
+        source, other, unread = [], [], []
         broken: dict[str, list[Asked]] = {}
         errors = Counter[str]()
         reasons = self._requests[1] + partner._requests[1]
         apart = 0.0
         for one, two in both[:answered]:
             if one.asked is not None and two.asked is not None:
-                source.append(one.asked)
-                other.append(two.asked)
+                if one.asked.unread or two.asked.unread:
+                    unread.append((one.asked, two.asked))
+                else:
+                    source.append(one.asked)
+                    other.append(two.asked)
                 apart = max(apart, _apart(one.times, two.times))
                 if self._same_question(partner):
                     self._runner.answered_twice(one, two, told=True)
@@ -251,7 +257,6 @@ class Side:
             else:
                 errors[one.error] += 1
         self._runner.asked_apart |= bool(apart)
-        order = tuple(self._runner.cases[position].request.user for position in positions)
         return Pairs(
             tuple(source),
             tuple(other),
@@ -259,10 +264,15 @@ class Side:
             errors,
             unasked,
             broken=broken,
-            order=order,
+            unread=tuple(unread),
+            order=self._users(positions),
             apart=apart,
             refits=self._runner.design.refits and not self._same_question(partner),
         )
+
+    def _users(self, positions: Iterable[int]) -> tuple[str, ...]:
+        """The users at these places."""
+        return tuple(self._runner.cases[position].request.user for position in positions)
 
     def _same_question(self, partner: Side) -> bool:
         """Whether the other side is this one, asked again in the same way."""

@@ -12,6 +12,7 @@ Holm's correction over all comparisons that gate. The bounds shown are at the de
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -194,12 +195,16 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
         return replace(named, reason=reason)
     # In the order drawn: the users of both runs are the first ones of that order.
     users = [user for user in new["per_user"] if user in old["per_user"]]
+    unknown = _unknown(old, new, users)
     joint = old.get("joint", False) or new.get("joint", False)
     if joint and old["per_user"].keys() != new["per_user"].keys():
         told = f"{len(old['per_user'])} then, {len(new['per_user'])} now, {len(users)} of them the same"
         return replace(
             named, reason=f"a number of all users together, and the users differ: {told}"
         )
+    if joint and unknown:
+        told = f"a number of all users together, and of {len(unknown)} an answer could not be read"
+        return replace(named, reason=told)
     if len(users) < 2:
         return replace(named, reason=f"{len(users)} {unit_of(new)} have a value in both runs")
     margin = policy.margin if rule.margin is None else rule.margin
@@ -211,13 +216,39 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     )
     early = _asked(old) < _asked(new)
     named = replace(named, users=len(users), margin=margin, suspicious=limit, early=early)
-    if np.array_equal(then, now):
+    if np.array_equal(then, now) and not unknown:
         return replace(named, change="unchanged", worse=0.0, interval=(0.0, 0.0))
-    sides = _Side(now, new["reach"] or (), joint), _Side(then, old["reach"] or (), joint)
+    sides = (
+        _Side(now, new["reach"] or (), joint, unknown),
+        _Side(then, old["reach"] or (), joint, unknown),
+    )
     if new["allowed"] == "within":
         return _Claim(named, _Farther(*sides), margin)
     sign = -1 if new["allowed"] == "at least" else 1
     return _Claim(named, _mean(sign, sides[0], sign, sides[1]), margin)
+
+
+def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
+    """For each user whose value one run could not read, before which user with two values they stand.
+
+    Such a user counts against every claim; one whom a run did not ask, or who has no value in it, does not count.
+    """
+    before, after = _unread(old), _unread(new)
+    lost = {*before, *after} & {*old["per_user"], *before} & {*new["per_user"], *after}
+    # In the order drawn: an unread user stands before the user of that number among those with a value.
+    place = {user: (at, 1) for at, user in enumerate(new["per_user"])}
+    place |= {user: (at, 0) for user, at in after.items()}
+    known = [place[user] for user in users]
+    return tuple(sorted(bisect(known, place[user]) for user in lost))
+
+
+def _unread(row: Row) -> dict[str, int]:
+    """The users whose value could not be read, and before which user with a value each stands; records are untrusted."""
+    said = detail_of(row, "unreadable")
+    users = said.get("users") if isinstance(said, dict) else None
+    if not isinstance(users, dict):
+        return {}
+    return {user: at for user, at in users.items() if isinstance(at, int) and at >= 0}
 
 
 def _asked(row: Row) -> int:
@@ -291,12 +322,14 @@ def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: 
 class _Side:
     """The values of the users of one run, and the smallest and the largest possible value.
 
-    `joint` says whether they are the pseudo-values of a number of all users together.
+    `joint` says whether they are the pseudo-values of a number of all users together, `unknown` where users
+    stand whose value could not be read.
     """
 
     values: Floats
     reach: Sequence[float]
     joint: bool
+    unknown: Sequence[int] = ()
 
     def ends(self) -> tuple[float, float]:
         """The range of its values; an untrusted record may hold a value beyond its reach."""
@@ -348,7 +381,7 @@ def _mean(sign: int, new: _Side, other: int, old: _Side) -> Mean:
             sorted(factor * end for end in side.ends())
             for factor, side in ((sign, new), (other, old))
         )
-        return Bets(effects, after[0] - before[1], after[1] - before[0])
+        return Bets(effects, after[0] - before[1], after[1] - before[0], new.unknown)
     # If one user's answer changes, all values of an aggregate shift a little, and the record keeps
     # six digits: values that differ by less are one shift.
     digits = 2e-5 * max(abs(new.values).max(), abs(old.values).max())

@@ -56,9 +56,18 @@ def test_who_knows_scores_one_and_who_is_constant_the_share_of_its_option() -> N
         assert verdict.details["figures"]["position_entropy"] == 0
 
 
-def test_missed_answers_are_wrong_and_failed_calls_are_not_answers() -> None:
-    verdict = better_than_chance(choices(spread(40), [*spread(20), *[None] * 20]), CONTEXT)
-    assert (verdict.value, verdict.users) == (0.5, 40)
+def test_missed_answers_count_against_every_claim_and_failed_calls_are_not_answers() -> None:
+    wrong = [(place + 1) % 4 for place in spread(40)]
+    missed: list[int | None] = [None] * 4
+    right = better_than_chance(choices(spread(40), [*spread(36), *missed]), CONTEXT, 0.8)
+    least = better_than_chance(choices(spread(40), [*spread(36), *wrong[36:]]), CONTEXT, 0.8)
+    assert (right.value, right.users) == (0.9, 40)
+    assert right.interval is not None and least.interval is not None
+    assert right.interval[0] == least.interval[0] < 0.8 < right.interval[1] == 1
+    assert right.details["unreadable"]["answers"] == 4
+    unsure = better_than_chance(choices(spread(40), [*wrong[:36], *missed]), CONTEXT, 0.2)
+    assert (unsure.value, unsure.status) == (0, "inconclusive")
+    assert better_than_chance(choices(spread(40), list(wrong)), CONTEXT, 0.2).status == "violated"
     failed = better_than_chance(choices(spread(40), [*spread(40)], failed=10), CONTEXT)
     assert failed.status == "error"
     assert "20.0% of the questions failed" in failed.reason
@@ -79,7 +88,7 @@ def test_answers_that_cannot_be_read_accuse_nobody_and_are_quoted() -> None:
     )
     assert 'I refuse", "say \'please\' first"; ask for the mark alone' in verdict.reason
     assert "a fourth" not in verdict.reason
-    assert better_than_chance(side, Context(missed_limit=1.0)).status == "violated"
+    assert better_than_chance(side, Context(missed_limit=1.0)).status == "inconclusive"
     few = choices(spread(40), [*spread(36), *[None] * 4])
     assert better_than_chance(few, CONTEXT).status == "holds"
 
@@ -87,10 +96,11 @@ def test_answers_that_cannot_be_read_accuse_nobody_and_are_quoted() -> None:
 def test_a_verdict_has_a_value_for_each_question() -> None:
     side = replace(choices([0, 1, 2, 3], [0, 1, None, 0], failed=1), digest="abc")
     verdict = better_than_chance(side, Context(error_limit=0.5, missed_limit=1.0))
-    assert verdict.per_user == {"q0": 1, "q1": 1, "q2": 0, "q3": 0}
+    assert verdict.per_user == {"q0": 1, "q1": 1, "q3": 0}
+    assert verdict.details["unreadable"]["users"] == {"q2": 2}
     assert verdict.reach == (0, 1)
     assert verdict.details["questions_digest"] == "abc"
-    assert "(0.098 to 0.902; 4 questions)" in verdict.summary
+    assert "(0.098 to 0.987; 4 questions)" in verdict.summary
     assert constant_answer(side, CONTEXT).details["column"] is False
 
 
@@ -107,7 +117,7 @@ def test_guessing_is_not_better_than_chance_more_often_than_declared() -> None:
 def test_worse_than_chance_is_violated_and_a_close_call_is_not_decided() -> None:
     wrong: list[int | None] = [(place + 1) % 4 for place in spread(60)]
     assert better_than_chance(choices(spread(60), wrong), CONTEXT).status == "violated"
-    some: list[int | None] = [*spread(8), *[None] * 16]
+    some: list[int | None] = [*spread(8), *wrong[8:24]]
     verdict = better_than_chance(choices(spread(24), some), CONTEXT)
     assert verdict.status == "inconclusive"
     assert "ask more questions" in verdict.reason
@@ -130,9 +140,13 @@ def test_a_model_that_leans_is_named_with_its_option() -> None:
     verdict = constant_answer(choices(spread(100), leaning), CONTEXT)
     assert verdict.status == "violated"
     assert "option 1 is chosen in 93.9% of the answers" in verdict.reason
+    only_read: list[int | None] = [0 if place == 0 else None for place in spread(100)]
+    for limit in (0.1, 1.0):
+        found = constant_answer(choices(spread(100), only_read), Context(missed_limit=limit))
+        assert found.status == "inconclusive", found.reason
     assert verdict.details["figures"]["position_p"] < 1e-6
     nothing: list[int | None] = [None] * 9
-    assert constant_answer(choices(spread(9), nothing), CONTEXT).status == "not-applicable"
+    assert constant_answer(choices(spread(9), nothing), CONTEXT).status == "inconclusive"
     with pytest.raises(OracleError, match="above chance"):
         constant_answer(choices(spread(9), nothing), CONTEXT, 0.25)
 
@@ -145,11 +159,13 @@ def test_entropy_is_one_where_all_places_are_chosen_alike() -> None:
 
 
 def test_a_loss_of_accuracy_is_over_the_source_value() -> None:
-    source = choices(spread(100), [*spread(80), *[None] * 20])
-    followup = choices(spread(100), [*spread(60), *[None] * 40], label="noisy_profile")
-    assert accuracy_kept(source, followup, CONTEXT, 0.05).status == "inconclusive"
-    context = Context(missed_limit=0.5)
-    verdict = accuracy_kept(source, followup, context, 0.05)
+    missed: list[int | None] = [None] * 20
+    unread = choices(spread(100), [*spread(80), *missed])
+    wrong = [(place + 1) % 4 for place in spread(100)]
+    source = choices(spread(100), [*spread(80), *wrong[80:]])
+    followup = choices(spread(100), [*spread(60), *wrong[60:]], label="noisy_profile")
+    assert accuracy_kept(source, unread, CONTEXT, 0.05).status == "inconclusive"
+    verdict = accuracy_kept(source, followup, CONTEXT, 0.05)
     losses = verdict.per_user.values()
     assert (len(losses), sum(losses), verdict.reach) == (100, 20, (-1, 1))
     assert (verdict.status, verdict.relation) == ("violated", "noisy_profile")
@@ -157,7 +173,7 @@ def test_a_loss_of_accuracy_is_over_the_source_value() -> None:
     assert verdict.details["figures"]["relative_change"] == pytest.approx(-0.25)
     assert verdict.details["figures"]["answered_otherwise"] == pytest.approx(0.2)
     assert len(verdict.examples) == 5
-    assert verdict.examples[0].followup == ("missed",)
+    assert verdict.examples[0].followup == ("text 1",)
     assert accuracy_kept(source, source, context, 0.05).status == "holds"
     assert accuracy_kept(source, followup, context, 0.5).status == "holds"
     assert relative_change(0.0, 0.3) is None

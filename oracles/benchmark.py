@@ -17,6 +17,7 @@ from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects
 from pytest_recsys_mt.oracles.judging.judge import assess
+from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score
 from pytest_recsys_mt.verdict import Verdict
@@ -130,7 +131,7 @@ def _judge(
     oracle = f"{oracle}:{named.name}"
     divided = sliced(oracle, slices, named)
     claim = Claim(oracle, promise, threshold, ask_everybody=True, slices=divided)
-    seen: list[Effects] = []
+    seen: list[tuple[Sample, Effects]] = []
 
     def measure(sample: Sample, context: Context) -> Effects:
         measured = (
@@ -138,13 +139,15 @@ def _judge(
             if isinstance(named, Aggregate)
             else score_values(sample, context, named)
         )
-        seen.append(measured)
+        seen.append((sample, measured))
         return measured
 
     verdict = assess(answers, claim, measure, whole=getattr(named, "silent", False))
     value = verdict.estimate
-    if value is None and len(seen[-1].effect):  # There is a value even without an interval.
-        value = float(seen[-1].effect.mean())
+    sample, measured = seen[-1]
+    silent = too_many_unread(sample, answers.context)
+    if value is None and len(measured.effect) and not silent:  # even without an interval
+        value = float(measured.effect.mean())
     return answers.context.report(
         dataclasses.replace(
             verdict,

@@ -42,7 +42,7 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
         sample = sample.whole() if named.silent else sample
         values = score_values(sample, context, named)
         unread = len(sample.unread)
-        if too_many_unread(sample.texts, len(sample.texts), sample.answers, context):
+        if too_many_unread(sample, context):
             continue
         if len(values.rows):
             rate = values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()

@@ -38,7 +38,7 @@ def monotone(
     claim needs no correction (intersection-union test, Berger 1982, Technometrics 24(4)). ``violated``
     means that *some* step loses more. The bets on all steps share the capital, so a series in which no step
     loses more is reported as violated with probability at most alpha. For aggregates and slices, or if
-    follow-ups failed, the p-values of m steps are multiplied by m instead (Bonferroni).
+    follow-ups failed or answers could not be read, the p-values of m steps are multiplied by m instead (Bonferroni).
 
     Example:
         assert monotone([recsys.using(history=n).run() for n in (2, 5, 10)], "ndcg@5", margin=0.02)
@@ -96,12 +96,15 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         if alone and status == "inconclusive"
         else []
     )
+    unread = [step.details["unreadable"] for step in counted if "unreadable" in step.details]
+    most = {"unreadable": max(unread, key=lambda each: each["answers"])} if unread else {}
     if not all(step.vacuous for step in counted):
         worst = dataclasses.replace(worst, vacuous="", details={})
     return dataclasses.replace(
         worst,
         status=status,
         p_value=p_value,
+        details={**worst.details, **most},
         not_applicable=max(step.not_applicable for step in counted),
         errors=max(step.errors for step in counted),
         looks=max(step.looks for step in counted),
@@ -113,7 +116,7 @@ def _p_of_some(steps: Sequence[Verdict]) -> float | None:
     """P-value of the hypothesis that no step loses more than the margin."""
     p_values = [step.p_value for step in steps if step.p_value is not None]
     if len(p_values) < len(steps) or any(
-        step.joint or step.errors or step.slices for step in steps
+        step.joint or step.errors or step.slices or "unreadable" in step.details for step in steps
     ):
         return min(1.0, len(steps) * min(p_values)) if p_values else None
     users = dict.fromkeys(user for step in steps for user in step.per_user)
@@ -138,7 +141,7 @@ def _in_short(step: Verdict) -> str:
         return f"{step.status} ({step.reason})"
     low, high = step.interval
     gain, least, most = (0.0 - bound for bound in (step.estimate, high, low))
-    failed = f" ({step.reason})" if step.errors else ""
+    failed = f" ({step.reason})" if step.errors or "unreadable" in step.details else ""
     return (
         f"{step.status}, gains {gain:.4f} [{least:.4f}, {most:.4f}] of {step.users} users{failed}"
     )

@@ -80,13 +80,14 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     unread = len(pairs.unread)
     if status == "holds" and unread:
         status, reason = "inconclusive", unread_counts(unread, unread + len(rows))
+    told = too_many_unread(pairs, source.context)
     found = without_verdict(
         len(rows),
         errors,
         unasked,
         pairs.not_applicable,
         source.context,
-        unread=too_many_unread(pairs.texts, len(pairs.texts), pairs.answers, source.context),
+        unread=told,
         everybody=True,
     )
     status, reason = found or (status, reason)
@@ -96,14 +97,14 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
         "never_differs",
         followup.label or source.label,
         against=source.label if followup.label else "",
-        estimate=float(effect.mean()) if len(rows) else None,
+        estimate=float(effect.mean()) if len(rows) and not told else None,
         measures="share of users whose answer differs",
         p_value={"violated": 0.0, "holds": 1.0}.get(status),
         users=len(rows),
         not_applicable=sum(pairs.not_applicable.values()),
         errors=errors.total(),
         reason=reason,
-        details=unreadable(pairs.texts, pairs.answers, {}),
+        details=unreadable(pairs, {}),
         examples=pick(effects, effect, pairs.source, pairs.followup, source.context),
     )
 

@@ -73,7 +73,7 @@ def incomplete(
         effects = score_values(sample, context, named)
         errors = Counter(sample.errors) + Counter(effects.errors)
         scored, unread = len(effects.rows), len(sample.unread)
-        told = too_many_unread(sample.texts, len(sample.texts), sample.answers, context)
+        told = too_many_unread(sample, context)
         if unread and not bounded:
             told = told or unread_counts(unread, unread + scored)
         found = without_verdict(
@@ -81,7 +81,7 @@ def incomplete(
         )
         if found is not None and found[0] != "not-applicable":
             status, reason = found
-            details = unreadable(sample.texts, sample.answers, {})
+            details = unreadable(sample, {})
             return Verdict(
                 status, oracle, users=scored, errors=errors.total(), reason=reason, details=details
             )

@@ -39,9 +39,9 @@ class Asked:
         return self.request.user
 
     @property
-    def unread(self) -> tuple[str, ...]:
-        """The texts of the answers of which nothing could be read."""
-        return tuple(answer.text or "" for answer in self.answers if answer.unread)
+    def unread(self) -> tuple[Recommendation, ...]:
+        """The answers of which nothing could be read."""
+        return tuple(answer for answer in self.answers if answer.unread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +151,14 @@ class Sample:
         return tuple(asked.user for asked in self.unread)
 
     @property
-    def texts(self) -> tuple[str, ...]:
+    def silent(self) -> tuple[Recommendation, ...]:
         """The answers of which nothing could be read."""
-        return tuple(text for asked in self.unread for text in asked.unread)
+        return tuple(answer for asked in self.unread for answer in asked.unread)
+
+    @property
+    def unreadable(self) -> int:
+        """Their number."""
+        return len(self.silent)
 
     @property
     def answers(self) -> int:
@@ -212,9 +217,14 @@ class Pairs:
         return tuple(source.user for source, _ in self.unread)
 
     @property
-    def texts(self) -> tuple[str, ...]:
+    def silent(self) -> tuple[Recommendation, ...]:
         """The answers of which nothing could be read."""
-        return tuple(text for both in self.unread for asked in both for text in asked.unread)
+        return tuple(answer for both in self.unread for asked in both for answer in asked.unread)
+
+    @property
+    def unreadable(self) -> int:
+        """Their number."""
+        return len(self.silent)
 
     @property
     def answers(self) -> int:
@@ -264,7 +274,22 @@ class Choices:
     @property
     def missed(self) -> float:
         """Share of missed answers among all; NaN without questions."""
-        return self.chosen.count(None) / len(self.chosen) if self.chosen else math.nan
+        return self.unreadable / self.answers if self.answers else math.nan
+
+    @property
+    def silent(self) -> tuple[Recommendation, ...]:
+        """The first missed answers."""
+        return tuple(Recommendation((), text=text) for text in self.unread)
+
+    @property
+    def unreadable(self) -> int:
+        """The number of missed answers."""
+        return self.chosen.count(None)
+
+    @property
+    def answers(self) -> int:
+        """The number of answers."""
+        return len(self.chosen)
 
 
 class Answers(Protocol):

@@ -424,6 +424,9 @@ class Recommendation:
         usage: Tokens, if counted.
         error: Why there is no answer; such a request is an error case, never an empty list.
         version: The model that answered and its fingerprint, if the recommender reports it.
+        how: For text answers, which part was taken for the list and why, in words; of an answer without a
+            list, why there is none.
+        ambiguous: Whether several of its lists have equal claims, so that none was taken.
     """
 
     items: tuple[str, ...]
@@ -432,6 +435,8 @@ class Recommendation:
     usage: Usage | None = None
     error: str | None = None
     version: str | None = None
+    how: str = ""
+    ambiguous: bool = False
 
     def __post_init__(self) -> None:
         unordered = isinstance(self.items, str | set | frozenset)

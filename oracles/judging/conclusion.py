@@ -163,15 +163,15 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         context: The error rates and limits of the run.
     """
     effects, users = seen.effects, len(seen.effects.rows)
-    failures = _failures(seen)
-    texts = seen.tally.texts
+    unread = too_many_unread(seen.tally, context)
+    failures = _failures(seen, told=bool(unread))
     found = without_verdict(
         users,
         seen.errors,
         seen.tally.unasked,
         seen.not_applicable,
         context,
-        unread=too_many_unread(texts, len(texts), seen.tally.answers, context),
+        unread=unread,
     )
     numbers: dict[str, Any] = {}
     if found is None:
@@ -197,17 +197,17 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     )
 
 
-def _failures(seen: Seen) -> list[str]:
-    """The failed calls in words."""
+def _failures(seen: Seen, *, told: bool) -> list[str]:
+    """The failed calls in words, and the answers of which nothing could be read, unless they are told of."""
     failures = [f"failed: {counted(seen.failed)}"] if seen.failed else []
     scored, unread = len(seen.effects.rows), seen.unread
     unmeasured = {
         reason: n for reason, n in seen.effects.unmeasured.items() if reason != UNREAD
     }
     if others := sum(unmeasured.values()):
-        told = follow_ups_failed(others, scored + others + unread)
-        failures.append(f"{told} ({counted(unmeasured)})")
-    if unread:
+        few = follow_ups_failed(others, scored + others + unread)
+        failures.append(f"{few} ({counted(unmeasured)})")
+    if unread and not told:
         failures.append(unread_counts(unread, scored + others + unread))
     return failures
 
@@ -215,11 +215,8 @@ def _failures(seen: Seen) -> list[str]:
 def _unreadable(seen: Seen) -> dict[str, Any]:
     """The answers of which nothing could be read, for reports; empty if there is none."""
     effects = seen.effects
-    return unreadable(
-        seen.tally.texts,
-        seen.tally.answers,
-        dict(zip(effects.unknown_users, effects.unknown, strict=True)) if seen.unread else {},
-    )
+    unknown = dict(zip(effects.unknown_users, effects.unknown, strict=True))
+    return unreadable(seen.tally, unknown if seen.unread else {})
 
 
 def _judged(

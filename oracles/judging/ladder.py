@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Protocol
 
 from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.redaction import shortened
+from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import NOT_ASKED, Status
 
 MANY_REASONS = 12
@@ -22,6 +25,25 @@ _SHOWN = 2_000
 
 _LONGEST = 80
 """Characters of a quoted answer; its end is shown, where an answer mostly stands."""
+
+
+class Tally(Protocol):
+    """Answers of which some could not be read."""
+
+    @property
+    def silent(self) -> tuple[Recommendation, ...]:
+        """Those answers, or the first of them."""
+        ...
+
+    @property
+    def unreadable(self) -> int:
+        """Their number."""
+        ...
+
+    @property
+    def answers(self) -> int:
+        """The number of all answers."""
+        ...
 
 
 def without_verdict(
@@ -60,23 +82,20 @@ def without_verdict(
     return None
 
 
-def too_many_unread(
-    texts: Sequence[str], unread: int, answers: int, context: Context, what: str = "list"
-) -> str:
+def too_many_unread(tally: Tally, context: Context, what: str = "list") -> str:
     """Why too many answers say nothing for any verdict; empty if few enough do.
 
     What a model meant by them is unknown: their share says how well answers are read, and nothing of the model.
 
     Args:
-        texts: The first of these answers.
-        unread: Their number.
-        answers: Number of all answers.
+        tally: The answers.
         context: Holds the limit.
         what: What could not be read: a ``list``, or an ``option``.
     """
+    unread, answers = tally.unreadable, tally.answers
     if not unread or unread <= context.missed_limit * answers:
         return ""
-    quoted = ", ".join(f'"{_quoted(text)}"' for text in texts[:QUOTED])
+    quoted = ", ".join(f'"{_quoted(answer.text or "")}"' for answer in _different(tally))
     told = (
         f"no {what} was read in {unread / answers:.1%} of the answers, more than {context.missed_limit:.1%} "
         f"(--recsys-missed-limit)"
@@ -94,22 +113,31 @@ def unread_counts(unread: int, users: int, who: str = "user") -> str:
     )
 
 
-def unreadable(
-    texts: Sequence[str], answers: int, users: Mapping[str, int], unread: int = 0
-) -> dict[str, dict[str, object]]:
+def unreadable(tally: Tally, users: Mapping[str, int]) -> dict[str, dict[str, object]]:
     """The details of a verdict about answers of which nothing could be read; empty without any.
 
     Args:
-        texts: These answers, or the first of them.
-        answers: Number of all answers.
+        tally: The answers.
         users: Whose value is unknown, and before which user with a value each stands, in the order drawn.
-        unread: Number of these answers, if not all are given.
     """
-    if not texts:
+    if not tally.unreadable:
         return {}
-    shown = [text[:_SHOWN] for text in texts[:QUOTED]]
-    found = {"answers": unread or len(texts), "of": answers, "texts": shown, "users": dict(users)}
+    shown = [
+        {"text": shortened(answer.text or "", _SHOWN), "how": shortened(answer.how, _SHOWN)}
+        for answer in _different(tally)
+    ]
+    found = {
+        "answers": tally.unreadable,
+        "of": tally.answers,
+        "texts": shown,
+        "users": dict(users),
+    }
     return {"unreadable": found}
+
+
+def _different(tally: Tally) -> list[Recommendation]:
+    """The first few unread answers that differ."""
+    return list({answer.text: answer for answer in reversed(tally.silent)}.values())[::-1][:QUOTED]
 
 
 def _quoted(text: str) -> str:

@@ -33,8 +33,7 @@ def details_of(choices: Choices, details: Mapping[str, object] | None = None) ->
             strict=True,
         )
     )
-    texts = choices.unread or ("",) * min(1, len(missed))
-    told = unreadable(texts, len(choices.questions), places, len(missed)) if missed else {}
+    told = unreadable(choices, places)
     return {"unit": "questions", "questions_digest": choices.digest, **told, **(details or {})}
 
 
@@ -74,9 +73,8 @@ def obstacle(
     why = {name: side.why or "no answer" for side in sides for name in side.failed}
     answered = set.intersection(*({*side.questions} - {*why} for side in sides))
     worst = max(sides, key=lambda side: side.missed if side.chosen else 0.0)
-    missed, asked = worst.chosen.count(None), len(worst.chosen)
-    unread = too_many_unread(worst.unread, missed, asked, context, "option")
-    if missed and missed == asked:
+    unread = too_many_unread(worst, context, "option")
+    if worst.unreadable and worst.unreadable == worst.answers:
         unread = unread or "no option was read in any answer"
     found = without_verdict(
         len(answered), Counter(why.values()), {}, {}, context, unread=unread, who="question"

@@ -81,8 +81,7 @@ def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
     # Failures so far may be bad luck. They are final once no number of successes can make up for them.
     if too_many_failed(errors, len(effects.rows), context):
         return errors.total() > context.error_limit * users
-    unread, answers = len(seen.tally.texts), seen.tally.answers
-    if 2 * unread > answers:
+    if 2 * seen.tally.unreadable > seen.tally.answers:
         return True  # no verdict would say anything, whatever is read in the others
     if effects.obstacle or not len(effects.rows):
         return bool(effects.obstacle)

@@ -157,9 +157,7 @@ def compared(league: League, aspect: str) -> Table:
         found = pairs[one, other] = outcomes(arena, asked, aspect)
         errors |= Counter(asked.errors) + Counter(found.errors)
         unasked |= Counter(asked.unasked)
-        lists = lists or too_many_unread(
-            asked.texts, len(asked.texts), asked.answers, arena.context
-        )
+        lists = lists or too_many_unread(asked, arena.context)
         at, to = names.index(one), names.index(other)
         for row, each in zip(found.rows, found.each, strict=True):
             empty = np.zeros((2, len(names), len(names)))

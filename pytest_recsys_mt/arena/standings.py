@@ -239,7 +239,7 @@ def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, flo
 
 def _mean_of(metric: Metric, answers: Answers) -> float | None:
     sample = answers.sample()
-    if too_many_unread(sample.texts, len(sample.texts), sample.answers, answers.context):
+    if too_many_unread(sample, answers.context):
         return None
     values = [metric(asked, answers.context) for asked in sample.asked]
     known = [value for value in values if value is not None]

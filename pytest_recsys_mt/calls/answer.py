@@ -27,6 +27,8 @@ class Answer(TypedDict, total=False):
         items: Ids of a recommender's answer, best first.
         entries: Its entries: text, kind, id.
         text: The text of an answer.
+        how: How its list was found; see `requests.Recommendation`.
+        ambiguous: True if it has several lists of equal claims.
         usage: Tokens of the prompt and of the answer; None, or missing in a failed call: unknown.
             Where there are any, those of the thinking and those from the provider's cache follow.
         finish_reason: Why a text ended.
@@ -44,6 +46,8 @@ class Answer(TypedDict, total=False):
     items: list[str]
     entries: list[list[Any]]
     text: str | None
+    how: str
+    ambiguous: bool
     usage: list[int] | None
     finish_reason: str | None
     model: str | None
@@ -127,7 +131,7 @@ def plain_recommendation(recommendation: Recommendation) -> Answer:
             "usage": usage,
         }
     text = recommendation.text
-    return {
+    answer: Answer = {
         "items": _all_without_keys(recommendation.items),
         "entries": [
             [redact(entry.text), entry.kind, entry.item and redact(entry.item)]
@@ -136,6 +140,11 @@ def plain_recommendation(recommendation: Recommendation) -> Answer:
         "text": text and _without_keys(text),
         "usage": usage,
     }
+    if recommendation.how:
+        answer["how"] = redact(recommendation.how)
+    if recommendation.ambiguous:
+        answer["ambiguous"] = True
+    return answer
 
 
 def refusing_titles(answer: Answer, request: Request) -> Answer:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
-from pytest_recsys_mt.requests import EntryKind, Recommendation
+from pytest_recsys_mt.redaction import redact
+from pytest_recsys_mt.requests import Recommendation
 
-Reading = dict[EntryKind, int]
-"""The entries of one answer by their kind: plain data, as test reports carry it."""
+Reading = dict[str, Any]
+"""What was read in one answer, as plain data, as test reports carry it: the number of its ``entries`` by their kind,
+whether it is ``ambiguous``, and of an unread one the beginning of its ``text``, and ``how`` it was read.
+"""
+
+LONGEST = 1_000
+"""Characters of an unread answer that are kept."""
 
 
 class Readings:
@@ -19,8 +26,12 @@ class Readings:
     def note(self, name: str, key: str, answer: Recommendation) -> None:
         """Keep what was read in an answer, if it is a text."""
         if answer.text is not None and answer.error is None:
-            kinds: Counter[EntryKind] = Counter(entry.kind for entry in answer.entries)
-            self._found.setdefault(name, {})[key] = dict(kinds)
+            found: Reading = {"entries": dict(Counter(entry.kind for entry in answer.entries))}
+            if answer.ambiguous:
+                found["ambiguous"] = True
+            if answer.unread:
+                found |= {"text": redact(answer.text[:LONGEST]), "how": redact(answer.how)}
+            self._found.setdefault(name, {})[key] = found
 
     def drain(self) -> dict[str, dict[str, Reading]]:
         """The readings since the last drain."""

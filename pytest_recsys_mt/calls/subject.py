@@ -307,6 +307,8 @@ def read_recommendation(request: Request, answer: Answer) -> Recommendation:
         ),
         text=answer.get("text"),
         usage=usage_of(answer),
+        how=str(answer.get("how", "")),
+        ambiguous=bool(answer.get("ambiguous", False)),
     )
 
 

@@ -314,11 +314,15 @@ class Readable(TypedDict):
     Attributes:
         answers: How many answers were read.
         unreadable: How many of them name no title.
+        ambiguous: How many of these have several lists with equal claims; older records lack it and `unread`.
+        unread: Some of them, different ones: each ``text``, and in ``how`` why it could not be read.
         entries: The entries of all of them by their kind; see `requests.EntryKind`.
     """
 
     answers: int
     unreadable: int
+    ambiguous: int
+    unread: list[dict[str, str]]
     entries: dict[str, int]
 
 

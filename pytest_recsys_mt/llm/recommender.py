@@ -11,11 +11,10 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.prompts import as_json, template
 from pytest_recsys_mt.llm.question import Latest, Question
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
-from pytest_recsys_mt.llm.reading.parser import parse, scope_of
+from pytest_recsys_mt.llm.reading.parser import Reading, read, scope_of
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import (
     Completion,
-    Entry,
     Item,
     Prompt,
     Recommendation,
@@ -66,7 +65,7 @@ class LLMRecommender:
         self._template = replace(template(prompt), lists_as_json=lists_as_json)
         self._questions = Latest[Question](QUESTIONS)
         # What is known by the addresses of items is kept with them.
-        self._read = Latest[tuple[tuple[Entry, ...], tuple[Item, ...]]](ANSWERS)
+        self._read = Latest[tuple[Reading, tuple[Item, ...]]](ANSWERS)
         self._scopes = Latest[tuple[Scope, tuple[Item, ...]]](SCOPES)
         self._index: TitleIndex | None = None
         self._known = KnownFilms(())
@@ -142,13 +141,10 @@ class LLMRecommender:
         if error is not None or text is None:
             return Recommendation((), text=text, usage=completion.usage, error=error)
         truncated = is_cut_off(completion.finish_reason)
-        entries = self._entries(text, request, self._index, truncated)
-        items = [entry.item for entry in entries if entry.item is not None]
-        return Recommendation(tuple(items[: request.k]), entries, text, completion.usage)
+        reading = self._reading(text, request, self._index, truncated)
+        return reading.recommendation(request.k, text, completion.usage)
 
-    def _entries(
-        self, text: str, request: Request, index: TitleIndex, truncated: bool
-    ) -> tuple[Entry, ...]:
+    def _reading(self, text: str, request: Request, index: TitleIndex, truncated: bool) -> Reading:
         """What `text` names, parsed once for all requests that show the same items.
 
         The parser reads of a request its items, not its ratings, and edited names of candidates.
@@ -158,12 +154,12 @@ class LLMRecommender:
         offered = None if request.candidates is None else len(request.candidates)
         known = (offered, shown, *map(id, items))
         key = (text, truncated, request.seen, request.k, known)
-        read = self._read.get(key)
-        if read is None:
+        found = self._read.get(key)
+        if found is None:
             scope = self._scopes.get(known)
             if scope is None:
                 scope = self._scopes.put(known, (scope_of(request, index, shown), items))
-            entries = parse(
+            reading = read(
                 text,
                 request,
                 index,
@@ -171,8 +167,8 @@ class LLMRecommender:
                 exists=self._known.hold,
                 scope=scope[0],
             )
-            read = self._read.put(key, (entries, items))
-        return read[0]
+            found = self._read.put(key, (reading, items))
+        return found[0]
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
         """Ask the model all requests in one batch and read its answers."""

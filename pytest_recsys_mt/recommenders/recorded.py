@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +12,7 @@ from pytest_recsys_mt.datasets import recordings
 from pytest_recsys_mt.datasets.recordings import Recording
 from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
-from pytest_recsys_mt.llm.reading.parser import parse
+from pytest_recsys_mt.llm.reading.parser import read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.sanitize import sanitize
@@ -95,14 +96,13 @@ class Recorded:
         text = sanitize(reply.text)
         if not text.strip():
             return Recommendation((), text=text, error="the recorded answer is empty")
-        entries = parse(
-            text, request, self._index, truncated=reply.cut_off, exists=self._known.hold
-        )
-        items = [entry.item for entry in entries if entry.item is not None]
+        found = read(text, request, self._index, truncated=reply.cut_off, exists=self._known.hold)
+        answer = found.recommendation(request.k, text)
         if self._ranked == "candidates":
             offered = {item.id for item in recording.request.candidates or ()}
-            items = [item for item in dict.fromkeys(items) if item in offered]
-        return Recommendation(tuple(items[: request.k]), entries, text)
+            named = dict.fromkeys(entry.item for entry in found.entries if entry.item in offered)
+            answer = replace(answer, items=tuple(filter(None, named))[: request.k])
+        return answer
 
 
 def _difference(request: Request, recording: Recording) -> str:

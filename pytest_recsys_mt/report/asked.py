@@ -126,6 +126,7 @@ def _answer(titles: Sequence[str], kinds: Sequence[str], shown: Shown | None) ->
         **told,
         "prompt": [_message(message) for message in messages] or None,
         "text": None if text is None else _cut(text),
+        "how": _cut(shown.answer.how),
         "entries": [_entry(entry, shown.items) for entry in shown.answer.entries],
     }
 

@@ -15,6 +15,7 @@ from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.document import Decision, Document, Row, state_of
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
+from pytest_recsys_mt.report.readable import unread_in_words, unread_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -87,7 +88,8 @@ def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
         if properties:
             suffix = "" if number == 1 else f".{number}"
             _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
-        told.append(f"{told_of(row)}\n{json.dumps({'recsys-mt': facts})}\n")
+        lines = [told_of(row), *unread_in_words(unread_of(row)), json.dumps({"recsys-mt": facts})]
+        told += [f"{line}\n" for line in lines]
     failure = next((part for part in case if part.tag in ("failure", "error")), None)
     if failure is not None:
         _explain(failure, rows)

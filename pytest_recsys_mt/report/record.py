@@ -310,12 +310,20 @@ class Record:
         write_answers(path, document, self.answers)
 
 
+UNREAD_SHOWN = 3
+"""How many different answers are shown of which nothing could be read."""
+
+
 def _summed(readings: Collection[Reading]) -> Readable:
     """What was read in all answers of one recommender."""
-    kinds = sum(map(Counter, readings), Counter[EntryKind]())
+    kinds = sum((Counter(read["entries"]) for read in readings), Counter[str]())
+    unread = [read for read in readings if "text" in read]
+    shown = sorted({(read["text"], read["how"]) for read in unread})[:UNREAD_SHOWN]
     return {
         "answers": len(readings),
-        "unreadable": sum(read.keys() <= {"unparsed"} for read in readings),
+        "unreadable": sum(read["entries"].keys() <= {"unparsed"} for read in readings),
+        "ambiguous": sum(read.get("ambiguous", False) for read in readings),
+        "unread": [{"text": text, "how": how} for text, how in shown],
         "entries": {kind: kinds[kind] for kind in get_args(EntryKind)},
     }
 

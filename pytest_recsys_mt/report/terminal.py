@@ -15,7 +15,7 @@ from pytest_recsys_mt.report.compared import tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, vacuous
 from pytest_recsys_mt.report.glossary import measure_of
 from pytest_recsys_mt.report.groups import write_groups
-from pytest_recsys_mt.report.readable import read_in_words
+from pytest_recsys_mt.report.readable import read_in_words, unread_in_words
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.spending import along, cost
@@ -70,8 +70,9 @@ def summarise(reporter: Any, record: Record) -> None:
         for line in textwrap.wrap(f"note: {note}", 79, subsequent_indent="    "):
             reporter.write_line(line)
     for model, read in document["readings"].items():
-        for line in textwrap.wrap(read_in_words(model, read), 79, subsequent_indent="    "):
-            reporter.write_line(line)
+        for text in (read_in_words(model, read), *unread_in_words(read.get("unread") or ())):
+            for line in textwrap.wrap(text, 79, subsequent_indent="    "):
+                reporter.write_line(line)
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])

@@ -62,7 +62,8 @@ def test_missed_answers_count_against_every_claim_and_failed_calls_are_not_answe
     right = better_than_chance(choices(spread(40), [*spread(36), *missed]), CONTEXT, 0.8)
     least = better_than_chance(choices(spread(40), [*spread(36), *wrong[36:]]), CONTEXT, 0.8)
     assert (right.value, right.users) == (0.9, 40)
-    assert right.interval is not None and least.interval is not None
+    assert right.interval is not None
+    assert least.interval is not None
     assert right.interval[0] == least.interval[0] < 0.8 < right.interval[1] == 1
     assert right.details["unreadable"]["answers"] == 4
     unsure = better_than_chance(choices(spread(40), [*wrong[:36], *missed]), CONTEXT, 0.2)
@@ -174,8 +175,8 @@ def test_a_loss_of_accuracy_is_over_the_source_value() -> None:
     assert verdict.details["figures"]["answered_otherwise"] == pytest.approx(0.2)
     assert len(verdict.examples) == 5
     assert verdict.examples[0].followup == ("text 1",)
-    assert accuracy_kept(source, source, context, 0.05).status == "holds"
-    assert accuracy_kept(source, followup, context, 0.5).status == "holds"
+    assert accuracy_kept(source, source, CONTEXT, 0.05).status == "holds"
+    assert accuracy_kept(source, followup, CONTEXT, 0.5).status == "holds"
     assert relative_change(0.0, 0.3) is None
     # The drop that the paper prints as 29.3 %: it is over the noisy score there.
     assert relative_change(0.5031, 0.3889) == pytest.approx(-0.227, abs=5e-4)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_recsys_mt.llm.reading import comments, enumerations
 from pytest_recsys_mt.llm.reading.blocks import Block, Choice, Contents, blocks, choose, in_order
@@ -24,7 +25,15 @@ from pytest_recsys_mt.llm.reading.layout import (
 )
 from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, EntryKind, Item, Request
+from pytest_recsys_mt.requests import (
+    UNKNOWN_PREFIX,
+    Entry,
+    EntryKind,
+    Item,
+    Recommendation,
+    Request,
+    Usage,
+)
 from pytest_recsys_mt.sanitize import sanitize
 
 _CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
@@ -37,41 +46,11 @@ _SPLIT = re.compile(
 _JOINED = 7
 """Most comma-separated parts of one title."""
 
+_ASK = 'ask for one list, or for "Final ranking:" before it'
+"""What makes an answer with several lists clear."""
+
 _MOST_WORDS = 14
 """Most words of a title inside a sentence."""
-
-
-def parse(
-    text: str,
-    request: Request,
-    index: TitleIndex,
-    *,
-    truncated: bool = False,
-    shown: Sequence[Sequence[str]] = (),
-    exists: Callable[[str, int], bool] = lambda title, year: False,
-    scope: Scope | None = None,
-) -> tuple[Entry, ...]:
-    """The entries of a text answer, best first; it never raises.
-
-    A list entry that names no item is a title ``outside`` the catalogue if `exists` knows one of
-    its year, otherwise an ``unknown`` one; prose is ``unparsed``. Plain numbers stand for the
-    candidates, which every prompt numbers from 1. In an answer in sentences, without a list, the
-    titles count, except those of the history, which the answer may only mention.
-
-    Args:
-        text: The text of the model.
-        request: The request.
-        index: The titles of the catalogue.
-        truncated: Whether the model was cut off; then its last entry counts only as a full title.
-            Without this, a last entry that a longer title begins with is taken as cut off.
-        shown: How the prompt named each candidate, if edits changed it; see `Template.written`.
-        exists: Whether there is a title of that year; see `KnownFilms.hold`. It is called only for
-            titles that name no item.
-        scope: What `scope_of` gave for the items of `request` and `shown`, for who keeps it.
-    """
-    return read(
-        text, request, index, truncated=truncated, shown=shown, exists=exists, scope=scope
-    ).entries
 
 
 @dataclass(frozen=True)
@@ -90,6 +69,24 @@ class Reading:
     left_out: tuple[str, ...] = ()
     ambiguous: bool = False
 
+    @property
+    def how(self) -> str:
+        """How the list was found, in words; of an answer without one, why not and what to ask for."""
+        left = f"left out: {', '.join(self.left_out)}" if self.left_out else ""
+        return "; ".join(filter(None, (self.rule, left)))
+
+    def recommendation(self, k: int, text: str, usage: Usage | None = None) -> Recommendation:
+        """The answer of a recommender: the first k entries that name something."""
+        items = tuple(entry.item for entry in self.entries if entry.item is not None)
+        return Recommendation(
+            items[:k], self.entries, text, usage, how=self.how, ambiguous=self.ambiguous
+        )
+
+
+def parse(text: str, request: Request, index: TitleIndex, **options: Any) -> tuple[Entry, ...]:
+    """The entries of a text answer, best first; the arguments are those of `read`."""
+    return read(text, request, index, **options).entries
+
 
 def read(
     text: str,
@@ -101,7 +98,24 @@ def read(
     exists: Callable[[str, int], bool] = lambda title, year: False,
     scope: Scope | None = None,
 ) -> Reading:
-    """What a text answer says, and how that was read; the arguments are those of `parse`."""
+    """What a text answer says, and how that was read; it never raises.
+
+    A list entry that names no item is a title ``outside`` the catalogue if `exists` knows one of
+    its year, otherwise an ``unknown`` one; prose is ``unparsed``. Plain numbers stand for the
+    candidates, which every prompt numbers from 1. In an answer in sentences, without a list, the
+    titles count, except those of the history, which the answer may only mention.
+
+    Args:
+        text: The text of the model.
+        request: The request.
+        index: The titles of the catalogue.
+        truncated: Whether the model was cut off; then its last entry counts only as a full title.
+            Without this, a last entry that a longer title begins with is taken as cut off.
+        shown: How the prompt named each candidate, if edits changed it; see `Template.written`.
+        exists: Whether there is a title of that year; see `KnownFilms.hold`. It is called only for
+            titles that name no item.
+        scope: What `scope_of` gave for the items of `request` and `shown`, for who keeps it.
+    """
     scope = scope or scope_of(request, index, shown)
     cut_off = truncated and not text.endswith("\n")
 
@@ -124,8 +138,13 @@ def read(
         choice = Choice((), "its numbers or its order can be read in two ways", unclear)
     if not choice.chosen and (choice.ambiguous or choice.rule):
         entries = tuple(Entry(parts[at].text, "unparsed") for at in choice.ambiguous or listed)
-        left = () if choice.ambiguous else tuple(_in_words(contents[at]) for at in listed)
-        return Reading(entries, choice.rule, left, bool(choice.ambiguous))
+        named = tuple(
+            _in_words(contents[at]) for at in choice.ambiguous or listed if contents[at].items
+        )
+        rule = choice.rule
+        if choice.ambiguous and named:
+            rule, named = f"{rule}: {' and '.join(named)}", ()
+        return Reading(entries, f"{rule}; {_ASK}", named, bool(choice.ambiguous))
     aside = [at for at in listed if at not in choice.chosen]
     kept = [
         at for at in range(len(parts)) if at not in aside and (not aside or at in choice.chosen)
@@ -139,7 +158,20 @@ def read(
     rule = choice.rule
     if choice.chosen:
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
-    return Reading(tuple(whole.entries), rule, tuple(_in_words(contents[at]) for at in aside))
+    entries = tuple(whole.entries)
+    if not any(entry.item for entry in entries):
+        rule = _why_nothing(entries)
+    return Reading(entries, rule, tuple(_in_words(contents[at]) for at in aside))
+
+
+def _why_nothing(entries: Sequence[Entry]) -> str:
+    """Why no item was read, in words; empty for an empty list."""
+    if not entries:
+        return ""
+    if any(comments.is_refusal(entry.text) for entry in entries):
+        return "it declines to answer"
+    first = next((entry.text for entry in entries if len(entry.text) > 1), entries[0].text)
+    return f"no part of it names an item, the nearest is {first[:60]!r}; ask for one numbered title a line"
 
 
 def _read_block(reader: _Reader, block: Block) -> _Reader | None:

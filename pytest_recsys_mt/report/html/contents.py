@@ -17,7 +17,7 @@ from pytest_recsys_mt.report.html.scorecard import scorecard_of
 from pytest_recsys_mt.report.html.since_baseline import comparisons_of
 from pytest_recsys_mt.report.html.words import STATES
 from pytest_recsys_mt.report.judged import judged
-from pytest_recsys_mt.report.readable import read_in_words
+from pytest_recsys_mt.report.readable import read_in_words, unread_in_words
 
 MOST = 5
 """Rows that the answer names, and cards of each state that are open; further ones have a line each."""
@@ -37,7 +37,11 @@ def contents_of(record: Document) -> dict[str, object]:
         "record": record,
         "answer": answer_of(record, cards),
         "judged": judged(record),
-        "readings": [read_in_words(*each) for each in (record.get("readings") or {}).items()],
+        "readings": [
+            text
+            for model, read in (record.get("readings") or {}).items()
+            for text in (read_in_words(model, read), *unread_in_words(read.get("unread") or ()))
+        ],
         "cards": cards,
         "columns": columns,
         "scorecard": lines,

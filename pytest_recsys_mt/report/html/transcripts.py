@@ -42,6 +42,7 @@ class Call:
         request: The parts of the request, by name, as lines of text.
         messages: The prompt; empty for a recommender that reads no text.
         text: The raw answer; None if the recommender writes no text.
+        how: How its list was found, or why there is none, in words.
         lines: How each line of it was read.
         answer: The answer as a list, for a recommender that writes no text.
     """
@@ -50,6 +51,7 @@ class Call:
     request: Mapping[str, Sequence[str]]
     messages: Sequence[Message]
     text: str | None
+    how: str
     lines: Sequence[Read]
     answer: Sequence[Place]
 
@@ -92,6 +94,7 @@ def _call(side: str, asked: Asked) -> Call:
             for each in asked.get("prompt") or ()
         ],
         text=asked.get("text"),
+        how=asked.get("how") or "",
         lines=[
             Read(each["text"], FAULTS.get(each["kind"], OFFERED), each.get("title") or "")
             for each in asked.get("entries") or ()

@@ -1,0 +1,158 @@
+"""Answers of which nothing could be read: no oracle claims what they might refute."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt import oracles
+from pytest_recsys_mt.answers import Answers, Asked, Choices, Pairs, Sample
+from pytest_recsys_mt.requests import Entry, Recommendation
+from pytest_recsys_mt.verdict import Verdict
+from tests.oracles import test_measures
+from tests.oracles.support import FakeAnswers, ask
+from tests.oracles.test_measures import CATALOGUE, KNOWN, OTHERS, judging
+
+USERS = 200
+REFUSAL = Recommendation((), (Entry("I cannot help", "unparsed"),), "I cannot help with that.")
+FEW, MANY = 0.06, 0.3
+CLAIMS = ("holds", "violated")
+
+
+@dataclass
+class Partly(FakeAnswers):
+    """Answers that were given beforehand, some of which cannot be read."""
+
+    def sample(self, users: int | None = None) -> Sample:
+        asked = tuple(self.asked)[:users]
+        return Sample(
+            tuple(each for each in asked if not each.unread),
+            unread=tuple(each for each in asked if each.unread),
+            order=tuple(each.user for each in asked),
+        )
+
+    def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
+        both = list(zip(self.asked, followup.sample().whole().asked, strict=True))[:users]
+        read = [(one, two) for one, two in both if not (one.unread or two.unread)]
+        return Pairs(
+            tuple(one for one, _ in read),
+            tuple(two for _, two in read),
+            unread=tuple((one, two) for one, two in both if one.unread or two.unread),
+            order=tuple(one.user for one, _ in both),
+        )
+
+
+Say = Callable[[Sequence[str], Random], Recommendation]
+COMPLETIONS: dict[str, Say] = {
+    "as the others": lambda right, rng: Recommendation(tuple(right)),
+    "turned round": lambda right, rng: Recommendation(tuple(reversed(right))),
+    "at random": lambda right, rng: Recommendation(tuple(rng.sample(CATALOGUE, 5))),
+    "made up": lambda right, rng: Recommendation(tuple(f"?{n}" for n in range(5))),
+    "the least popular": lambda right, rng: Recommendation(tuple(CATALOGUE[:5])),
+    "the most popular": lambda right, rng: Recommendation(tuple(CATALOGUE[:4:-1])),
+}
+
+
+def said(
+    say: Say | None, unread: float, order: int, label: str = "", replicates: int = 1
+) -> Partly:
+    rng = Random(f"{unread} {label}")
+    lists = [[CATALOGUE[::order][user % 4 :][:5]] * replicates for user in range(USERS)]
+    asked = []
+    for each in ask(lists, candidates=list(CATALOGUE), relevant=["c"]):
+        hidden = rng.random() < unread
+        answers = tuple(
+            (REFUSAL if say is None else say(each.answers[0].items, rng)) if hidden else answer
+            for answer in each.answers
+        )
+        asked.append(replace(each, answers=answers))
+    return Partly(asked, replace(KNOWN, deterministic=replicates == 1), label)
+
+
+def chosen(unread: float, complete: int | None, shift: int = 0) -> Choices:
+    """Choices of which some could not be read; `complete` says how far from the right one they then lie."""
+    rng = Random(f"choices {unread} {shift}")
+    right = tuple(number % 4 for number in range(USERS))
+    places: list[int | None] = []
+    for number, place in enumerate(right):
+        hidden = rng.random() < unread
+        places.append(
+            (place + shift * (number % 3 == 0)) % 4
+            if not hidden
+            else None
+            if complete is None
+            else (place + complete) % 4
+        )
+    texts = tuple(None if place is None else f"text {place}" for place in places)
+    names = tuple(f"q{number}" for number in range(USERS))
+    return Choices(names, right, tuple(places), texts, 4, unread=("It depends.",))
+
+
+def judged(
+    name: str, monkeypatch: pytest.MonkeyPatch, unread: float, how: str | None, order: int
+) -> Verdict:
+    oracle: Callable[..., Verdict] = OTHERS.get(name, judging(oracles)[name])
+    sides = sum(
+        each.default is each.empty for each in inspect.signature(oracle).parameters.values()
+    )
+    say = None if how is None else COMPLETIONS[how]
+    complete = None if how is None else list(COMPLETIONS).index(how) % 4
+    monkeypatch.setattr(test_measures, "USERS", USERS)
+    monkeypatch.setattr(
+        test_measures, "choices", lambda shift=0: chosen(unread, complete, shift * (order < 0))
+    )
+    replicates = 4 if name == "paper_t_test" else 1
+    given: tuple[Any, ...] = (
+        said(say, unread, 1, replicates=replicates),
+        said(say, unread, order, "changed(1)", replicates),
+    )
+    return oracle(*given[:sides])
+
+
+@pytest.mark.parametrize("name", sorted(judging(oracles)))
+def test_above_the_limit_nothing_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for order in (1, -1):
+        verdict = judged(name, monkeypatch, MANY, None, order)
+        assert verdict.status not in CLAIMS, verdict.summary
+        assert verdict.status == "inconclusive", verdict.reason
+        assert "(--recsys-missed-limit)" in verdict.reason
+        assert verdict.value is None
+        assert verdict.estimate is None
+        assert not verdict.per_user
+        assert verdict.details["unreadable"]["texts"]
+
+
+@pytest.mark.parametrize("name", sorted(judging(oracles)))
+def test_no_claim_is_one_that_they_might_refute(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for order in (1, -1):
+        verdict = judged(name, monkeypatch, FEW, None, order)
+        if verdict.status in CLAIMS:
+            for how in COMPLETIONS:
+                whole = judged(name, monkeypatch, FEW, how, order)
+                assert {verdict.status, whole.status} != set(CLAIMS), (how, whole.summary)
+        elif verdict.per_user:
+            assert "nothing could be read" in verdict.reason, verdict.reason
+
+
+def test_without_them_the_same_oracles_do_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    claimed = {
+        name
+        for name in judging(oracles)
+        if any(judged(name, monkeypatch, 0, None, order).status in CLAIMS for order in (1, -1))
+    }
+    assert len(claimed) >= 20, sorted(judging(oracles).keys() - claimed)
+
+
+def test_an_empty_list_is_read_and_a_refusal_is_not() -> None:
+    assert REFUSAL.unread
+    assert Recommendation((), (), "").unread
+    assert not Recommendation((), (), "[]").unread
+    assert not Recommendation(()).unread
+    assert not Recommendation(("a",), (), "a").unread
+    refused = Asked(ask([[["a"]]])[0].request, (REFUSAL, Recommendation(("a",))))
+    assert refused.unread == (REFUSAL,)

@@ -67,7 +67,7 @@ def accuracy_gap(
         OracleError: If the margin is not a number of at least 0.
     """
     not_negative("accuracy_gap", "margin", margin)
-    told = {"column": False, **details_of(choices, details)}
+    told = {"column": False, **details_of(choices, details=details)}
     found = obstacle("accuracy_gap", context, choices, details=told)
     if found is not None:
         return context.report(found)

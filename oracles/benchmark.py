@@ -131,23 +131,23 @@ def _judge(
     oracle = f"{oracle}:{named.name}"
     divided = sliced(oracle, slices, named)
     claim = Claim(oracle, promise, threshold, ask_everybody=True, slices=divided)
-    seen: list[tuple[Sample, Effects]] = []
+    seen: list[Sample] = []
 
     def measure(sample: Sample, context: Context) -> Effects:
-        measured = (
+        seen.append(sample)
+        return (
             aggregate_value(sample, context, named)
             if isinstance(named, Aggregate)
             else score_values(sample, context, named)
         )
-        seen.append((sample, measured))
-        return measured
 
     verdict = assess(answers, claim, measure, whole=getattr(named, "silent", False))
-    value = verdict.estimate
-    sample, measured = seen[-1]
-    silent = too_many_unread(sample, answers.context)
-    if value is None and len(measured.effect) and not silent:  # even without an interval
-        value = float(measured.effect.mean())
+    value, sample = verdict.estimate, seen[-1]
+    if value is None or sample.unread:
+        # As published: an answer of which nothing could be read recommends nothing. The interval has more.
+        whole = measure(sample.whole(), answers.context).effect
+        silent = too_many_unread(sample, answers.context)
+        value = float(whole.mean()) if len(whole) and not silent else None
     return answers.context.report(
         dataclasses.replace(
             verdict,
@@ -173,7 +173,7 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     left_out = 0
     unscored, silent = Counter[str](), Counter[str]()
     for row, asked in enumerate(sample.asked):
-        if not score.silent and not any(a.items for a in asked.answers):
+        if not score.silent and not any(a.items or a.entries for a in asked.answers):
             silent[NO_ANSWER] += 1
             continue
         try:

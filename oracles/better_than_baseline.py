@@ -58,7 +58,7 @@ def better_than_baseline(
             f"better_than_baseline: the baseline {name!r} has no value for {len(lacking)} questions, "
             f"the first is {lacking[0]!r}; give one for each question"
         )
-    told = details_of(choices, details)
+    told = details_of(choices, details=details)
     found = obstacle("better_than_baseline", context, choices, details=told)
     if found is not None:
         return context.report(found)

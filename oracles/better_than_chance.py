@@ -48,7 +48,7 @@ def better_than_chance(
     limit = 1 / choices.options if threshold is None else threshold
     if not 0 <= limit < 1:
         raise OracleError(f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}")
-    told = details_of(choices, details)
+    told = details_of(choices, details=details)
     found = obstacle("better_than_chance", context, choices, details=told)
     if found is not None:
         return context.report(found)

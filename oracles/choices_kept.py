@@ -53,7 +53,7 @@ def accuracy_kept(
     """
     finite("accuracy_kept", "margin", margin)
     pairs = paired("accuracy_kept", source, followup)
-    told = {"column": False, **details_of(source, details)}
+    told = {"column": False, **details_of(source, followup, details=details)}
     found = obstacle("accuracy_kept", context, source, followup, details=told)
     if found is not None:
         return context.report(found)
@@ -131,7 +131,7 @@ def same_choices(
     """
     not_negative("same_choices", "limit", limit)
     sides = (source, *followups)
-    told = {"column": False, **details_of(source, details)}
+    told = {"column": False, **details_of(source, *followups, details=details)}
     found = obstacle("same_choices", context, *sides, details=told)
     if found is not None:
         return context.report(found)

@@ -53,7 +53,7 @@ def constant_answer(
             f"constant_answer: limit must lie above chance, {1 / choices.options:g}, and below 1, "
             f"got {limit!r}"
         )
-    told_of = {"column": False, **details_of(choices, details)}
+    told_of = {"column": False, **details_of(choices, details=details)}
     found = obstacle("constant_answer", context, choices, details=told_of)
     if found is not None:
         return context.report(found)

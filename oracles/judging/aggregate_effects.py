@@ -61,7 +61,7 @@ def _effects(
     rows = [
         row
         for row, one in enumerate(zip(*(side for side, _ in sides), strict=True))
-        if any(answer.items for asked in one for answer in asked.answers)
+        if any(answer.items or answer.entries for asked in one for answer in asked.answers)
     ]
     silent = counted(NO_ANSWER, len(sides[0][0]) - len(rows))
     nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, errors=silent)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from pytest_recsys_mt.answers import Context
-from pytest_recsys_mt.redaction import shortened
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import NOT_ASKED, Status
 
@@ -24,7 +23,7 @@ _SHOWN = 2_000
 """Characters of an unread answer that a record keeps."""
 
 _LONGEST = 80
-"""Characters of a quoted answer; its end is shown, where an answer mostly stands."""
+"""Characters of a quoted answer."""
 
 
 class Tally(Protocol):
@@ -95,7 +94,8 @@ def too_many_unread(tally: Tally, context: Context, what: str = "list") -> str:
     unread, answers = tally.unreadable, tally.answers
     if not unread or unread <= context.missed_limit * answers:
         return ""
-    quoted = ", ".join(f'"{_quoted(answer.text or "")}"' for answer in _different(tally))
+    ends = what == "option"  # where the mark mostly stands
+    quoted = ", ".join(f'"{_quoted(answer.text or "", ends)}"' for answer in _different(tally))
     told = (
         f"no {what} was read in {unread / answers:.1%} of the answers, more than {context.missed_limit:.1%} "
         f"(--recsys-missed-limit)"
@@ -123,7 +123,7 @@ def unreadable(tally: Tally, users: Mapping[str, int]) -> dict[str, dict[str, ob
     if not tally.unreadable:
         return {}
     shown = [
-        {"text": shortened(answer.text or "", _SHOWN), "how": shortened(answer.how, _SHOWN)}
+        {"text": (answer.text or "")[:_SHOWN], "how": answer.how[:_SHOWN]}
         for answer in _different(tally)
     ]
     found = {
@@ -140,10 +140,12 @@ def _different(tally: Tally) -> list[Recommendation]:
     return list({answer.text: answer for answer in reversed(tally.silent)}.values())[::-1][:QUOTED]
 
 
-def _quoted(text: str) -> str:
-    """The end of an answer in one line."""
+def _quoted(text: str, ends: bool) -> str:
+    """The end or the beginning of an answer in one line."""
     line = " ".join(text.split()).replace('"', "'")
-    return line if len(line) <= _LONGEST else f"...{line[-_LONGEST:]}"
+    if len(line) <= _LONGEST:
+        return line
+    return f"...{line[-_LONGEST:]}" if ends else f"{line[:_LONGEST]}..."
 
 
 def not_asked(unasked: Mapping[str, int]) -> str:

@@ -20,21 +20,33 @@ from pytest_recsys_mt.verdict import Verdict
 Promise = Literal["above", "at most"]
 """The promise about a mean: above the limit, or at most the limit."""
 
-def details_of(choices: Choices, details: Mapping[str, object] | None = None) -> dict[str, Any]:
-    """The details of every verdict on questions: what is counted, which questions were asked, and which answers
-    could not be read.
+def details_of(
+    source: Choices, *followups: Choices, details: Mapping[str, object] | None = None
+) -> dict[str, Any]:
+    """The details of every verdict on questions: what is counted, which questions were asked, and in which no
+    option was read.
     """
-    read = [name for name, chosen in zip(choices.questions, choices.chosen, strict=True) if chosen is not None]
-    missed = {*choices.questions}.difference(read)
-    places = dict(
-        zip(
-            (name for name in choices.questions if name in missed),
-            places_of(missed, read, choices.questions),
-            strict=True,
-        )
-    )
-    told = unreadable(choices, places)
-    return {"unit": "questions", "questions_digest": choices.digest, **told, **(details or {})}
+    missed = _missed(source, *followups)
+    known = [name for name in source.questions if name not in missed]
+    names = [name for name in source.questions if name in missed]
+    places = dict(zip(names, places_of(names, known, source.questions), strict=True))
+    told = unreadable(_worst(source, *followups), places)
+    return {"unit": "questions", "questions_digest": source.digest, **told, **(details or {})}
+
+
+def _missed(*sides: Choices) -> set[str]:
+    """The questions in which no option was read, on any side."""
+    return {
+        name
+        for side in sides
+        for name, chosen in zip(side.questions, side.chosen, strict=True)
+        if chosen is None
+    }
+
+
+def _worst(*sides: Choices) -> Choices:
+    """The side of which the largest share could not be read."""
+    return max(sides, key=lambda side: side.missed if side.chosen else 0.0)
 
 
 def judged(
@@ -72,7 +84,7 @@ def obstacle(
     """The verdict if there is nothing to judge: no questions, too many failed calls, or too many missed answers."""
     why = {name: side.why or "no answer" for side in sides for name in side.failed}
     answered = set.intersection(*({*side.questions} - {*why} for side in sides))
-    worst = max(sides, key=lambda side: side.missed if side.chosen else 0.0)
+    worst = _worst(*sides)
     unread = too_many_unread(worst, context, "option")
     if worst.unreadable and worst.unreadable == worst.answers:
         unread = unread or "no option was read in any answer"
@@ -98,12 +110,7 @@ def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:
     could not be read, and what is told of them.
     """
     failed = {name for each in followups for name in each.failed}
-    missed = {
-        name
-        for each in (source, *followups)
-        for name, chosen in zip(each.questions, each.chosen, strict=True)
-        if chosen is None
-    } - failed
+    missed = _missed(source, *followups) - failed
     places = [place for place, name in enumerate(source.questions) if name in failed | missed]
     asked = len(source.questions)
     few = len(failed.intersection(source.questions))

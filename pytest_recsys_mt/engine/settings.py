@@ -455,8 +455,7 @@ class Settings:
         "missed-limit",
         0.1,
         share(0, 1, closed=True),
-        "largest share of answers to multiple-choice questions in which no option may be read before a verdict "
-        "is inconclusive (default: 0.1)",
+        "largest share of answers of which nothing can be read before a verdict is inconclusive (default: 0.1)",
         "SHARE",
         recorded=True,
     )

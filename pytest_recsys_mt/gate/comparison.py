@@ -233,7 +233,7 @@ def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
 
     Such a user counts against every claim; one whom a run did not ask, or who has no value in it, does not count.
     """
-    before, after = _unread(old), _unread(new)
+    before, after = unread_of(old), unread_of(new)
     lost = {*before, *after} & {*old["per_user"], *before} & {*new["per_user"], *after}
     # In the order drawn: an unread user stands before the user of that number among those with a value.
     place = {user: (at, 1) for at, user in enumerate(new["per_user"])}
@@ -242,7 +242,7 @@ def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted(bisect(known, place[user]) for user in lost))
 
 
-def _unread(row: Row) -> dict[str, int]:
+def unread_of(row: Row) -> dict[str, int]:
     """The users whose value could not be read, and before which user with a value each stands; records are untrusted."""
     said = detail_of(row, "unreadable")
     users = said.get("users") if isinstance(said, dict) else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
-from pytest_recsys_mt.gate.comparison import address, name_of_row
+from pytest_recsys_mt.gate.comparison import address, name_of_row, unread_of
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.policy import MARGIN
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -45,12 +45,14 @@ class Night:
         values: The values of its users, in the order drawn.
         reach: The smallest and the largest possible value.
         asked: Whether its run sent calls; otherwise its answers were given earlier.
+        unread: Users with an answer of which nothing could be read: each speaks for the promise.
     """
 
     place: int
     values: Mapping[str, float]
     reach: tuple[float, float]
     asked: bool
+    unread: Collection[str] = ()
 
     def repeats(self, earlier: Night) -> bool:
         """Whether its answers may be those of an earlier night, read once more."""
@@ -169,7 +171,7 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
                     fresh.anew = f"begins anew with {name}: {_differs(series.terms, terms)}"
                 series = found[key] = fresh
             low, high = row["reach"] or (-math.inf, math.inf)
-            series.nights.append(Night(place, row["per_user"], (low, high), asked))
+            series.nights.append(Night(place, row["per_user"], (low, high), asked, unread_of(row)))
     return list(found.values())
 
 
@@ -230,7 +232,8 @@ def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
     for number, night in enumerate(series.nights):
         replay = change and any(map(night.repeats, series.nights[:number]))
         counted = [user for user in night.values if change is (user in past) and not replay]
-        growth.append(_growth(series, night, counted, past if change else None))
+        lost = [user for user in night.unread if change is (user in past) and not replay]
+        growth.append(_growth(series, night, counted, lost, past if change else None))
         users[night.place] = len(counted)
         replayed += replay
         again += 0 if change else len(night.values) - len(counted)
@@ -245,20 +248,25 @@ def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
 
 
 def _growth(
-    series: Series, night: Night, users: Sequence[str], past: Mapping[str, Sequence[float]] | None
+    series: Series,
+    night: Night,
+    users: Sequence[str],
+    lost: Sequence[str],
+    past: Mapping[str, Sequence[float]] | None,
 ) -> Floats:
     """The gain of a night's bets: on the values of users, or on their change if there is a past."""
     promise, margin = series.terms["promise"], series.terms["margin"]
     low, high = night.reach
     values = np.clip([night.values[user] for user in users], low, high)
+    lowest, highest = (np.append(values, np.full(len(lost), end)) for end in night.reach)
     if past is None:
-        most = np.full(len(users), margin)
+        most = np.full(len(lowest), margin)
         least = -most if promise == "within" else most
     else:
-        before = np.array([math.fsum(past[user]) / len(past[user]) for user in users])
+        before = np.array([math.fsum(past[user]) / len(past[user]) for user in (*users, *lost)])
         most, least = before + series.tolerance, before - series.tolerance
-    above = log_growth(values - most, float(most.max(initial=low)) - low)
-    below = log_growth(least - values, high - float(least.min(initial=high)))
+    above = log_growth(lowest - most, float(most.max(initial=low)) - low)
+    below = log_growth(least - highest, high - float(least.min(initial=high)))
     ways = {"at most": [above], "at least": [below], "within": [above, below]}
     return np.concatenate(ways[promise])
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_recsys_mt.gate.document import Readable, Row, detail_of
-from pytest_recsys_mt.redaction import shortened
 from pytest_recsys_mt.sanitize import one_line
 
 LONGEST = 150
@@ -34,7 +33,7 @@ def unread_in_words(unread: Iterable[Mapping[str, Any]]) -> list[str]:
             filter(
                 None,
                 [
-                    f"not read: {shortened(one_line(each['text']), LONGEST)!r}",
+                    f"not read: {one_line(each['text'])[:LONGEST]!r}",
                     one_line(each["how"]),
                 ],
             )

@@ -5,7 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.gate.comparison import Finding, address, compare
+from pytest_recsys_mt.gate.comparison import (
+    Finding,
+    _unknown,
+    address,
+    compare,
+    unread_of,
+)
 from pytest_recsys_mt.gate.policy import Choice, Policy, Rule
 
 USERS = [f"u{number:03}" for number in range(100)]
@@ -238,3 +244,39 @@ def test_a_rule_sets_margins_and_takes_rows_out() -> None:
 def test_a_test_has_one_address_whatever_its_model(nodeid: str, model: str, told: str) -> None:
     row: Any = {"nodeid": nodeid, "model": model}
     assert address(row) == told
+
+
+def partly(values: Any, lost: int) -> Any:
+    """A row of which some users could not be read."""
+    draws = np.random.default_rng(3).permutation(len(USERS))[:lost]
+    made = metric(values)
+    kept = [user for place, user in enumerate(USERS) if place not in draws]
+    made["per_user"] = {user: made["per_user"][user] for user in kept}
+    places = {user: sum(k < user for k in kept) for user in USERS if user not in kept}
+    made["details"] = {"unreadable": {"answers": lost, "of": 100, "users": places}}
+    return made
+
+
+def test_what_could_not_be_read_neither_regresses_nor_stays() -> None:
+    good, worse, slightly = noise(1) + 0.5, noise(2) + 0.1, noise(2) + 0.3
+    for lost, change in ((1, "unchanged"), (20, "inconclusive"), (60, "inconclusive")):
+        for old, new in ((metric(good), partly(good, lost)), (partly(good, lost), metric(good))):
+            found = one(old, new)
+            assert (found.change, found.users) == (change, 100 - lost), found
+    assert one(metric(good), partly(worse, 3)).change == "regressed"
+    assert one(metric(good), partly(slightly, 0)).change == "regressed"
+    assert one(metric(good), partly(slightly, 20)).change == "inconclusive"
+
+
+def test_users_stand_where_they_were_drawn() -> None:
+    """The same user may be read in one run only; one whom a run did not ask is nobody's."""
+    old, new = row([0.0] * 4), row([0.0] * 4)
+    old["per_user"] = {"a": 0.0, "c": 0.0, "d": 0.0}
+    new["per_user"] = {"a": 0.0, "b": 0.0, "d": 0.0}
+    old["details"] = {"unreadable": {"users": {"b": 1, "x": 2}}}
+    new["details"] = {"unreadable": {"users": {"c": 2, "y": 0}}}
+    assert _unknown(old, new, ["a", "d"]) == (1, 1)
+    broken: list[Any] = [None, 3, {"users": 3}, {"users": {"b": "1"}}, {"users": {"b": -1}}]
+    for damaged in broken:
+        new["details"] = {"unreadable": damaged}
+        assert unread_of(new) == {}

@@ -283,3 +283,24 @@ def test_a_family_is_corrected_by_holm() -> None:
     assert family[0].p_values == alone.p_values
     assert family[0].adjusted[0] == pytest.approx(min(1.0, 10 * alone.p_values[0]))
     assert math.isclose(alone.adjusted[0], alone.p_values[0])
+
+
+@pytest.mark.parametrize("change", [False, True])
+def test_users_who_could_not_be_read_speak_for_the_promise(change: bool) -> None:
+    lost = {f"u{number}": 0 for number in range(100, 120)}
+    everybody = drawn(1, 0.0, 120, 0)
+    worse = drawn(2, 0.3, 100, 0)
+    first = night(1, row(everybody))
+    nights = {
+        name: [first, night(2, row({**worse, **said}, details=details))]
+        for name, said, details in (
+            ("unread", {}, {"unreadable": {"users": lost}}),
+            ("kept", dict.fromkeys(lost, LOW), {}),
+            ("left out", {}, {}),
+        )
+    }
+    if not change:
+        nights = {name: row_of[1:] for name, row_of in nights.items()}
+    found = {name: p_values(each, change=change)[-1] for name, each in nights.items()}
+    assert found["unread"] == pytest.approx(found["kept"])
+    assert found["left out"] < found["unread"]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from pytest_recsys_mt.report.html import render
+from pytest_recsys_mt.report.readable import unread_in_words, unread_of
 from pytest_recsys_mt.report.step_summary import cell, markdown
 from tests.report.records import document, holds
 from tests.report.test_page import Page
@@ -32,6 +33,25 @@ def test_a_name_of_a_model_stays_text() -> None:
     assert "<b>x" not in render(read(name))
     assert cell("<b>x</b> [y](http://z)") in markdown(read(name))
     assert "\x1b" not in markdown(read(name)) + render(read(name))
+
+
+def test_answers_that_could_not_be_read_are_shown_everywhere() -> None:
+    unread = [{"text": "List A: <b>1</b>", "how": 'ask for "Final ranking:" before it'}]
+    made = read("m")
+    made["readings"]["m"] |= {"ambiguous": 7, "unread": unread}
+    made["results"][0]["details"] = {
+        "unreadable": {"answers": 9, "of": 20, "texts": unread, "users": {}}
+    }
+    told = "not read: 'List A: <b>1</b>': ask for \"Final ranking:\" before it"
+    page = Page(render(made)).text
+    assert "; 7 have several lists of equal claims" in page
+    assert told in page
+    assert "1 answer of which nothing could be read" in page
+    assert unread_in_words(unread_of(made["results"][0])) == [told]
+    broken: list[Any] = [None, [], {"texts": 3}, {"texts": [None, {}]}]
+    for damaged in broken:
+        row: Any = {"details": {"unreadable": damaged}}
+        assert all(each == {"text": "", "how": ""} for each in unread_of(row))
 
 
 def test_records_of_before_do_not_say() -> None:

@@ -166,11 +166,14 @@ def test_a_model_that_needs_the_history_loses_by_noise(world: Any) -> None:
     followup = ask(lost, noisy(questions, 0), label="noisy_profile")
     verdict = accuracy_kept(source.choices, followup.choices, CONTEXT, 0.15)
     assert verdict.status == "inconclusive"
-    assert 'such as "none of these", "none of these", "none of these"' in verdict.reason
-    verdict = accuracy_kept(source.choices, followup.choices, Context(missed_limit=1.0), 0.15)
+    assert 'such as "none of these"; ask for the mark alone' in verdict.reason
+    assert verdict.details["unreadable"]["of"] == len(questions)
+    changed = noisy(questions, 0)
+    wrong = {prompt(q).messages[0].content: labels(q)[q.answer - 1] for q in changed}
+    followup = ask(Scripted(lambda text, choices: wrong[text]), changed, label="noisy_profile")
+    verdict = accuracy_kept(source.choices, followup.choices, CONTEXT, 0.15)
     assert verdict.status == "violated"
     assert verdict.details["figures"]["relative_change"] == -1.0
-    assert verdict.details["figures"]["followup_missed"] == 1.0
 
 
 def test_popularity_groups_part_right_and_wrong_answers(world: Any) -> None:
@@ -178,10 +181,18 @@ def test_popularity_groups_part_right_and_wrong_answers(world: Any) -> None:
     names = rare(questions, data)
     assert 0 < len(names) < len(questions)
     marks = {prompt(q).messages[0].content: labels(q)[q.answer] for q in questions}
-    unknown = {prompt(q).messages[0].content for q in questions if q.id in names}
-    model = Scripted(lambda text, choices: "" if text in unknown else marks[text])
-    verdict = accuracy_gap(ask(model, questions).choices, names, Context(missed_limit=1.0), 0.3)
-    assert (verdict.status, verdict.estimate) == ("violated", 1.0)
+    wrong = {
+        prompt(q).messages[0].content: labels(q)[q.answer - 1] for q in questions if q.id in names
+    }
+    for said, limit, status in (
+        (wrong, 0.1, "violated"),
+        (dict.fromkeys(wrong, ""), 1.0, "inconclusive"),
+    ):
+        model = Scripted(lambda text, choices, said=said: {**marks, **said}[text])
+        verdict = accuracy_gap(
+            ask(model, questions).choices, names, Context(missed_limit=limit), 0.3
+        )
+        assert (verdict.status, verdict.estimate) == (status, 1.0)
     assert verdict.details["figures"]["rare_share_of_wrong"] == 1.0
 
 

@@ -11,7 +11,7 @@ from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.lrworld.chosen import Reading, llara, read
 from pytest_recsys_mt.lrworld.question import Question, digest_of
 from pytest_recsys_mt.lrworld.question_texts import examples_for, prompt
-from pytest_recsys_mt.requests import Completion, Prompt
+from pytest_recsys_mt.requests import Completion, Prompt, is_cut_off
 
 
 class Model(Protocol):
@@ -191,7 +191,14 @@ def ask(
         questions=tuple(questions),
         completions=tuple(completions),
         readings=tuple(
-            None if completion.text is None else read(completion.text, question, think=think)
+            None
+            if completion.text is None
+            else read(
+                completion.text,
+                question,
+                think=think,
+                cut_off=is_cut_off(completion.finish_reason),
+            )
             for question, completion in zip(questions, completions, strict=True)
         ),
         how="choice scoring" if model.scores_choices and not think else "generation",

@@ -23,6 +23,7 @@ How = Literal["label", "text", "missed"]
 
 _SENTENCES = re.compile(r"(?<=[.!?])[\"'»”)\]*_]*\s+|(?<=[。！？؟।])|\n")
 _OPENS = re.compile(r":[ \t*_]*\n[\s*_]*(?:```\w*\s*)?")
+_HEADING = re.compile(r"(?m)^(?:#{1,6}|\*\*)[ *_]*([^\n:\ue000-\ue4ff]{1,60}?)[ *_]*\n+(?=\S)")
 _LIST_ITEM = re.compile(r"^[\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]+\s*\S")
 _CLAUSES = re.compile(r"[,;،、]|\s[-–—]+\s|(?<=\w)[–—](?=\w)")
 _ASIDE = re.compile(r"[(\[][^()\[\]\ue000-\ue4ff]*[)\]]")
@@ -76,6 +77,16 @@ _STARTS = frozenset(
         "ik",
     ]
 )
+_CONCLUDES = (
+    ["so"],
+    ["therefore"],
+    ["thus"],
+    ["hence"],
+    ["also"],
+    ["donc"],
+    ["entonces"],
+    ["итак"],
+)
 _NO = re.compile(
     r"\s*(?:no|non|nein|não|нет|nej|nee|hayır|لا|नहीं|不|いいえ|아니)\s*[,.!:;،。、—-]",
     re.IGNORECASE,
@@ -125,7 +136,7 @@ class _Said:
     strong: bool
 
 
-def read(text: str, question: Question, *, think: bool = False) -> Reading:
+def read(text: str, question: Question, *, think: bool = False, cut_off: bool = False) -> Reading:
     r"""The option that an answer chooses.
 
     The answer is what sentences announce, else what lines of nothing but an option name. All must be the
@@ -136,20 +147,26 @@ def read(text: str, question: Question, *, think: bool = False) -> Reading:
     Args:
         text: The model's text.
         question: The question.
-        think: Whether it was asked to reason first: then the last verdict counts, not the only one.
+        think: Whether it was asked to reason first: then the last verdict counts, not the only one, and it must
+            be announced, or begin the answer: a line of nothing but an option may be one that it weighs.
+        cut_off: Whether the model was cut off. Reasoning that was cut off chooses nothing.
     """
+    if think and cut_off:
+        return MISSED
     marks = labels(question)
     options = _mentions(marks, question.options)
     plain = opened(text)
     whole = options.whole(plain)
     if whole is not None:
         return _reading(whole)
-    said = list(_verdicts(options.masked(plain), numbered="1" in marks))
+    masked = options.masked(plain)
+    said = list(_verdicts(masked, numbered="1" in marks))
     strong, lines = (
         [each.reading for each in said if each.strong is strength] for strength in (True, False)
     )
     if think:
-        return [MISSED, *lines, *strong][-1]
+        begins = _verdicts(masked.strip().partition("\n")[0], numbered="1" in marks)
+        return [MISSED, *(each.reading for each in begins), *strong][-1]
     # Several lines are the options once more, or a list; one line beside an announcement is an answer too.
     beside = lines if len({each.choice for each in lines}) == 1 else []
     found = [*strong, *beside] if strong else lines
@@ -206,7 +223,7 @@ def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
         text = pattern.sub(" ", text)
     for pattern, better in _NUMBERED:
         text = pattern.sub(better, text)
-    for line in _OPENS.sub(": ", text).split("\n"):
+    for line in _OPENS.sub(": ", _HEADING.sub(r"\1: ", text)).split("\n"):
         yield from [line] if numbered and _LIST_ITEM.match(line) else _SENTENCES.split(line)
 
 
@@ -226,7 +243,9 @@ def _said(sentence: str) -> _Said | None:
         return _Said(MISSED, strong=True)  # a list goes on
     announced = groups()["announce"].within(told)
     if len({place_of(each) for each in named}) != 1 or place_of(named[0]) is None:
-        return _Said(MISSED, announced) if named else None
+        # A sentence of other words that names several, "They liked A and B", is a reason, and no verdict.
+        verdict = announced or groups()["safe"].cover(_ONE.sub(" ", told))
+        return _Said(MISSED, announced) if named and verdict else None
     clauses = _CLAUSES.split(told)
     for at, clause in enumerate(clauses):
         mention = _ONE.search(clause)
@@ -235,7 +254,8 @@ def _said(sentence: str) -> _Said | None:
         strong = _announces(clause, mention)
         alone = strong is False and all(groups()["safe"].cover(each) for each in clauses[:at])
         if (strong or alone) and _ends(mention[0], clauses[at + 1 :]):
-            return _Said(_reading(mention[0]), strong is True)
+            concludes = words_of(told)[:1] in _CONCLUDES
+            return _Said(_reading(mention[0]), strong is True or concludes)
     return None
 
 

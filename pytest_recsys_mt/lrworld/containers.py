@@ -67,6 +67,13 @@ _KEYS = frozenset(
 )
 """Keys of JSON, without what is no letter, whose value is the answer."""
 
+_KEY = re.compile(
+    r"(?:(?:the|my|best|chosen|selected|predicted|recommended|final|next|top|correct|right|most|likely|"
+    r"movie|film|item|option|candidate|product|artist|book|song|game)*)"
+    r"(?:answer|choice|option|index|idx|id|number|letter|label|pick|mark|position|candidate)"
+)
+"""The same, put together: ``movie_index``, ``bestOption``."""
+
 _TEXTS = frozenset(
     ["title", "text", "optiontext", "name", "value", "item", "movie", "film", "product", "artist"]
 )
@@ -99,7 +106,9 @@ def opened(text: str) -> str:
     text = unicodedata.normalize("NFKC", sanitize(text))
     text = "".join(_plain(char) for char in text)
     text = _FORMATTING.sub("", _SPECIAL.sub("", _without_thoughts(text[-LONGEST:])))
-    text = _OTHER_TAG.sub("\n", _TAG.sub(lambda found: _line(found[2]), text))
+    for _ in range(2):  # one tag may stand in another
+        text = _TAG.sub(lambda found: _line(found[2]), text)
+    text = _OTHER_TAG.sub("\n", text)
     for _ in range(2):
         text = _LATEX.sub(r"\1", text)
     text = _BOXED.sub(lambda found: _line(found[1]), text)
@@ -157,7 +166,8 @@ def _objects(text: str) -> Iterator[str]:
 def _answers(found: Mapping[str, Any]) -> Iterator[str]:
     """What an object says, and the option beside it; nothing without a key for the answer."""
     named = {"".join(filter(str.isalnum, key.casefold())): value for key, value in found.items()}
-    said = [text for key in named if key in _KEYS for text in _texts(named[key])]
+    keys = [key for key in named if key in _KEYS or _KEY.fullmatch(key)]
+    said = [text for key in keys for text in _texts(named[key])]
     if said:
         beside = [text for key in named if key in _TEXTS for text in _texts(named[key])]
         yield "; ".join([*said, *beside])

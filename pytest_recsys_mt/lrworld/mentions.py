@@ -4,6 +4,7 @@ Then no title can be taken for a sentence, a number or a mark, and no mark for a
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -46,12 +47,17 @@ _ARTICLES = frozenset(
 _ARTICLE = re.compile(r"(.+), (The|A|An|La|Le|Les|Das|Der|Die|El|Il)")
 _ALONE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
 _LETTER = rf"[^\W_{_ALONE}]"
-_BETWEEN = r"(?:[^\w\n]|_)+(?:(?:and|und|et|e|y|и|و)\s+)?"
+_WORD = re.compile(rf"(?!\W)[{_ALONE}]|[^\W_{_ALONE}]+")
+"""A word; in scripts that write without spaces each letter is one."""
+_GAP = re.compile(r"(?:[^\w\n]|_)+")
+_ANDS = frozenset(["and", "und", "et", "e", "y", "и", "و"])
+_APOSTROPHES = ("'", "’")
 _AFTER_A = frozenset(
     [
         "is",
         "would",
         "seems",
+        "makes",
         "fits",
         "looks",
         "should",
@@ -113,6 +119,10 @@ _AFTER_SHORT = re.compile(r"[\s\"'»”*_`)\]}」』】]*(?:$|[.,!?;。！？،�
 _NAMED_BEFORE = re.compile(r"(?:^|\s)(?:[A-Z]\w*['’]?s?|\d+|&)[ ]$")
 
 
+Part = tuple[str, bool]
+"""A word of a form, and whether it stands right behind the one before."""
+
+
 def place_of(mention: str) -> int | None:
     """The place of the option that a character stands for; None if it is unclear."""
     return None if mention == UNCLEAR else ord(mention) % 256
@@ -145,8 +155,10 @@ class Mentions:
             if option == mark.casefold() and self._marks[mark] != place
         }
         self._forms = _forms(options, {mark.casefold() for mark in marks})
-        forms = sorted(self._forms, key=len, reverse=True)
-        self._titles = re.compile(_pattern(forms))
+        self._by_word: dict[str, list[tuple[str, list[Part]]]] = {}
+        for form in sorted(self._forms, key=len, reverse=True):
+            parts = _parts(form)
+            self._by_word.setdefault(parts[0][0], []).append((form, parts))
         listed = "|".join(sorted(map(re.escape, marks), key=len, reverse=True)) or r"(?!)"
         self._mark = re.compile(
             rf"(?<!{_LETTER})(?<!\d[.,:/-])(?<![+$€£-])(?<![^\W_]['&./-])({listed})"
@@ -165,7 +177,7 @@ class Mentions:
 
     def masked(self, text: str) -> str:
         """The text with a character for each mention."""
-        text = self._titles.sub(self._title, text)
+        text = "".join(self._with_titles(text))
         if self._marks:
             text = _LOWER.sub(self._upper, text)
             text = self._mark.sub(self._marked, text)
@@ -174,27 +186,46 @@ class Mentions:
         behind = rf"([{TITLE}-\ue2ff])\s*[(\[]\s*(?:option|choice)?\s*([{MARK}-\ue0ff])\s*[)\]]"
         return re.sub(behind, lambda found: _both(found[2], found[1]), text, flags=re.IGNORECASE)
 
-    def _title(self, found: re.Match[str]) -> str:
-        form = self._forms.get(plain(found[0]))
-        if form is None:  # an "and" for a comma: the parts are those of one option
-            form = next(
-                (form for text, form in self._forms.items() if _loose(text) == _loose(found[0])),
+    def _with_titles(self, text: str) -> Iterator[str]:
+        """The parts of a text, with a character for each title."""
+        words = [
+            (found.start(), found.end(), found[0].casefold()) for found in _WORD.finditer(text)
+        ]
+        done = at = 0
+        while at < len(words):
+            start, _, word = words[at]
+            found = next(
+                (
+                    (form, last)
+                    for form, parts in self._by_word.get(word, ())
+                    if (last := _last_of(text, words, at, parts)) is not None
+                ),
                 None,
             )
-        if form is None:
-            return found[0]
-        place, kind, text = form
+            if found is None:
+                at += 1
+                continue
+            form, last = found
+            end = words[last][1]
+            if words[last][2].isdigit() and text[end : end + 1] in (")", "]"):
+                end += 1
+            yield text[done:start]
+            yield self._title(form, text, start, end)
+            done, at = end, last + 1
+        yield text[done:]
+
+    def _title(self, form: str, whole: str, start: int, end: int) -> str:
+        place, kind, text = self._forms[form]
+        written = whole[start:end]
         single = " " not in plain(text)
         if kind == SHORT or single:
-            before = found.string[: found.start()]
-            named = _NAMED_BEFORE.search(before[-40:])
+            named = _NAMED_BEFORE.search(whole[max(0, start - 40) : start])
             if named and not self._may_start(named[0]):
-                return found[0]
+                return written
         if kind == SHORT and (
-            not _AFTER_SHORT.match(found.string, found.end())
-            or (single and found[0] not in (text, text.upper()))
+            not _AFTER_SHORT.match(whole, end) or (single and written not in (text, text.upper()))
         ):
-            return found[0]
+            return written
         return chr(ord(kind) + place)
 
     def _may_start(self, word: str) -> bool:
@@ -216,28 +247,40 @@ def _both(mark: str, title: str) -> str:
     return chr(ord(BOTH) + place) if ord(title) % 256 == place else UNCLEAR
 
 
-def _loose(text: str) -> str:
-    return " ".join(
-        word for word in plain(text).split() if word not in ("and", "und", "et", "e", "y", "и", "و")
-    )
+def _parts(form: str) -> list[Part]:
+    """The words of a plain form, each with whether it stands right behind the one before."""
+    return [
+        (found[0], at > 0) for word in form.split() for at, found in enumerate(_WORD.finditer(word))
+    ]
 
 
-def _pattern(forms: Sequence[str]) -> str:
-    """Finds forms, the first of them rather than a later one, where no word goes on before or after them.
+def _last_of(
+    text: str, words: Sequence[tuple[int, int, str]], at: int, parts: Sequence[Part]
+) -> int | None:
+    """Where the last word of a form stands that begins with a word; None if it does not stand there.
 
-    Between their words may be any punctuation, and "and" for a comma. Words of scripts without spaces may
-    stand beside others.
+    Between its words may be any punctuation, and "and" for a comma. No word goes on before or after it.
     """
-    spaced, parted = list[str](), list[str]()
-    for form in forms:
-        words = form.split()
-        closing = r"[)\]]?" if words[-1].isdigit() else ""
-        parts = spaced if not re.search(f"^[{_ALONE}]|[{_ALONE}]$", form) else parted
-        # Only the words: to compile the ranges of scripts for any case takes half a second.
-        parts.append(f"(?i:{_BETWEEN.join(map(re.escape, words))}){closing}")
-    before, after = rf"(?<!{_LETTER})(?<![^\W_]['’])", rf"(?!{_LETTER}|['’]\w)"
-    found = [f"{before}(?:{'|'.join(spaced)}){after}"] if spaced else []
-    return "|".join([*found, *parted]) or r"(?!)"
+    start = words[at][0]
+    if text[start - 1 : start] in _APOSTROPHES and text[max(0, start - 2) : start - 1].isalnum():
+        return None
+    for place, (word, joined) in enumerate(parts):
+        if place:
+            begun, at = words[at][1], at + 1
+            if at + 1 < len(words) and words[at][2] in _ANDS and word not in _ANDS and not joined:
+                if not _GAP.fullmatch(text, begun, words[at][0]):
+                    return None
+                begun, at = words[at][1], at + 1
+            if at >= len(words):
+                return None
+            gap = text[begun : words[at][0]]
+            if gap if joined else not _GAP.fullmatch(gap):
+                return None
+        if words[at][2] != word:
+            return None
+    end = words[at][1]
+    goes_on = text[end : end + 1] in _APOSTROPHES and text[end + 1 : end + 2].isalnum()
+    return None if goes_on else at
 
 
 def _forms(options: Sequence[str], marks: set[str]) -> dict[str, tuple[int, str, str]]:
@@ -245,13 +288,20 @@ def _forms(options: Sequence[str], marks: set[str]) -> dict[str, tuple[int, str,
     found: list[tuple[str, tuple[int, str, str]]] = []
     for place, option in enumerate(options):
         for kind, text in _texts(option):
-            found.append((plain(text), (place, kind, text)))
+            found += [(plain(each), (place, kind, text)) for each in {text, _unaccented(text)}]
     places = Counter(form for form, _ in {(form, each[0]) for form, each in found})
     kept: dict[str, tuple[int, str, str]] = {}
     for form, each in found:
         if form and form not in marks and places[form] == 1:
             kept.setdefault(form, each)
     return kept
+
+
+def _unaccented(text: str) -> str:
+    """A text in letters without accents, as many models write names: Agnes Varda."""
+    parts = unicodedata.normalize("NFD", text) if not text.isascii() else text
+    plain_ = "".join(char for char in parts if not "\u0300" <= char <= "\u036f")
+    return unicodedata.normalize("NFC", plain_)
 
 
 def _texts(option: str) -> Iterator[tuple[str, str]]:

@@ -109,7 +109,10 @@ def test_what_is_read_of_lettered_options(text: str, place: int | None) -> None:
     [
         ("The answer may be A. But it sinks.\nAnswer: D", 3),
         ("Answer: A\nOn reflection:\nAnswer: D", 3),
-        ("First\nB\nthen\nC", 2),
+        ("First\nB\nthen\nC", None),
+        ("B\nIt is about a cop.", 1),
+        ("They like the sea.\n\n## Answer\n\n**D**", 3),
+        ("Let's weigh them.\n\nA) A thief falls.\nThey dislike thieves; it is about a", None),
         ("It is clear: two fall in love.", 2),
         ("A thief falls. That is wrong.\nSo: a ship sinks.", 3),
         ("Answer: A or B", None),
@@ -117,6 +120,13 @@ def test_what_is_read_of_lettered_options(text: str, place: int | None) -> None:
 )
 def test_the_last_verdict_counts_where_the_model_reasons(text: str, place: int | None) -> None:
     assert read(text, lettered(), think=True).choice == place
+
+
+def test_reasoning_that_was_cut_off_chooses_nothing() -> None:
+    thought = "A sinks them.\nAnswer: D"
+    assert read(thought, lettered(), think=True).choice == 3
+    assert read(thought, lettered(), think=True, cut_off=True) == MISSED
+    assert read("D) A ship sinks. It", lettered(), cut_off=True).choice == 3
 
 
 def test_names_are_read_where_names_are_asked_for() -> None:

@@ -15,7 +15,15 @@ from typing import Literal
 
 from pytest_recsys_mt.lrworld.answer_words import groups, words_of
 from pytest_recsys_mt.lrworld.containers import opened
-from pytest_recsys_mt.lrworld.mentions import BOTH, MENTION, TITLE, Mentions, place_of
+from pytest_recsys_mt.lrworld.mentions import (
+    BOTH,
+    MENTION,
+    TITLE,
+    Mentions,
+    bare,
+    clashes,
+    place_of,
+)
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.question_texts import labels
 
@@ -154,6 +162,8 @@ def read(text: str, question: Question, *, think: bool = False, cut_off: bool = 
     if think and cut_off:
         return MISSED
     marks = labels(question)
+    if (mark := bare(text)) in marks and mark not in clashes(marks, question.options):
+        return Reading(marks.index(mark), "label")  # as most answers are
     options = _mentions(marks, question.options)
     plain = opened(text)
     whole = options.whole(plain)

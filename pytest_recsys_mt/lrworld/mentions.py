@@ -49,6 +49,7 @@ _ALONE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
 _LETTER = rf"[^\W_{_ALONE}]"
 _WORD = re.compile(rf"(?!\W)[{_ALONE}]|[^\W_{_ALONE}]+")
 """A word; in scripts that write without spaces each letter is one."""
+_PLAIN = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"(?:[^\w\n]|_)+")
 _ANDS = frozenset(["and", "und", "et", "e", "y", "и", "و"])
 _APOSTROPHES = ("'", "’")
@@ -130,7 +131,21 @@ def place_of(mention: str) -> int | None:
 
 def plain(text: str) -> str:
     """Letters and digits in lower case, with single spaces for all else."""
-    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+    return " ".join(_PLAIN.findall(text.casefold()))
+
+
+def bare(text: str) -> str:
+    """A text without what wraps a mark, in capitals."""
+    return text.strip(" \t\n*_`\"'#>“”‘’«»„「」『』【】[](){}<.,;:!。").upper()
+
+
+def clashes(marks: Sequence[str], options: Sequence[str]) -> set[str]:
+    """The marks that are also the text of another option, and so say nothing alone."""
+    places = {mark.casefold(): (place, mark) for place, mark in enumerate(marks)}
+    named = (
+        (at, places[text]) for at, option in enumerate(options) if (text := plain(option)) in places
+    )
+    return {mark for at, (place, mark) in named if at != place}
 
 
 class Mentions:
@@ -147,13 +162,7 @@ class Mentions:
     ) -> None:
         self._starts = starts
         self._marks = {mark: place for place, mark in enumerate(marks)}
-        # A mark that is also the text of another option says nothing alone.
-        self._clash = {
-            mark
-            for place, option in enumerate(map(plain, options))
-            for mark in marks
-            if option == mark.casefold() and self._marks[mark] != place
-        }
+        self._clash = clashes(marks, options)
         self._forms = _forms(options, {mark.casefold() for mark in marks})
         self._by_word: dict[str, list[tuple[str, list[Part]]]] = {}
         for form in sorted(self._forms, key=len, reverse=True):
@@ -167,12 +176,10 @@ class Mentions:
 
     def whole(self, text: str) -> str | None:
         """The mention if a text is a mark or an option and nothing else; else None."""
-        found = plain(text)
-        bare = text.strip(" \t\n*_`\"'#>“”‘’«»„「」『』【】[](){}<.,;:!。")
-        place = self._marks.get(bare.upper())
+        place = self._marks.get(bare(text))
         if place is not None:
-            return UNCLEAR if bare.upper() in self._clash else chr(ord(MARK) + place)
-        form = self._forms.get(found)
+            return UNCLEAR if bare(text) in self._clash else chr(ord(MARK) + place)
+        form = self._forms.get(plain(text))
         return None if form is None else chr(ord(form[1]) + form[0])
 
     def masked(self, text: str) -> str:

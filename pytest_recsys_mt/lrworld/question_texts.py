@@ -208,6 +208,8 @@ def examples_for(
     Raises:
         DataError: If the pool has too few.
     """
+    if not k:
+        return ()
     hidden = {form(option) for option in question.options}
     hidden.add(form(str(question.evidence.get("label", question.right))))
     fit = [

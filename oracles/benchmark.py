@@ -141,7 +141,7 @@ def _judge(
             else score_values(sample, context, named)
         )
 
-    verdict = assess(answers, claim, measure, whole=getattr(named, "silent", False))
+    verdict = assess(answers, claim, measure, whole=getattr(named, "unread", False))
     value, sample = verdict.estimate, seen[-1]
     if value is None or sample.unread:
         # As published: an answer of which nothing could be read recommends nothing. The interval has more.

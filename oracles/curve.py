@@ -39,7 +39,7 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
     for place, answers in sides.items():
         context = answers.context
         sample = answers.sample()
-        sample = sample.whole() if named.silent else sample
+        sample = sample.whole() if named.unread else sample
         values = score_values(sample, context, named)
         unread = len(sample.unread)
         if too_many_unread(sample, context):

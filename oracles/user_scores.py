@@ -40,7 +40,7 @@ def user_scores(
     columns = []
     for place, answers in enumerate(sides):
         sample, context = answers.sample(), answers.context
-        sample = sample.whole() if named.silent else sample
+        sample = sample.whole() if named.unread else sample
         effects = score_values(sample, context, named)
         users = [sample.asked[row].user for row in effects.rows]
         column = dict(zip(users, effects.effect, strict=True))
@@ -69,7 +69,7 @@ def incomplete(
     named = score_named(score)
     for answers in sides:
         sample, context = answers.sample(), answers.context
-        sample = sample.whole() if named.silent else sample
+        sample = sample.whole() if named.unread else sample
         effects = score_values(sample, context, named)
         errors = Counter(sample.errors) + Counter(effects.errors)
         scored, unread = len(effects.rows), len(sample.unread)

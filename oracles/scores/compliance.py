@@ -48,7 +48,7 @@ def _complies(
 
 
 SCORES_AT = {
-    "compliance": of_format(partial(_complies, strict=True)),
-    "compliance_paper": of_format(partial(_complies, strict=False)),
+    "compliance": of_format(partial(_complies, strict=True), unread=True),
+    "compliance_paper": of_format(partial(_complies, strict=False), unread=True),
 }
 """``compliance_paper`` allows prose around the list."""

@@ -45,12 +45,15 @@ class Score:
         span: Returns the smallest and the largest possible score for a user in this run.
         silent: Whether an empty answer also has this score. If not, users whose answers are all empty
             are errors.
+        unread: Whether an answer of which nothing could be read has this score too, since it is about the form. If
+            not, such users count against every claim.
     """
 
     name: str
     of: Callable[[Recommendation, Asked, Context], tuple[float | None, int]]
     span: Callable[[Asked, Context], tuple[float, float]]
     silent: bool = False
+    unread: bool = False
 
 
 def score_named(score: str | Score, also: Collection[str] = ()) -> Score:

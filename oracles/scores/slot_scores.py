@@ -33,11 +33,11 @@ def slot_share(share: Callable[[Sequence[Slot], int], float]) -> Callable[[str],
 
 
 def of_format(
-    fits: Callable[[Recommendation, Asked, Context, int], bool],
-) -> Callable[[str], tuple[Of, Span, bool]]:
+    fits: Callable[[Recommendation, Asked, Context, int], bool], *, unread: bool = False
+) -> Callable[[str], tuple[Of, Span, bool, bool]]:
     """The maker of a score that is 1 or 0 per answer, without a depth; an empty answer has a format too."""
 
-    def make(name: str) -> tuple[Of, Span, bool]:
+    def make(name: str) -> tuple[Of, Span, bool, bool]:
         if "@" in name:
             raise OracleError(
                 f"{name.partition('@')[0]} judges the whole answer and has no depth, got {name!r}"
@@ -47,6 +47,6 @@ def of_format(
             demanded = min(asked.request.k, len(offer_of(asked, context)))
             return float(fits(answer, asked, context, demanded)), 0
 
-        return of, unit, True
+        return of, unit, True, unread
 
     return make

@@ -29,6 +29,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "high": "the high anchor of the rating scale",
         "k": "how many items to answer with",
         "candidates": "numbered titles, one a line, below the line that names the field",
+        "candidates_from_0": "the same, numbered from 0, for models that answer with such numbers",
         "instruction": "the request's own sentence, such as one against popular items",
         "attributes": "what is known of the user, `age: 25, occupation: writer`",
         "newest": "the last year of the catalogue",
@@ -95,10 +96,17 @@ class Template:
         candidates = request.candidates or ()
         if not request.edits or not candidates or len(lines) != content.count("\n") + 1:
             return messages, ()
-        first = content.count("\n", 0, content.index(values["candidates"])) + 1
+        listed = values["candidates" if self.first else "candidates_from_0"]
+        begin = content.count("\n", 0, content.index(listed)) + 1
         return messages, tuple(
-            _names_shown(lines[first + at], at + 1, item) for at, item in enumerate(candidates)
+            _names_shown(lines[begin + at], at + self.first, item)
+            for at, item in enumerate(candidates)
         )
+
+    @cached_property
+    def first(self) -> int:
+        """The number of the first candidate."""
+        return 0 if "candidates_from_0" in self._names(self.text) else 1
 
     def _content(self, values: Mapping[str, str]) -> str:
         """The user's message before any edit."""
@@ -116,7 +124,8 @@ class Template:
             ("candidates", text("answers.candidates")),
             ("instruction", "{instruction}"),
         ):
-            if name not in self._names(template):
+            names = self._names(template)
+            if name not in names and not (name == "candidates" and not self.first):
                 template = f"{template}\n{line}"
         if self.lists_as_json:
             template = template.replace(text("answers.lines"), "")
@@ -237,6 +246,7 @@ def _values(request: Request, newest: int | None, instruction: str) -> dict[str,
         "high": high,
         "k": str(request.k),
         "candidates": "".join(f"\n{i}. {title}" for i, title in enumerate(candidates, start=1)),
+        "candidates_from_0": "".join(f"\n{i}. {title}" for i, title in enumerate(candidates)),
         "instruction": one_line(f"{instruction} {request.instruction}".strip()),
         "attributes": ", ".join(
             f"{one_line(str(key))}: {one_line(_plain(value))}"

@@ -166,6 +166,7 @@ class LLMRecommender:
                 truncated=truncated,
                 exists=self._known.hold,
                 scope=scope[0],
+                first=self._template.first,
             )
             found = self._read.put(key, (reading, items))
         return found[0]

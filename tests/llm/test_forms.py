@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.llm import LLMRecommender
 from pytest_recsys_mt.llm.reading.parser import Reading, read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
-from pytest_recsys_mt.requests import Item, Request, Scale
+from pytest_recsys_mt.requests import Completion, Item, Prompt, Request, Scale
 from tests.llm.forms import AMBIGUOUS, DOMAINS, FORMS, Case, Form, K, catalogue, numbered
 
 REPEATS = 6
@@ -107,3 +111,46 @@ def test_candidates_numbers_before_all_of_them_are_no_ranks(form: str) -> None:
         text = "\n".join(form.format(at + 1, offered[at].label) for at in order)
         reading = read(text, asked, TitleIndex(case.offered))
         assert [each.item for each in reading.entries] == [offered[at].id for at in order], text
+
+
+class Counting:
+    """Answers with the numbers that the prompt gives to the candidates, the last three first."""
+
+    deterministic = True
+    fingerprint = "1"
+    form = "{}"
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        shown = [
+            re.findall(r"^(\d+)\. ", prompt.messages[-1].content, re.MULTILINE)
+            for prompt in prompts
+        ]
+        return [Completion(self.form.format(*reversed(numbers[-3:]))) for numbers in shown]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "[{}] > [{}] > [{}]",
+        "{}, {}, {}",
+        '{{"ranking": [{}, {}, {}]}}',
+        '[{{"id": {}}}, {{"id": {}}}, {{"id": {}}}]',
+    ],
+)
+@pytest.mark.parametrize("field", ["candidates", "candidates_from_0"])
+def test_numbers_are_those_of_the_prompt(form: str, field: str, tmp_path: Path) -> None:
+    data, offered = load("mini"), list(load("mini").items.values())[:12]
+    (tmp_path / "own.txt").write_text(f"They saw {{history}}. Rank the best {{k}} of: {{{field}}}")
+    model = Counting()
+    model.form = form
+    recommender = LLMRecommender(model, str(tmp_path / "own.txt"))
+    recommender.fit(data, 0)
+    (answer,) = recommender.recommend([Request("u", (), Scale(), tuple(offered), k=3)])
+    assert list(answer.items) == [item.id for item in reversed(offered[-3:])]
+
+
+def test_a_number_that_only_another_count_has_is_not_read() -> None:
+    offered = [Item(f"i{number}", f"Film {number}") for number in range(20)]
+    asked, index = Request("u", (), Scale(), tuple(offered), k=3), TitleIndex(offered)
+    for first, text in ((1, "[0] > [2] > [1]"), (0, "[20] > [2] > [1]")):
+        assert not any(entry.item for entry in read(text, asked, index, first=first).entries)

@@ -139,6 +139,14 @@ def test_no_claim_is_one_that_they_might_refute(name: str, monkeypatch: pytest.M
             assert "nothing could be read" in verdict.reason, verdict.reason
 
 
+def test_the_form_of_an_answer_that_cannot_be_read_is_known() -> None:
+    side = said(None, MANY, 1)
+    verdict = oracles.at_least(side, "compliance", 0.9)
+    read = len(side.sample().asked) / USERS
+    assert (verdict.status, verdict.value, verdict.users) == ("violated", read, USERS)
+    assert oracles.at_most(side, "short_lists", 0.1).status == "inconclusive"
+
+
 def test_without_them_the_same_oracles_do_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     claimed = {
         name

@@ -234,7 +234,8 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     ranks = [piece.number for piece in pieces]
     scores = [piece.score for piece in pieces]
     ranked = None not in ranks and sorted(ranks) == list(range(1, len(ranks) + 1))  # type: ignore[type-var]
-    places = [(rank, numbers[at]) for rank, at in zip(ranks, entries, strict=True) if numbers[at]]
+    named = [(rank, numbers[at]) for rank, at in zip(ranks, entries, strict=True)]
+    places = [(rank, place) for rank, place in named if place is not None]
     if ranked and len(places) > 1 and all(rank == place for rank, place in places):
         ranked = False  # the candidates' own numbers, in the order of the answer
     scored = None not in scores and len(set(scores)) > 1

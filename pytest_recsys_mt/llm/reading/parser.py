@@ -97,12 +97,13 @@ def read(
     shown: Sequence[Sequence[str]] = (),
     exists: Callable[[str, int], bool] = lambda title, year: False,
     scope: Scope | None = None,
+    first: int = 1,
 ) -> Reading:
     """What a text answer says, and how that was read; it never raises.
 
     A list entry that names no item is a title ``outside`` the catalogue if `exists` knows one of
     its year, otherwise an ``unknown`` one; prose is ``unparsed``. Plain numbers stand for the
-    candidates, which every prompt numbers from 1. In an answer in sentences, without a list, the
+    candidates, which the prompt numbers. In an answer in sentences, without a list, the
     titles count, except those of the history, which the answer may only mention.
 
     Args:
@@ -115,6 +116,7 @@ def read(
         exists: Whether there is a title of that year; see `KnownFilms.hold`. It is called only for
             titles that name no item.
         scope: What `scope_of` gave for the items of `request` and `shown`, for who keeps it.
+        first: The number of the first candidate in the prompt.
     """
     scope = scope or scope_of(request, index, shown)
     cut_off = truncated and not text.endswith("\n")
@@ -126,7 +128,7 @@ def read(
     parts = blocks(found, is_title)
 
     def reader() -> _Reader:
-        return _Reader(request, scope, exists)
+        return _Reader(request, scope, exists, first)
 
     readers = [_read_block(reader(), part) for part in parts]
     clear = [each is not None for each in readers]
@@ -236,6 +238,7 @@ class _Reader:
         request: Request,
         scope: Scope,
         exists: Callable[[str, int], bool],
+        first: int,
     ) -> None:
         self.entries: list[Entry] = []
         self._exists = exists
@@ -243,7 +246,8 @@ class _Reader:
         self._shown = {rating.item.id for rating in request.history}
         self._known = request.known
         self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
-        self._places = {item.id: at for at, item in enumerate(request.candidates or (), 1)}
+        self._first = first
+        self._places = {item.id: at for at, item in enumerate(request.candidates or (), first)}
         self._scope = scope
         self._named: set[str] = set()
         self._listed = False  # whether any piece stood in a list
@@ -286,7 +290,9 @@ class _Reader:
         if all(numbers):
             return tuple(int(number[1]) for number in numbers if number)
         letters = [_LETTER.fullmatch(part.strip()) for part in parts]
-        return tuple(ord(letter[1]) - 64 for letter in letters if letter) if all(letters) else None
+        if not all(letters):
+            return None
+        return tuple(ord(letter[1]) - 65 + self._first for letter in letters if letter)
 
     def numbers(self, block: Block) -> list[tuple[int, ...]] | None:
         """The candidates' numbers in each piece of a block of nothing else.
@@ -308,7 +314,7 @@ class _Reader:
         named = [number for idents in found for number in idents]
         if not named:
             return []
-        inside = [number for number in named if 1 <= number <= len(self._candidates)]
+        inside = [number for number in named if self._candidate(number) is not None]
         titles = [self._equal(str(number)) for number in dict.fromkeys(named)]
         as_titles = all(item is not None and item.id in self._offered for item in titles)
         if len(inside) == len(named):
@@ -318,7 +324,8 @@ class _Reader:
             return None if as_titles and not same else found
         if as_titles or not inside:
             return []
-        return None if 0 in named else found
+        other = 0 if self._first else len(self._candidates)  # it may count from another number
+        return None if other in named else found
 
     def read_numbers(self, piece: Piece, numbers: Sequence[int]) -> None:
         """Add the candidates with these numbers."""
@@ -334,8 +341,7 @@ class _Reader:
         if said:
             self._prose(said)
         for number in numbers:
-            known = self._candidates is not None and 1 <= number <= len(self._candidates)
-            item = self._candidates[number - 1] if known and self._candidates else None
+            item = self._candidate(number)
             self._add(piece.text if len(numbers) == 1 else str(number), item)
             self._open = str(number)
 
@@ -449,10 +455,12 @@ class _Reader:
     def _number(self, text: str) -> Item | None:
         """The candidate with a given number."""
         match = _CANDIDATE_NUMBER.fullmatch(text.strip().rstrip(",;"))
-        if match is None or not self._candidates:
-            return None
-        number = int(match[1])
-        return self._candidates[number - 1] if 1 <= number <= len(self._candidates) else None
+        return None if match is None else self._candidate(int(match[1]))
+
+    def _candidate(self, number: int) -> Item | None:
+        """The candidate that the prompt gives a number."""
+        offered, at = self._candidates or (), number - self._first
+        return offered[at] if 0 <= at < len(offered) else None
 
     # ---- several titles in one piece ----
 

@@ -38,22 +38,9 @@ _ASIDE = re.compile(r"[(\[][^()\[\]\ue000-\ue4ff]*[)\]]")
 _ONE = re.compile(MENTION)
 _NUMBER_OF = frozenset(
     [
-        "of",
-        "from",
-        "among",
-        "top",
-        "all",
-        "only",
-        "the",
-        "von",
-        "aller",
-        "aus",
-        "as",
-        "из",
-        "any",
-        "these",
+        "of", "from", "among", "top", "all", "only", "the", "von", "aller", "aus", "as", "из", "any", "these",
     ]
-)
+)  # fmt: skip
 MOST = 10
 """Mentions in a sentence that may be an answer; one with more is a list."""
 
@@ -63,28 +50,10 @@ _COUNTED = frozenset(
 _OR = frozenset(["or", "and", "oder", "und", "ou", "et", "o", "y", "e", "или", "и", "of", "en"])
 _STARTS = frozenset(
     [
-        "the",
-        "my",
-        "i",
-        "i'd",
-        "i'll",
-        "die",
-        "meine",
-        "ich",
-        "la",
-        "ma",
-        "je",
-        "mi",
-        "yo",
-        "minha",
-        "eu",
-        "mio",
-        "mia",
-        "io",
-        "mijn",
-        "ik",
+        "the", "my", "i", "i'd", "i'll", "die", "meine", "ich", "la", "ma", "je", "mi", "yo", "minha", "eu",
+        "mio", "mia", "io", "mijn", "ik",
     ]
-)
+)  # fmt: skip
 _CONCLUDES = (
     ["so"],
     ["therefore"],

@@ -6,65 +6,19 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pytest_recsys_mt.llm.reading.thinking import without_thinking
 from pytest_recsys_mt.sanitize import sanitize
 
 _KEYS = frozenset(
     [
-        "answer",
-        "finalanswer",
-        "theanswer",
-        "choice",
-        "finalchoice",
-        "option",
-        "selected",
-        "selection",
-        "selectedoption",
-        "selectedanswer",
-        "prediction",
-        "predicted",
-        "predictedoption",
-        "result",
-        "final",
-        "label",
-        "letter",
-        "index",
-        "number",
-        "response",
-        "output",
-        "verdict",
-        "pick",
-        "recommendation",
-        "chosen",
-        "chosenoption",
-        "correctanswer",
-        "correctoption",
-        "antwort",
-        "auswahl",
-        "réponse",
-        "reponse",
-        "choix",
-        "respuesta",
-        "opción",
-        "opcion",
-        "resposta",
-        "opção",
-        "opcao",
-        "risposta",
-        "scelta",
-        "antwoord",
-        "ответ",
-        "答案",
-        "选项",
-        "答え",
-        "回答",
-        "정답",
-        "답",
-        "الإجابة",
-        "الجواب",
-        "उत्तर",
-        "जवाब",
+        "answer", "finalanswer", "theanswer", "choice", "finalchoice", "option", "selected", "selection",
+        "selectedoption", "selectedanswer", "prediction", "predicted", "predictedoption", "result", "final",
+        "label", "letter", "index", "number", "response", "output", "verdict", "pick", "recommendation",
+        "chosen", "chosenoption", "correctanswer", "correctoption", "antwort", "auswahl", "réponse", "reponse",
+        "choix", "respuesta", "opción", "opcion", "resposta", "opção", "opcao", "risposta", "scelta",
+        "antwoord", "ответ", "答案", "选项", "答え", "回答", "정답", "답", "الإجابة", "الجواب", "उत्तर", "जवाब",
     ]
-)
+)  # fmt: skip
 """Keys of JSON, without what is no letter, whose value is the answer."""
 
 _KEY = re.compile(
@@ -88,7 +42,6 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _OTHER_TAG = re.compile(r"<(\w{1,40})>[^<>]*</\1>", re.IGNORECASE)
-_THOUGHT = re.compile(r"<(/?)(?:think|thinking|reasoning|scratchpad)>", re.IGNORECASE)
 _FORMULA = re.compile(r"\$+([^$\n]{0,80})\$+")
 _SPECIAL = re.compile(r"<\|[^|<>]{0,40}\|>|</?s>")
 _LATEX = re.compile(r"\\(?:text|math)[a-z]*\s*\{([^{}]*)\}")
@@ -105,7 +58,7 @@ def opened(text: str) -> str:
     """
     text = unicodedata.normalize("NFKC", sanitize(text))
     text = "".join(_plain(char) for char in text)
-    text = _FORMATTING.sub("", _SPECIAL.sub("", _without_thoughts(text[-LONGEST:])))
+    text = _FORMATTING.sub("", _SPECIAL.sub("", without_thinking(text[-LONGEST:])))
     for _ in range(2):  # one tag may stand in another
         text = _TAG.sub(lambda found: _line(found[2]), text)
     text = _OTHER_TAG.sub("\n", text)
@@ -114,20 +67,6 @@ def opened(text: str) -> str:
     text = _BOXED.sub(lambda found: _line(found[1]), text)
     text = "".join(_objects(text))
     return re.sub(r"\\[()\[\]]", " ", _FORMULA.sub(r" \1 ", text))
-
-
-def _without_thoughts(text: str) -> str:
-    """An answer without reasoning in tags; its start may be part of the prompt, its end may be missing."""
-    kept: list[str] = []
-    begun, inside = 0, False
-    for tag in _THOUGHT.finditer(text):
-        if tag[1]:
-            kept = kept if inside else []
-            begun, inside = tag.end(), False
-        elif not inside:
-            kept.append(text[begun : tag.start()])
-            inside = True
-    return "\n".join(kept if inside else [*kept, text[begun:]])
 
 
 def _plain(char: str) -> str:

@@ -20,30 +20,10 @@ MENTION = "[\ue000-\ue4ff]"
 _FILM = re.compile(r"(?P<dated>(?P<title>[^;]+?) \(\d{4}\))(?:, [^;]*)?")
 _ARTICLES = frozenset(
     [
-        "the",
-        "a",
-        "an",
-        "la",
-        "le",
-        "les",
-        "l'",
-        "il",
-        "lo",
-        "el",
-        "los",
-        "las",
-        "der",
-        "die",
-        "das",
-        "den",
-        "o",
-        "a",
-        "os",
-        "as",
-        "het",
-        "de",
+        "the", "a", "an", "la", "le", "les", "l'", "il", "lo", "el", "los", "las", "der", "die", "das", "den",
+        "o", "a", "os", "as", "het", "de",
     ]
-)
+)  # fmt: skip
 _ARTICLE = re.compile(r"(.+), (The|A|An|La|Le|Les|Das|Der|Die|El|Il)")
 _ALONE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
 _LETTER = rf"[^\W_{_ALONE}]"
@@ -55,60 +35,13 @@ _ANDS = frozenset(["and", "und", "et", "e", "y", "и", "و"])
 _APOSTROPHES = ("'", "’")
 _AFTER_A = frozenset(
     [
-        "is",
-        "would",
-        "seems",
-        "makes",
-        "fits",
-        "looks",
-        "should",
-        "must",
-        "because",
-        "since",
-        "as",
-        "for",
-        "over",
-        "rather",
-        "but",
-        "instead",
-        "next",
-        "ist",
-        "wäre",
-        "wählen",
-        "nehmen",
-        "sondern",
-        "weil",
-        "est",
-        "serait",
-        "mais",
-        "car",
-        "es",
-        "sería",
-        "sino",
-        "porque",
-        "pero",
-        "é",
-        "seria",
-        "mas",
-        "è",
-        "sarebbe",
-        "ma",
-        "perché",
-        "kiezen",
-        "maar",
-        "want",
-        "är",
-        "er",
-        "jest",
-        "ali",
-        "değil",
-        "çünkü",
-        "adalah",
-        "karena",
-        "là",
-        "vì",
+        "is", "would", "seems", "makes", "fits", "looks", "should", "must", "because", "since", "as", "for",
+        "over", "rather", "but", "instead", "next", "ist", "wäre", "wählen", "nehmen", "sondern", "weil", "est",
+        "serait", "mais", "car", "es", "sería", "sino", "porque", "pero", "é", "seria", "mas", "è", "sarebbe",
+        "ma", "perché", "kiezen", "maar", "want", "är", "er", "jest", "ali", "değil", "çünkü", "adalah",
+        "karena", "là", "vì",
     ]
-)
+)  # fmt: skip
 """Words that may follow the mark A; before any other word it is an article."""
 _WRAP = r"[\s).:\]}>\"'*_`#/|=–—-]"
 _LOWER = re.compile(

@@ -38,29 +38,11 @@ _ARGUMENTS = (
 
 _ENTRIES = frozenset(
     [
-        "entries",
-        "items",
-        "list",
-        "movies",
-        "films",
-        "books",
-        "songs",
-        "games",
-        "products",
-        "articles",
-        "results",
-        "recommendations",
-        "ranking",
-        "ranked",
-        "picks",
-        "titles",
-        "selection",
-        "suggestions",
-        "top",
-        "candidates",
-        "options",
+        "entries", "items", "list", "movies", "films", "books", "songs", "games", "products", "articles",
+        "results", "recommendations", "ranking", "ranked", "picks", "titles", "selection", "suggestions", "top",
+        "candidates", "options",
     ]
-)
+)  # fmt: skip
 """Keys of a list of entries, beside which a title is the list's."""
 
 _ID = re.compile(r"(?:\w+?_?)?(?:id|idx|index|number|asin)")

@@ -169,7 +169,8 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     """
     rows: list[int] = []
     values: list[float] = []
-    lows, highs = [0.0], [0.0]
+    spans = [score.span(asked, context) for asked in sample.unread]
+    lows, highs = [0.0, *(low for low, _ in spans)], [0.0, *(high for _, high in spans)]
     left_out = 0
     unscored, silent = Counter[str](), Counter[str]()
     for row, asked in enumerate(sample.asked):

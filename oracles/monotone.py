@@ -96,15 +96,23 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         if alone and status == "inconclusive"
         else []
     )
-    unread = [step.details["unreadable"] for step in counted if "unreadable" in step.details]
-    most = {"unreadable": max(unread, key=lambda each: each["answers"])} if unread else {}
     if not all(step.vacuous for step in counted):
         worst = dataclasses.replace(worst, vacuous="", details={})
+    partly = [step for step in counted if "unreadable" in step.details]
+    if partly:
+        # What is known of a step whose answers were read says nothing of the largest fall of all steps.
+        silent = max(partly, key=lambda step: (step.estimate is None, step.details["unreadable"]["answers"]))
+        told_of = {**silent.details["unreadable"], "users": {}}
+        worst = dataclasses.replace(
+            silent if silent.estimate is None else worst,
+            per_user={},
+            reach=None,
+            details={**worst.details, "unreadable": told_of},
+        )
     return dataclasses.replace(
         worst,
         status=status,
         p_value=p_value,
-        details={**worst.details, **most},
         not_applicable=max(step.not_applicable for step in counted),
         errors=max(step.errors for step in counted),
         looks=max(step.looks for step in counted),

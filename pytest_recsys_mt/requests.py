@@ -451,11 +451,11 @@ class Recommendation:
     @property
     def unread(self) -> bool:
         """Whether it is a text of which nothing could be read: a refusal, an unknown form, or several lists of
-        equal claims. An empty list is read.
+        equal claims. An empty list of JSON is read.
         """
         if self.text is None or self.items or any(entry.item for entry in self.entries):
             return False
-        return bool(self.entries) or not self.text.strip()
+        return bool(self.entries) or "[" not in self.text
 
 
 @dataclass(frozen=True, slots=True)

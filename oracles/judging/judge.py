@@ -81,7 +81,7 @@ def compare(
             changed = 0
             if context.deterministic:
                 pairs, changed = twice(before, pairs)
-                if not changed:
+                if not changed and not pairs.unread:
                     return None
             together = seen(pairs, noisy)
             ends = context.deterministic or asked >= everybody or bool(pairs.unasked)

@@ -96,7 +96,7 @@ def confirmed(
     first, second = _of_the_same_users(verdict, other)
     if second.estimate is None or second.interval is None:
         reason = f"asked {when}, then again together: {other.reason}"
-        return _withdrawn(verdict, reason) if apart else verdict
+        return _withdrawn(verdict, reason) if apart or "unreadable" in other.details else verdict
     if deterministic:
         if second.status == difference:
             return other

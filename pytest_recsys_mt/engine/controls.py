@@ -206,8 +206,10 @@ class _Control:
         while True:
             pairs = self._pairs(asked)
             effects = self._effects(pairs)
-            if pairs.broken or pairs.unread or (effects.effect > MOVED).any():
+            if pairs.broken or (effects.effect > MOVED).any():
                 return None
+            if pairs.unread:
+                raise _UnknownError
             scored = len(effects.rows)
             if scored >= wanted:
                 return scored

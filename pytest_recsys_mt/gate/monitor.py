@@ -227,7 +227,7 @@ def _differs(old: Mapping[str, object], new: Mapping[str, object]) -> str:
 
 def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
     """The finding of one series before Holm's correction, and what its bets won each night."""
-    past: dict[str, list[float]] = {}
+    past: dict[str, list[tuple[float, float]]] = {}
     users, growth, again, replayed = [0] * places, [], 0, 0
     for number, night in enumerate(series.nights):
         replay = change and any(map(night.repeats, series.nights[:number]))
@@ -237,8 +237,13 @@ def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
         users[night.place] = len(counted)
         replayed += replay
         again += 0 if change else len(night.values) - len(counted)
-        for user, value in {} if replay else night.values.items():
-            past.setdefault(user, []).append(value)
+        low, high = night.reach
+        # What could not be read may have been as bad as later nights.
+        known = {user: (value, value) for user, value in night.values.items()}
+        for user, ends in (
+            {} if replay else {**dict.fromkeys(night.unread, (high, low)), **known}.items()
+        ):
+            past.setdefault(user, []).append(ends)
     won = np.stack(growth, axis=1)
     p_values, p_value = np.ones(places), 1.0
     for night, evidence in zip(series.nights, log_evidence(won), strict=True):
@@ -252,7 +257,7 @@ def _growth(
     night: Night,
     users: Sequence[str],
     lost: Sequence[str],
-    past: Mapping[str, Sequence[float]] | None,
+    past: Mapping[str, Sequence[tuple[float, float]]] | None,
 ) -> Floats:
     """The gain of a night's bets: on the values of users, or on their change if there is a past."""
     promise, margin = series.terms["promise"], series.terms["margin"]
@@ -263,8 +268,16 @@ def _growth(
         most = np.full(len(lowest), margin)
         least = -most if promise == "within" else most
     else:
-        before = np.array([math.fsum(past[user]) / len(past[user]) for user in (*users, *lost)])
-        most, least = before + series.tolerance, before - series.tolerance
+        worst, best = (
+            np.array(
+                [
+                    math.fsum(ends[at] for ends in past[user]) / len(past[user])
+                    for user in (*users, *lost)
+                ]
+            )
+            for at in (0, 1)
+        )
+        most, least = worst + series.tolerance, best - series.tolerance
     above = log_growth(lowest - most, float(most.max(initial=low)) - low)
     below = log_growth(least - highest, high - float(least.min(initial=high)))
     ways = {"at most": [above], "at least": [below], "within": [above, below]}

@@ -304,3 +304,17 @@ def test_users_who_could_not_be_read_speak_for_the_promise(change: bool) -> None
     found = {name: p_values(each, change=change)[-1] for name, each in nights.items()}
     assert found["unread"] == pytest.approx(found["kept"])
     assert found["left out"] < found["unread"]
+
+
+def test_a_past_that_could_not_be_read_is_no_better_than_it_may_have_been() -> None:
+    """One user in ten is bad each night; at first just these answers cannot be read."""
+    nights: dict[bool, list[Night]] = {True: [], False: []}
+    for day in range(1, 17):
+        bad = set(np.random.default_rng(day).permutation(600)[:60].tolist())
+        for hidden, found in nights.items():
+            lost = bad if hidden and day <= 8 else set()
+            values = {f"u{n}": 0.9 if n in bad else 0.0 for n in range(600) if n not in lost}
+            users = {f"u{n}": 0 for n in sorted(lost)}
+            found.append(night(day, row(values, details={"unreadable": {"users": users}})))
+    for found in nights.values():
+        assert min(p_values(found, change=True)) > 0.05

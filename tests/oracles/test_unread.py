@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt import oracles
-from pytest_recsys_mt.answers import Answers, Asked, Choices, Pairs, Sample
+from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Pairs, Sample
+from pytest_recsys_mt.oracles import Score
 from pytest_recsys_mt.requests import Entry, Recommendation
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles import test_measures
@@ -35,6 +36,11 @@ class Partly(FakeAnswers):
             unread=tuple(each for each in asked if each.unread),
             order=tuple(each.user for each in asked),
         )
+
+    again: Pairs | None = None
+
+    def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:  # type: ignore[override]
+        return self.again
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
         both = list(zip(self.asked, followup.sample().whole().asked, strict=True))[:users]
@@ -147,6 +153,41 @@ def test_the_form_of_an_answer_that_cannot_be_read_is_known() -> None:
     assert oracles.at_most(side, "short_lists", 0.1).status == "inconclusive"
 
 
+def test_a_series_says_nothing_of_its_readable_steps_alone() -> None:
+    long, hidden = said(None, 0, 1), said(None, 1, 1, "hidden")
+    for sides in ([long, said(None, 0, -1, "turned"), hidden], [hidden, long, said(None, 0, 1, "same")]):
+        verdict = oracles.monotone(sides, "hit@3")
+        assert (verdict.estimate, verdict.interval, verdict.per_user) == (None, None, {})
+    few = oracles.monotone([long, said(None, FEW, 1, "few"), said(None, 0, -1, "turned")], "hit@3")
+    assert few.estimate is not None
+    assert not few.per_user
+
+
+def test_a_difference_that_cannot_be_read_again_is_none() -> None:
+    source, turned = said(None, 0, 1), said(None, 0, -1, "turned")
+    assert oracles.different_ranking(source, turned, margin=0.3).status == "holds"
+    silent = said(None, 1, 1)
+    source.again = silent.pair(silent)
+    for verdict in (
+        oracles.different_ranking(source, turned, margin=0.3),
+        oracles.same_ranking(source, turned),
+        oracles.never_differs(source, turned),
+    ):
+        assert verdict.status == "inconclusive", verdict.summary
+
+
+def test_the_range_of_a_score_is_that_of_the_unread_users_too() -> None:
+    def of(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
+        return 0.0, 0
+
+    def span(asked: Asked, context: Context) -> tuple[float, float]:
+        return 0.0, 100.0 if asked.unread else 1.0
+
+    side = said(None, FEW, 1)
+    assert oracles.at_most(side, Score("odd", of, span), 0.5).status == "inconclusive"
+    assert oracles.at_most(side, Score("even", of, lambda a, c: (0.0, 1.0)), 0.5).status == "holds"
+
+
 def test_without_them_the_same_oracles_do_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     claimed = {
         name
@@ -159,6 +200,7 @@ def test_without_them_the_same_oracles_do_claim(monkeypatch: pytest.MonkeyPatch)
 def test_an_empty_list_is_read_and_a_refusal_is_not() -> None:
     assert REFUSAL.unread
     assert Recommendation((), (), "").unread
+    assert Recommendation((), (), "...").unread
     assert not Recommendation((), (), "[]").unread
     assert not Recommendation(()).unread
     assert not Recommendation(("a",), (), "a").unread

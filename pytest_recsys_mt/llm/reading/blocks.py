@@ -21,6 +21,13 @@ _LED = re.compile(r"[*_# ]*([^:：,;，、()（）\d]{1,60})[:：][*_ ]*\S")
 _WORDS = 6
 """Most words of a name before its list in one line."""
 
+_BECAUSE = re.compile(
+    r"\W*(?:because|based|given|since|as|considering|for|from|with|my|the|here|reasons?|thoughts?|analysis|basierend|weil|"
+    r"por|según|basad\w|d'après|selon)\b",
+    re.IGNORECASE,
+)
+"""Begins a heading that says what a list is based on, and not that it is that."""
+
 _ENTRIES = ("numbered", "bulleted", "data")
 
 
@@ -239,6 +246,9 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     if ranked and len(places) > 1 and all(rank == place for rank, place in places):
         ranked = False  # the candidates' own numbers, in the order of the answer
     scored = None not in scores and len(set(scores)) > 1
+    places_too = sorted(score or 0 for score in scores) == list(range(1, len(scores) + 1))
+    if scored and not ranked and places_too and block.role != "scores":
+        return None  # scores or ranks
     if scored and (ranked or "rank" in block.name.casefold()):
         by_rank = (
             sorted(range(len(pieces)), key=lambda i: ranks[i] or 0)
@@ -276,12 +286,14 @@ class Contents:
         items: What its entries name, each once, in their order.
         offered: How many of them were offered.
         restated: Whether it is the offered items once more, in their order.
+        begins: Whether it begins as the offered items do.
     """
 
     block: Block
     items: tuple[str, ...]
     offered: int
     restated: bool
+    begins: bool = False
 
 
 @dataclass(frozen=True)
@@ -327,9 +339,9 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
             or (len(kept) == 1 and read[at].block.role != "candidates")
             or (read[at].restated and not _has_other(read, kept, at))
         ]
-    elif len(kept) == 1 and read[kept[0]].block.role == "candidates" and read[kept[0]].restated:
+    elif len(kept) == 1 and read[kept[0]].block.role == "candidates" and read[kept[0]].begins:
         kept = []
-    if not kept and len(listed) == 1 and read[listed[0]].block.role in ("history", "reasons"):
+    if not kept and len(listed) == 1 and _BECAUSE.match(read[listed[0]].block.name):
         only = read[listed[0]]
         if 2 * only.offered >= len(only.items) and not only.restated and not truncated:
             return Choice((listed[0],), "the only list")  # "Because of your history:"
@@ -386,4 +398,7 @@ def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:
         return False
     if any(2 * read[at].offered < len(read[at].items) for at in places):
         return False
+    labels = {read[at].block.name for at in places if not read[at].block.role} - {""}
+    if len(labels) > 1:
+        return False  # "Crime:" and "Science fiction:", which nothing orders
     return len(items) <= k or all(len(read[at].items) < k for at in places)

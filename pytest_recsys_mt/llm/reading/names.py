@@ -28,7 +28,7 @@ _WORDS: dict[Role, tuple[str, str]] = {
         (
             r"not(?: \w+){0,2} (?:recommend\w*|suit\w*|chosen|included?|selected|fit|good|match\w*|ranked|picked|relevant)|"
             r"do(?:es)?n't|didn't|do not|did not|does not|never|avoid\w*|exclu\w+|reject\w*|discard\w*|skip\w*|unsuitable|least|worst|omit\w*|left out|"
-            r"removed?|dislike[ds]?|eliminated|ruled out|filtered|honou?rable|mentions?|runners?.up|bonus|backups?|"
+            r"removed?|dislike[ds]?|eliminated|ruled out|filtered|honou?rable|mentions?|bottom|out of stock|unavailable|leave out|non|runners?.up|bonus|backups?|"
             r"alternat\w+|close calls?|weakest|nicht|keine|vermeide\w*|ausgeschlossen\w*|pas|éviter|exclus?|"
             r"evitar|excluid\w+|descartad\w+|não|evitare|esclus\w+|niet|не|исключ\w+|избега\w+|لا|नहीं"
         ),
@@ -86,7 +86,7 @@ _WORDS: dict[Role, tuple[str, str]] = {
     ),
     "history": (
         (
-            r"history|watched|rated|seen|liked|loved|enjoyed|read|bought|purchased|owned|played|profile|past|previous\w*|verlauf|"
+            r"history|watched|rated|seen|liked|loved|enjoyed|read|bought|own|owned|owns|already|library|cart|collection|purchased|owned|played|profile|past|previous\w*|verlauf|"
             r"gesehen\w*|historique|vus?|regardés?|historial|vist[ao]s|histórico|assistid\w+|cronologia|viste|gezien|"
             r"истори\w+|просмотренн\w+|سجل|शاهدها|इतिहास|देखी"
         ),
@@ -124,11 +124,12 @@ _SHORT = 4
 """Most words of a name that is a label. A longer one is a sentence, which may tell what it is based on."""
 _UNSPACED = 8
 """The same in letters, of a script without spaces."""
+_UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _OF_SENTENCES: tuple[Role, ...] = ("avoid", "draft", "final", "ranking", "more", "candidates")
 _SENTENCES: dict[Role, re.Pattern[str]] = {
     "avoid": re.compile(
         r"\bnot(?: \w+){0,2} (?:recommend|suit|chosen|choose|included?|selected|pick)|\b(?:excluded|rejected|discarded|left out|"
-        r"ruled out|avoid|skip|honou?rable mentions?|runners? up)\b|n't (?:recommend|choose|pick|make the|fit)|不推荐|排除|除外|제외"
+        r"ruled out|avoid|skip|honou?rable mentions?|runners? up)\b|n't (?:recommend|choose|pick|make the|fit)|不推荐|排除|除外|제외|おすすめしない|お勧めしない|추천하지"
     ),
 }
 """What a sentence says only in clearer words."""
@@ -160,7 +161,9 @@ def role_of(name: str) -> Role:
     plain = " ".join(words)
     if _ADDED.match(plain):
         return "more"
-    if len(words) > _SHORT or (words and max(map(len, words)) > _UNSPACED and not plain.isascii()):
+    if len(words) > _SHORT or (
+        words and max(map(len, words)) > _UNSPACED and _UNSPACED_SCRIPT.search(plain)
+    ):
         for role in _OF_SENTENCES:
             if _SENTENCES.get(role, _PATTERNS[role]).search(plain):
                 return role

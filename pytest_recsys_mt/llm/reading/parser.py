@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_recsys_mt.llm.reading import comments, enumerations
+from pytest_recsys_mt.llm.reading import comments, doubts, enumerations
 from pytest_recsys_mt.llm.reading.blocks import Block, Choice, Contents, blocks, choose, in_order
 from pytest_recsys_mt.llm.reading.layout import (
     LABEL,
@@ -160,10 +160,59 @@ def read(
     rule = choice.rule
     if choice.chosen:
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
+    where = choice.chosen or range(len(parts))
+    taken = [piece for at in where for piece in parts[at].pieces]
+    why = _doubt(whole, found, taken, [parts[at].name for at in choice.chosen])
+    if why:
+        kept_text = tuple(Entry(parts[at].text, "unparsed") for at in where)
+        return Reading(kept_text, f"{why}; {_ASK}", (rule,), True)
     entries = tuple(whole.entries)
     if not any(entry.item for entry in entries):
         rule = _why_nothing(entries)
     return Reading(entries, rule, tuple(_in_words(contents[at]) for at in aside))
+
+
+def _doubt(
+    reader: _Reader, found: Sequence[Piece], taken: Sequence[Piece], names: Sequence[str]
+) -> str:
+    """Why what was taken for the list may not be the answer; see `doubts`."""
+    if not reader.items():
+        return ""
+    chosen = {id(piece) for piece in taken}
+    places = {item: at for at, item in enumerate(reader.items())}
+    listed = [piece for piece in taken if piece.place in ("numbered", "bulleted", "data")]
+    lines = {
+        id(piece): reader.named_in(piece.text)
+        for piece in found
+        if piece.place != "tag"
+        and not piece.chain
+        and (piece.place == "line" or id(piece) in chosen)
+    }
+
+    def said(piece: Piece) -> tuple[str, list[int | None]]:
+        rest, named = lines[id(piece)]
+        return rest, [places.get(item) for item in named]
+
+    own = [piece for piece in taken if id(piece) in lines and lines[id(piece)][1]]
+    own = listed or own
+    if not own:
+        return ""
+    first = next(at for at, piece in enumerate(found) if piece is own[0])
+    if not listed and (why := doubts.of_sentences([said(piece) for piece in own])):
+        return why
+    behind = [
+        said(piece) for piece in found[first + 1 :] if piece.place == "line" and id(piece) in lines
+    ]
+    before = [
+        piece.text for piece in found[max(0, first - 2) : first] if piece.place in ("line", "note")
+    ]
+    return doubts.of_list(
+        [piece.whole or piece.text for piece in own],
+        [said(piece)[0] for piece in own if id(piece) in lines],
+        [*before, *names],
+        behind,
+        reader.offered,
+    )
 
 
 def _why_nothing(entries: Sequence[Entry]) -> str:
@@ -206,13 +255,9 @@ def _contents(block: Block, reader: _Reader | None, request: Request) -> Content
         if request.candidates is not None
         else sum(not item.startswith(UNKNOWN_PREFIX) for item in named)
     )
-    restated = (
-        bool(offered)
-        and len(named) > 1
-        and list(named) == offered[: len(named)]
-        and (len(named) == len(offered) > request.k)
-    )
-    return Contents(block, named, count, restated)
+    begins = bool(offered) and len(named) > 1 and list(named) == offered[: len(named)]
+    restated = begins and len(named) == len(offered) > request.k
+    return Contents(block, named, count, restated, begins)
 
 
 def _in_words(contents: Contents) -> str:
@@ -258,6 +303,26 @@ class _Reader:
     def items(self) -> tuple[str, ...]:
         """What the entries name, each once."""
         return tuple(dict.fromkeys(e.item for e in self.entries if e.item is not None))
+
+    @property
+    def offered(self) -> int:
+        """How many candidates have a number."""
+        return len(self._candidates or ())
+
+    def named_in(self, text: str) -> tuple[str, list[str]]:
+        """A line without the titles of offered items, and those items, each once, in its order."""
+        if (whole := self._equal(comments.unwrapped(text))) is not None:
+            return "", [whole.id]
+        rest, named, at = [], list[str](), 0
+        for start, end, _ in enumerations.spans(text, _MOST_WORDS):
+            if start < at:
+                continue
+            item = self._equal(text[start:end])
+            if item is not None and item.id in self._offered:
+                rest.append(text[at:start])
+                at = end
+                named.append(item.id)
+        return " ".join([*rest, text[at:]]), list(dict.fromkeys(named))
 
     def place_of(self, piece: Piece) -> int | None:
         """The number of the candidate whose title a piece is."""

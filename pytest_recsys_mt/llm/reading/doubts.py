@@ -1,0 +1,122 @@
+"""What stands in an answer beside its list and contradicts it: then nothing is read, since a guess may be wrong.
+
+A model thinks aloud: it lists the candidates and then says its choice in a sentence, corrects itself, ranks from worst
+to best, or marks some entries as bad. What it means is not always known, but that the list is not it.
+"""
+
+import re
+from collections.abc import Sequence
+
+_CHOOSES = re.compile(
+    r"\b(?:rank\w*|order\w*|choos\w+|choice|picks?|go with|suggest\w*|recommend\w*|first|then|follow\w*|next|best|winner|top|"
+    r"beats?|enjoy|prefer\w*|final\w*|therefore|answer|lastly|third|runner)\b|^\W*so\b|推荐|排名|おすすめ|順位|추천|лучш|рекоменд"
+)
+"""Words of a sentence that says a ranking, in lower case."""
+
+_CORRECTS = re.compile(
+    r"^\W*(?:wait|hmm+|oops|actually|correction|edit|self.?check|scrap that|on reflection|on second thought|no wait|sorry)\b|"
+    r"\b(?:swap(?:ped)?|scrap|replace|drop|reversed?|other way round|i made a mistake|no wait|actually no)\b|訂正|更正|정정|исправл"
+)
+"""Words with which a list is changed after it was written."""
+
+_UPWARDS = re.compile(
+    r"\b(?:least|worst|lowest|weakest|bottom)\b[^.\n]{0,40}\bto\b[^.\n]{0,30}\b(?:most|best|highest|strongest|top)\b|\bascending\b|"
+    r"\breversed? order\b|\bfrom the bottom\b|худш\w+ к лучш|peor a mejor|schlechtesten|du pire|peggiore al|从低到高|由低到高"
+)
+"""Words of a list that ends with the best."""
+
+_NEGATES = re.compile(
+    r"\b(?:not|never|exclud\w+|avoid\w*|rather than|instead|unsuitable|bad|worse|worst|left out|leave out|leaving out|except|"
+    r"beats?|better than|unlike|skip|already seen|similar to|given that|favou?rite|close, but|out of stock)\b|n't\b|\b(?:before|after)\s{2}"
+)
+"""Words of a sentence whose titles are not its ranking."""
+
+_REJECTED = re.compile(
+    r"\b(?:not (?:an? )?(?:good |great |strong )?(?:fit|match|recommended|suitable)|already (?:seen|watched|owned|read|played)|"
+    r"poor fit|bad fit|don't recommend|would skip)\b|[:：–-]\s*(?:skip|no|avoid|reject\w*)\W*$"
+)
+_BAD, _CHECKED, _OPEN = (re.compile(each) for each in ("❌|👎|🚫|✖|⛔", r"\[[xX]\]", r"\[ \]"))
+_ORDINAL = re.compile(
+    r"\b(first|second|third|fourth|fifth|sixth|last|worst|best|middle|winner|runner-up)\b|(?:\brank(?:ed)?\s?[:#]?\s?|#|\|\s?)"
+    r"\(?(\d{1,2})\b|\b(\d{1,2})(?:st|nd|rd|th)\b|第\s?(\d{1,2})|\b(\d{1,2})\s?(?:место|위|位)|([🥇🥈🥉])"
+)
+_WORDS = {
+    word: at
+    for at, words in enumerate(
+        ("first best winner 🥇", "second runner-up 🥈", "third 🥉", "fourth", "fifth", "sixth"), 1
+    )
+    for word in words.split()
+}
+_LABELS = re.compile(
+    r"^\W*(?:no|maybe|low|medium|weak|skip|avoid|[b-f]|tier\s\w|\w\s?tier|round\s\d)\W{0,3}[:：]"
+)
+_BELOW = re.compile(r"\s(?:<|≺|<-|←)\s")
+_NUMBERS = re.compile(
+    r"(?<![\w.])#?(\d{1,3})(?:(?:,|\s*>|,?\s*(?:and|then))\s*#?(\d{1,3}))+(?![\w%])"
+)
+
+
+Line = tuple[str, Sequence[int | None]]
+"""A line without the titles of offered items, and the places in the list of those that it names, if they have one."""
+
+
+def of_list(
+    entries: Sequence[str],
+    rests: Sequence[str],
+    before: Sequence[str],
+    behind: Sequence[Line],
+    numbers: int,
+) -> str:
+    """Why a list may not be the answer; empty if nothing contradicts it.
+
+    Args:
+        entries: Its entries as they are written.
+        rests: The same without their titles.
+        before: The lines right before it, and its name.
+        behind: The lines behind it.
+        numbers: How many candidates have a number.
+    """
+    said = [each.casefold() for each in rests]
+    partly = any(map(_CHECKED.search, entries)) and any(map(_OPEN.search, entries))
+    if partly or any(map(_BAD.search, entries)) or any(map(_REJECTED.search, said)):
+        return "some of its entries are marked as bad"
+    if any(_LABELS.match(each) or _BELOW.search(each) for each in said):
+        return "its parts have names that say no order"
+    ranks = [rank for each in said for rank in _ranks(each)]
+    if len(ranks) > 1 and ranks != sorted(ranks):
+        return "its ranks and its order contradict each other"
+    if any(_UPWARDS.search(line.casefold()) for line in (*before, *(line for line, _ in behind))):
+        return "it says that the best comes last"
+    if any(line.rstrip(" *_").endswith(("?", "？")) for line in before):
+        return "it asks a question"
+    for line, named in behind:
+        if _CORRECTS.search(line.casefold()):
+            return "it corrects its list afterwards"
+        if _says_another(line, named, numbers):
+            return "a sentence behind the list says another ranking"
+    return ""
+
+
+def of_sentences(lines: Sequence[Line]) -> str:
+    """Why the titles in sentences may not be the answer."""
+    if any(named and _NEGATES.search(line.casefold()) for line, named in lines):
+        return "its sentences also name what they do not recommend"
+    return ""
+
+
+def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
+    """Whether a line names items, or candidates' numbers, in another order than the list."""
+    chooses = _CHOOSES.search(line.casefold())
+    places = [place for place in named if place is not None]
+    differs = len(places) < len(named) or places != sorted(places)
+    if len(named) > 1 and places and differs and (chooses or not any(map(str.isalpha, line))):
+        return True
+    found = _NUMBERS.search(line) if chooses else None
+    said = [int(each) for each in re.findall(r"\d+", found[0])] if found else []
+    return said != sorted(said) and max(said) <= numbers
+
+
+def _ranks(text: str) -> list[int]:
+    """The ranks that a text says, in its order."""
+    said = [next(filter(None, found.groups())) for found in _ORDINAL.finditer(text)]
+    return [int(each) if each.isdecimal() else _WORDS.get(each, 99) for each in said]

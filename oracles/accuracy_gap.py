@@ -83,8 +83,7 @@ def accuracy_gap(
         )
         return context.report(verdict)
     popular, unpopular = (
-        Rate(sum(groups[key]), len(groups[key]) - missed[key], missed[key])
-        for key in (False, True)
+        Rate(sum(groups[key]), len(groups[key]) - missed[key], missed[key]) for key in (False, True)
     )
     means = {key: sum(hits) / len(hits) for key, hits in groups.items()}
     wrong = [

@@ -90,8 +90,7 @@ def accuracy_kept(
             reason=told_of_unknown,
             examples=_examples(source, followup, pairs),
             per_user={
-                source.questions[one]: float(lost)
-                for one, lost in zip(order, loss, strict=True)
+                source.questions[one]: float(lost) for one, lost in zip(order, loss, strict=True)
             },
             reach=(-1.0, 1.0),
             details={"figures": figures, **told},

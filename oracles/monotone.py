@@ -101,7 +101,9 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
     partly = [step for step in counted if "unreadable" in step.details]
     if partly:
         # What is known of a step whose answers were read says nothing of the largest fall of all steps.
-        silent = max(partly, key=lambda step: (step.estimate is None, step.details["unreadable"]["answers"]))
+        silent = max(
+            partly, key=lambda step: (step.estimate is None, step.details["unreadable"]["answers"])
+        )
         told_of = {**silent.details["unreadable"], "users": {}}
         worst = dataclasses.replace(
             silent if silent.estimate is None else worst,

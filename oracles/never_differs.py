@@ -143,7 +143,10 @@ def _found(
     if confirmed:
         return "violated", f"{told}, {confirmed} of them also when asked again"
     if anew.unread:
-        return "inconclusive", f"{told}; asked again, {unread_counts(len(anew.unread), len(anew.order))}"
+        return (
+            "inconclusive",
+            f"{told}; asked again, {unread_counts(len(anew.unread), len(anew.order))}",
+        )
     return "inconclusive", f"{CHANGED}: {told}, and none of them when asked again"
 
 

@@ -60,7 +60,11 @@ def not_behind(
     found = paired_difference(mine.mean(axis=1), theirs.mean(axis=1), alpha)
     # Users whose answers could not be read count against either claim.
     worst, best = (
-        np.array(list(user_scores(sides, named, ends=[end] * len(ours) + [1 - end] * len(other)).values()))
+        np.array(
+            list(
+                user_scores(sides, named, ends=[end] * len(ours) + [1 - end] * len(other)).values()
+            )
+        )
         for end in (0, 1)
     )
     status: Status = "inconclusive"

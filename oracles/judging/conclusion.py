@@ -201,9 +201,7 @@ def _failures(seen: Seen, *, told: bool) -> list[str]:
     """The failed calls in words, and the answers of which nothing could be read, unless they are told of."""
     failures = [f"failed: {counted(seen.failed)}"] if seen.failed else []
     scored, unread = len(seen.effects.rows), seen.unread
-    unmeasured = {
-        reason: n for reason, n in seen.effects.unmeasured.items() if reason != UNREAD
-    }
+    unmeasured = {reason: n for reason, n in seen.effects.unmeasured.items() if reason != UNREAD}
     if others := sum(unmeasured.values()):
         few = follow_ups_failed(others, scored + others + unread)
         failures.append(f"{few} ({counted(unmeasured)})")

@@ -20,6 +20,7 @@ from pytest_recsys_mt.verdict import Verdict
 Promise = Literal["above", "at most"]
 """The promise about a mean: above the limit, or at most the limit."""
 
+
 def details_of(
     source: Choices, *followups: Choices, details: Mapping[str, object] | None = None
 ) -> dict[str, Any]:

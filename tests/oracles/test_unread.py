@@ -155,7 +155,10 @@ def test_the_form_of_an_answer_that_cannot_be_read_is_known() -> None:
 
 def test_a_series_says_nothing_of_its_readable_steps_alone() -> None:
     long, hidden = said(None, 0, 1), said(None, 1, 1, "hidden")
-    for sides in ([long, said(None, 0, -1, "turned"), hidden], [hidden, long, said(None, 0, 1, "same")]):
+    for sides in (
+        [long, said(None, 0, -1, "turned"), hidden],
+        [hidden, long, said(None, 0, 1, "same")],
+    ):
         verdict = oracles.monotone(sides, "hit@3")
         assert (verdict.estimate, verdict.interval, verdict.per_user) == (None, None, {})
     few = oracles.monotone([long, said(None, FEW, 1, "few"), said(None, 0, -1, "turned")], "hit@3")

@@ -22,7 +22,7 @@ _WORDS = 6
 """Most words of a name before its list in one line."""
 
 _BECAUSE = re.compile(
-    r"\W*(?:because|based|given|since|as|considering|for|from|with|my|the|here|reasons?|thoughts?|analysis|basierend|weil|"
+    r"\W*(?:because|based|given|since|as|considering|for|from|with|basierend|weil|"
     r"por|según|basad\w|d'après|selon)\b",
     re.IGNORECASE,
 )
@@ -335,13 +335,21 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
         kept = [
             at
             for at in kept
-            if not (read[at].restated and read[at].block.role in ("", "candidates", "scores"))
+            if not (
+                (read[at].restated and read[at].block.role in ("", "candidates", "scores"))
+                or (read[at].begins and read[at].block.role == "candidates")
+            )
             or (len(kept) == 1 and read[at].block.role != "candidates")
             or (read[at].restated and not _has_other(read, kept, at))
         ]
-    elif len(kept) == 1 and read[kept[0]].block.role == "candidates" and read[kept[0]].begins:
-        kept = []
-    if not kept and len(listed) == 1 and _BECAUSE.match(read[listed[0]].block.name):
+    elif len(kept) == 1 and read[kept[0]].begins:
+        only = read[kept[0]]
+        if only.block.role == "candidates" or (only.restated and only.block.role in ("", "scores")):
+            kept = []
+    unheard = not kept and len(listed) == 1
+    if unheard and (
+        read[listed[0]].block.role == "reasons" or _BECAUSE.match(read[listed[0]].block.name)
+    ):
         only = read[listed[0]]
         if 2 * only.offered >= len(only.items) and not only.restated and not truncated:
             return Choice((listed[0],), "the only list")  # "Because of your history:"

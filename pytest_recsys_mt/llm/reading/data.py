@@ -124,6 +124,10 @@ def _keys(value: Mapping[Any, Any]) -> dict[str, Any]:
     return {key.casefold(): each for key, each in plain.items()}
 
 
+_CHOSEN = ("recommend", "recommended", "include", "included", "select", "selected", "relevant")
+"""Keys that say whether an entry belongs to the list."""
+
+
 def _titled(keys: Mapping[str, Any]) -> object:
     """What an object names, by its title or else by its number; None if it names nothing."""
     for key in TITLE_KEYS:
@@ -162,7 +166,8 @@ def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
             if isinstance(element, str | int | float):
                 yield _datum(element, name, group)
             elif isinstance(element, dict) and _is_entry(element):
-                yield _of_object(element, name, group)
+                if not any(_keys(element).get(key) is False for key in _CHOSEN):
+                    yield _of_object(element, name, group)
             elif _is_pair(element):
                 yield replace(_datum(element[0], name, group), score=measured(element[1]))
             else:

@@ -51,9 +51,22 @@ _LABELS = re.compile(
     r"^\W*(?:no|maybe|low|medium|weak|skip|avoid|[b-f]|tier\s\w|\w\s?tier|round\s\d)\W{0,3}[:：]"
 )
 _BELOW = re.compile(r"\s(?:<|≺|<-|←)\s")
+_SCORE = re.compile(
+    r"(\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|/\s?\d{1,3}\b)|[(:–|-]\s*(\d{1,3}[.,]\d{1,3})\b|★"
+)
+_ALONE = 12
+"""Fewer characters beside a title are a mark: ``🥇``, ``Winner:``."""
+_UPSIDE_DOWN = re.compile(
+    r'<ol\b[^<>]{0,80}\breversed|"reversed?"\s*:\s*true|"order"\s*:\s*"asc', re.IGNORECASE
+)
 _NUMBERS = re.compile(
     r"(?<![\w.])#?(\d{1,3})(?:(?:,|\s*>|,?\s*(?:and|then))\s*#?(\d{1,3}))+(?![\w%])"
 )
+
+
+def of_text(text: str) -> str:
+    """Why the list of an answer may not be in the order of its text."""
+    return "it says that the best comes last" if _UPSIDE_DOWN.search(text) else ""
 
 
 Line = tuple[str, Sequence[int | None]]
@@ -66,6 +79,8 @@ def of_list(
     before: Sequence[str],
     behind: Sequence[Line],
     numbers: int,
+    *,
+    numbered: bool,
 ) -> str:
     """Why a list may not be the answer; empty if nothing contradicts it.
 
@@ -75,6 +90,7 @@ def of_list(
         before: The lines right before it, and its name.
         behind: The lines behind it.
         numbers: How many candidates have a number.
+        numbered: Whether its entries have numbers, and it does not begin as the candidates do.
     """
     said = [each.casefold() for each in rests]
     partly = any(map(_CHECKED.search, entries)) and any(map(_OPEN.search, entries))
@@ -89,6 +105,15 @@ def of_list(
         return "it says that the best comes last"
     if any(line.rstrip(" *_").endswith(("?", "？")) for line in before):
         return "it asks a question"
+    alone = [
+        named[0]
+        for line, named in behind
+        if len(named) == 1 and len(line.strip(" *_#:.-")) < _ALONE
+    ]
+    if len(alone) > 1 and (None in alone or alone != sorted(alone)):  # type: ignore[type-var]
+        return "another list stands behind it"
+    if not numbered and _falls_short(said):
+        return "its scores and its order contradict each other"
     for line, named in behind:
         if _CORRECTS.search(line.casefold()):
             return "it corrects its list afterwards"
@@ -114,6 +139,21 @@ def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
     found = _NUMBERS.search(line) if chooses else None
     said = [int(each) for each in re.findall(r"\d+", found[0])] if found else []
     return said != sorted(said) and max(said) <= numbers
+
+
+def _falls_short(rests: Sequence[str]) -> bool:
+    """Whether every entry has a score, and the best does not stand first."""
+    scores = []
+    for rest in rests:
+        found = _SCORE.search(rest)
+        if found is None:
+            return False
+        scores.append(
+            float(rest.count("★"))
+            if "★" in rest
+            else float((found[1] or found[2]).replace(",", "."))
+        )
+    return len(scores) > 1 and scores != sorted(scores, reverse=True)
 
 
 def _ranks(text: str) -> list[int]:

@@ -4,6 +4,7 @@
 list entry. `data` cuts JSON. `blocks` puts pieces together to lists, and the parser decides what a piece names.
 """
 
+import csv
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -78,12 +79,14 @@ _RULE = re.compile(r"\s*[-=_*~─—]{3,}\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
 
 _NUMBER = re.compile(
-    r"(?P<bold>\*\*|__)?[#(\[（【]{0,2}(?:(?:no|nr|num|top)\.?\s?|№\s?)?#?(?P<n>\d{1,3})"
-    r"(?:st|nd|rd|th|º|ª)?(?P<mark>\s?[.)\]）】:、．。]{1,2}|\s[-–—]|\s?[-–—](?=\s)|\t)"
+    r"(?P<bold>\*\*|__)?[#(\[（【]{0,2}(?:(?:no|nr|num|top)\.?\s?|№\s?|第)?#?(?P<n>\d{1,3})"
+    r"(?:st|nd|rd|th|º|ª)?(?P<mark>\s?(?:位|위|등|место)\s?[:：、.]?|\s?[.)\]）】:、．。]{1,2}|\s[-–—]|\s?[-–—](?=\s)|\t)"
     r"(?P<end>\*\*|__)?(?P<space>\s*)",
     re.IGNORECASE,
 )
-_KEYCAP = re.compile(r"(?:([0-9])\ufe0f?\u20e3|([\u2460-\u2473\u2776-\u277f\u24f5-\u24fe])|🔟)\s*")
+_KEYCAP = re.compile(
+    r"(?:([0-9])\ufe0f?\u20e3|([\u2460-\u2473\u2776-\u277f\u24f5-\u24fe])|🔟|[🥇🥈🥉])\s*"
+)
 _BARE_NUMBER = re.compile(
     r"#\d{1,3}\s|\d{1,3},(?=[^\d\s])|\d{1,3}\s?/\s|(?:I{1,3}|IV|VI{0,3}|IX|X)[.)]\s"
 )
@@ -183,11 +186,18 @@ def lines(text: str) -> Iterator[Piece]:
     kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
     numbered = False
     table: list[list[str]] = []
-    tables = 0
+    tables, comma = 0, ""
     for line in [*kept, ""]:
         stripped = line.strip()
         if line[:1] == _MARK:
             yield Piece(line[1:], "tag")
+            continue
+        if not comma and (found := _separator(stripped)):
+            comma = found
+        elif comma and comma not in stripped:
+            comma = ""
+        if comma:
+            table.append(next(csv.reader([stripped], delimiter=comma)))
             continue
         if stripped.startswith("|") and stripped.count("|") >= 2:
             if not _TABLE_RULE.match(stripped):
@@ -206,6 +216,16 @@ def lines(text: str) -> Iterator[Piece]:
                 place: Place = "note" if line[0] in " \t" else "line"
                 piece = replace(piece, place=place)
             yield piece
+
+
+def _separator(line: str) -> str:
+    """What parts the cells of a header of comma-separated values; empty for any other line."""
+    for mark in (",", ";", "\t"):
+        cells = [cell.strip().casefold() for cell in line.split(mark)]
+        known = (*RANK_KEYS, *SCORE_KEYS, *YEAR_KEYS, "id")
+        if any(cell in TITLE_KEYS for cell in cells) and any(cell in known for cell in cells):
+            return mark
+    return ""
 
 
 def _named(tag: re.Match[str]) -> str:
@@ -284,8 +304,14 @@ def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
     return [replace(piece, whole=line) if piece.chain else piece for piece in inner]
 
 
+_SIGNS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "🥇", "🥈", "🥉")
+
+
 def _digits(marker: str) -> int | None:
     """The number in a marker such as ``1️⃣``, ``②`` or ``3/``."""
+    named = marker.strip(" .)").upper()
+    if named in _SIGNS:
+        return _SIGNS.index(named) % 10 + 1
     digits = "".join(char for char in marker if char.isdecimal())
     if digits:
         return int(digits)

@@ -23,6 +23,7 @@ from pytest_recsys_mt.llm.reading.layout import (
     pieces,
     without_chain,
 )
+from pytest_recsys_mt.llm.reading.names import ASIDE
 from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import (
@@ -45,6 +46,8 @@ _SPLIT = re.compile(
 )
 _JOINED = 7
 """Most comma-separated parts of one title."""
+
+_LETTERED = re.compile(r"[A-J][.)]\s")
 
 _ASK = 'ask for one list, or for "Final ranking:" before it'
 """What makes an answer with several lists clear."""
@@ -127,10 +130,15 @@ def read(
     found = [part for piece in pieces(sanitize(text)) for part in without_chain(piece, is_title)]
     parts = blocks(found, is_title)
 
-    def reader() -> _Reader:
-        return _Reader(request, scope, exists, first)
+    def reader(*, loose: bool = False) -> _Reader:
+        return _Reader(request, scope, exists, first, loose=loose)
 
     readers = [_read_block(reader(), part) for part in parts]
+    loosely = False
+    for at, each in enumerate(readers):
+        again = _read_block(reader(loose=True), parts[at]) if each and each.names_none else None
+        if again is not None and again.names_all:
+            readers[at], loosely = again, True
     clear = [each is not None for each in readers]
     contents = [_contents(part, each, request) for part, each in zip(parts, readers, strict=True)]
     choice = choose(contents, request.k, truncated=truncated)
@@ -151,7 +159,7 @@ def read(
     kept = [
         at for at in range(len(parts)) if at not in aside and (not aside or at in choice.chosen)
     ]
-    whole = reader()
+    whole = reader(loose=loosely)
     for at in kept if aside or len(parts) > 1 else ():
         _read_block(whole, parts[at])
     if len(parts) == 1 and readers[0] is not None:
@@ -162,7 +170,15 @@ def read(
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
     where = choice.chosen or range(len(parts))
     taken = [piece for at in where for piece in parts[at].pieces]
-    why = _doubt(whole, found, taken, [parts[at].name for at in choice.chosen])
+    said = [
+        p
+        for at, part in enumerate(parts)
+        if at in where or part.role not in ASIDE
+        for p in part.pieces
+    ]
+    why = doubts.of_text(text) or _doubt(
+        whole, said, taken, [parts[at].name for at in choice.chosen]
+    )
     if why:
         kept_text = tuple(Entry(parts[at].text, "unparsed") for at in where)
         return Reading(kept_text, f"{why}; {_ASK}", (rule,), True)
@@ -193,10 +209,21 @@ def _doubt(
         rest, named = lines[id(piece)]
         return rest, [places.get(item) for item in named]
 
-    own = [piece for piece in taken if id(piece) in lines and lines[id(piece)][1]]
-    own = listed or own
+    own = [
+        piece for piece in taken if piece in listed or (id(piece) in lines and lines[id(piece)][1])
+    ]
     if not own:
         return ""
+    if reader.names_none and 2 * sum(bool(lines[id(p)][1]) for p in own if id(p) in lines) > len(
+        own
+    ):
+        return "its entries name offered items among other words"
+    begins = reader.items() == reader.beginning
+    told = [piece.text for piece in found if piece.place in ("line", "note")]
+    if begins and any(comments.is_refusal(line) for line in told):
+        return "it declines to answer"
+    if any(piece.chain for piece in taken) and any(_LETTERED.match(line) for line in told):
+        return "its letters are its own"
     first = next(at for at, piece in enumerate(found) if piece is own[0])
     if not listed and (why := doubts.of_sentences([said(piece) for piece in own])):
         return why
@@ -212,6 +239,7 @@ def _doubt(
         [*before, *names],
         behind,
         reader.offered,
+        numbered=not begins and any(piece.number is not None for piece in listed),
     )
 
 
@@ -284,6 +312,8 @@ class _Reader:
         scope: Scope,
         exists: Callable[[str, int], bool],
         first: int,
+        *,
+        loose: bool,
     ) -> None:
         self.entries: list[Entry] = []
         self._exists = exists
@@ -292,6 +322,7 @@ class _Reader:
         self._known = request.known
         self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
         self._first = first
+        self._freely = loose  # whether anything may stand beside a title
         self._places = {item.id: at for at, item in enumerate(request.candidates or (), first)}
         self._scope = scope
         self._named: set[str] = set()
@@ -305,6 +336,23 @@ class _Reader:
         return tuple(dict.fromkeys(e.item for e in self.entries if e.item is not None))
 
     @property
+    def names_none(self) -> bool:
+        """Whether it has several entries, and none of them is known."""
+        kinds = [entry.kind for entry in self.entries if entry.kind != "unparsed"]
+        return bool(self._offered) and len(kinds) > 1 and set(kinds) <= {"unknown", "outside"}
+
+    @property
+    def names_all(self) -> bool:
+        """Whether every entry names another offered item."""
+        kinds = [entry.kind for entry in self.entries if entry.kind != "unparsed"]
+        return len(kinds) > 1 and set(kinds) == {"candidate"}
+
+    @property
+    def beginning(self) -> tuple[str, ...]:
+        """As many offered items as were named, in the order of the prompt."""
+        return tuple(self._offered)[: len(self.items())]
+
+    @property
     def offered(self) -> int:
         """How many candidates have a number."""
         return len(self._candidates or ())
@@ -312,7 +360,7 @@ class _Reader:
     def named_in(self, text: str) -> tuple[str, list[str]]:
         """A line without the titles of offered items, and those items, each once, in its order."""
         if (whole := self._equal(comments.unwrapped(text))) is not None:
-            return "", [whole.id]
+            return re.sub(r"[\w\s]", "", text), [whole.id]
         rest, named, at = [], list[str](), 0
         for start, end, _ in enumerations.spans(text, _MOST_WORDS):
             if start < at:
@@ -502,6 +550,11 @@ class _Reader:
         """The item of the longest title at the start of a piece, before a comment."""
         for head, rest, closed in comments.cuts(text):
             item = self._equal(head, year)
+            if self._freely:
+                behind = "" if rest.rstrip().endswith((")", "]")) else rest.strip(" \t-–—:：|,.;~")
+                other = self._equal(behind, year)
+                if (item is None) != (other is None):
+                    return item or other
             if item is None:
                 continue
             if closed or comments.is_comment(rest, item) or self._equal(rest) == item:

@@ -54,6 +54,8 @@ _BELOW = re.compile(r"\s(?:<|≺|<-|←)\s")
 _SCORE = re.compile(
     r"(\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|/\s?\d{1,3}\b)|[(:–|-]\s*(\d{1,3}[.,]\d{1,3})\b|★"
 )
+_FEW = 4
+"""Fewer letters beside titles say nothing."""
 _ALONE = 12
 """Fewer characters beside a title are a mark: ``🥇``, ``Winner:``."""
 _UPSIDE_DOWN = re.compile(
@@ -134,7 +136,7 @@ def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
     chooses = _CHOOSES.search(line.casefold())
     places = [place for place in named if place is not None]
     differs = len(places) < len(named) or places != sorted(places)
-    if len(named) > 1 and places and differs and (chooses or not any(map(str.isalpha, line))):
+    if len(named) > 1 and places and differs and (chooses or sum(map(str.isalpha, line)) < _FEW):
         return True
     found = _NUMBERS.search(line) if chooses else None
     said = [int(each) for each in re.findall(r"\d+", found[0])] if found else []

@@ -28,7 +28,7 @@ _WORDS: dict[Role, tuple[str, str]] = {
         (
             r"not(?: \w+){0,2} (?:recommend\w*|suit\w*|chosen|included?|selected|fit|good|match\w*|ranked|picked|relevant)|"
             r"do(?:es)?n't|didn't|do not|did not|does not|never|avoid\w*|exclu\w+|reject\w*|discard\w*|skip\w*|unsuitable|least|worst|omit\w*|left out|"
-            r"removed?|dislike[ds]?|eliminated|ruled out|filtered|honou?rable|mentions?|bottom|out of stock|unavailable|leave out|non|runners?.up|bonus|backups?|"
+            r"removed?|dislike[ds]?|eliminated|ruled out|filtered|honou?rable|mentions?|bottom|out of stock|unavailable|bad|leave out|non|runners?.up|bonus|backups?|"
             r"alternat\w+|close calls?|weakest|nicht|keine|vermeide\w*|ausgeschlossen\w*|pas|éviter|exclus?|"
             r"evitar|excluid\w+|descartad\w+|não|evitare|esclus\w+|niet|не|исключ\w+|избега\w+|لا|नहीं"
         ),

@@ -47,6 +47,9 @@ _SPLIT = re.compile(
 _JOINED = 7
 """Most comma-separated parts of one title."""
 
+_SENTENCE = 2
+"""Most words in lower case beside a title, of what is no sentence."""
+_BRACKETS = re.compile(r"[(\[](?!(?:18|19|20)\d\d[)\]])[^()\[\]]{1,40}[)\]]")
 _LETTERED = re.compile(r"[A-J][.)]\s")
 
 _ASK = 'ask for one list, or for "Final ranking:" before it'
@@ -214,9 +217,12 @@ def _doubt(
     ]
     if not own:
         return ""
-    if reader.names_none and 2 * sum(bool(lines[id(p)][1]) for p in own if id(p) in lines) > len(
-        own
-    ):
+    said_more = [
+        rest
+        for rest, named in (lines[id(piece)] for piece in own if id(piece) in lines)
+        if named and sum(word.islower() for word in rest.split()) > _SENTENCE
+    ]
+    if reader.names_none and 2 * len(said_more) > len(own):
         return "its entries name offered items among other words"
     begins = reader.items() == reader.beginning
     told = [piece.text for piece in found if piece.place in ("line", "note")]
@@ -360,8 +366,10 @@ class _Reader:
     def named_in(self, text: str) -> tuple[str, list[str]]:
         """A line without the titles of offered items, and those items, each once, in its order."""
         if (whole := self._equal(comments.unwrapped(text))) is not None:
-            return re.sub(r"[\w\s]", "", text), [whole.id]
+            aside = _BRACKETS.findall(text)
+            return " ".join([re.sub(r"[\w\s()]", "", text), *aside]), [whole.id]
         rest, named, at = [], list[str](), 0
+        text = f" {text}"  # a word at the beginning of a sentence is no title, of a list it is
         for start, end, _ in enumerations.spans(text, _MOST_WORDS):
             if start < at:
                 continue

@@ -177,13 +177,18 @@ def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int 
                 and not step
             ):
                 step = number - before
-        elif at and is_title(piece.whole):
+        elif at and any(map(str.isalnum, _marker(piece))) and is_title(piece.whole):
             continue  # "(500) Days of Summer"
         else:
             begun, step = at, 0
             runs[at] = at
         last = at
     return runs
+
+
+def _marker(piece: Piece) -> str:
+    """What stands before an entry."""
+    return piece.whole[: len(piece.whole) - len(piece.text)]
 
 
 def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> bool:

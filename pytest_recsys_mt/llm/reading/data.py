@@ -183,6 +183,30 @@ def _is_pair(element: object) -> bool:
     return isinstance(element[1], int | float)
 
 
+_ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
+_ASKS = re.compile(r"search|get|look|fetch|find|query|detail", re.IGNORECASE)
+"""Begins the name of a tool that only asks for more."""
+
+
+def _place(key: str) -> int | None:
+    """The rank that a key says: ``1``, ``first``; None for any other key."""
+    if key.casefold() in _ORDINALS:
+        return _ORDINALS.index(key.casefold()) + 1
+    number = _PLACE.fullmatch(key)
+    return None if number is None else int(number[1])
+
+
 def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Iterator[Piece]:
     keys = _keys(value)
     if _is_entry(value):
@@ -195,6 +219,8 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
         except (ValueError, RecursionError):
             called = None
     if isinstance(called, dict | list):
+        if _ASKS.match(str(keys.get("name") or keys.get("tool") or keys.get("function") or "")):
+            return
         yield from _entries(called, depth + 1, name, group)
         return
     if value and all(
@@ -202,10 +228,10 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
     ):
         yield from _scored(value, name, group)
         return
-    numbers = [_PLACE.fullmatch(str(key)) for key in value]
+    numbers = [_place(str(key)) for key in value]
     if (
         value
-        and all(numbers)
+        and None not in numbers
         and all(
             isinstance(each, str) or (isinstance(each, dict) and _is_entry(each))
             for each in value.values()
@@ -217,7 +243,7 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
                 if isinstance(each, dict)
                 else _datum(each, name, group)
             )
-            yield replace(entry, number=int(number[1]) if number else None)
+            yield replace(entry, number=number)
         return
     if value and all(isinstance(each, dict) and _measures(each) for each in value.values()):
         for key, each in value.items():

@@ -128,6 +128,8 @@ def of_sentences(lines: Sequence[Line]) -> str:
     """Why the titles in sentences may not be the answer."""
     if any(named and _NEGATES.search(line.casefold()) for line, named in lines):
         return "its sentences also name what they do not recommend"
+    if any(named and _CORRECTS.search(line.casefold().lstrip()) for line, named in lines):
+        return "it corrects itself"
     return ""
 
 

@@ -47,6 +47,8 @@ _SPLIT = re.compile(
 _JOINED = 7
 """Most comma-separated parts of one title."""
 
+_PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"
+"""What may stand behind a title without being of it."""
 _SENTENCE = 2
 """Most words in lower case beside a title, of what is no sentence."""
 _BRACKETS = re.compile(r"[(\[](?!(?:18|19|20)\d\d[)\]])[^()\[\]]{1,40}[)\]]")
@@ -368,17 +370,37 @@ class _Reader:
         if (whole := self._equal(comments.unwrapped(text))) is not None:
             aside = _BRACKETS.findall(text)
             return " ".join([re.sub(r"[\w\s()]", "", text), *aside]), [whole.id]
+        words = [(found.start(), found.end()) for found in re.finditer(r"\S+", text)]
         rest, named, at = [], list[str](), 0
-        text = f" {text}"  # a word at the beginning of a sentence is no title, of a list it is
-        for start, end, _ in enumerations.spans(text, _MOST_WORDS):
-            if start < at:
-                continue
-            item = self._equal(text[start:end])
-            if item is not None and item.id in self._offered:
-                rest.append(text[at:start])
-                at = end
+        while at < len(words):
+            found = self._named_at(text, words, at)
+            if found is None:
+                rest.append(text[slice(*words[at])])
+                at += 1
+            else:
+                item, last, end = found
                 named.append(item.id)
-        return " ".join([*rest, text[at:]]), list(dict.fromkeys(named))
+                rest += ["", text[end : words[last][1]]]
+                at = last + 1
+        return " ".join(rest), list(dict.fromkeys(named))
+
+    def _named_at(
+        self, text: str, words: Sequence[tuple[int, int]], at: int
+    ) -> tuple[Item, int, int] | None:
+        """The offered item whose title begins with a word, its last word, and where the title ends."""
+        start = words[at][0]
+        first = next((char for char in text[start : words[at][1]] if char.isalnum()), "")
+        if not first or first.islower():
+            return None
+        found = None
+        for last in range(min(len(words), at + _MOST_WORDS) - 1, at - 1, -1):
+            written = text[start : words[last][1]].rstrip(_PUNCTUATION)
+            item = self._equal(written)
+            if item is not None and item.id in self._offered:
+                if found is not None and found[0].id != item.id:
+                    break  # "Portal 2" begins with another title
+                found = item, last, start + len(written)
+        return found
 
     def place_of(self, piece: Piece) -> int | None:
         """The number of the candidate whose title a piece is."""

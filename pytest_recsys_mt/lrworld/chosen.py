@@ -19,6 +19,7 @@ from pytest_recsys_mt.lrworld.mentions import (
     BOTH,
     MENTION,
     TITLE,
+    UNCLEAR,
     Mentions,
     bare,
     clashes,
@@ -32,6 +33,35 @@ How = Literal["label", "text", "missed"]
 _SENTENCES = re.compile(r"(?<=[.!?])[\"'»”)\]*_]*\s+|(?<=[。！？؟।])|\n")
 _OPENS = re.compile(r":[ \t*_]*\n[\s*_]*(?:```\w*\s*)?")
 _HEADING = re.compile(r"(?m)^(?:#{1,6}|\*\*)[ *_]*([^\n:\ue000-\ue4ff]{1,60}?)[ *_]*\n+(?=\S)")
+_OPENS_NO_LIST = re.compile(
+    _OPENS.pattern + r"(?![\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]++[ \t]*[^\s\ue000-\ue4ff])"
+)
+_LABELS = frozenset(["option", "choice", "candidate", "number", "index", "letter"])
+_BAD = re.compile(
+    r"[❌✗✘👎🤷🚫≠]|!=|\[ \]|\bat most\b|\((?:rejected|wrong|eliminated|unlikely|least likely|already \w+|runner-up|second choice|no)\b",
+    re.IGNORECASE,
+)
+_TENTATIVE = re.compile(
+    r"\b(?:at first|first glance|so far|for now|assum\w+|suppos\w+|intuitively|e\.g|vs)\b|(?<!最)可能(?!性)|format:|the form\b",
+    re.IGNORECASE,
+)
+_BUT = re.compile(
+    r"\W*(?:but|however|or is|not sure|let me (?:double|check|verify)|now let me|that said|on second thought|i disagree|is only an|"
+    r"aber|moment|mais|pero|aunque|ma|но|但是|不对)\b",
+    re.IGNORECASE,
+)
+"""Begins a sentence that takes back the one before."""
+
+_REFUSES = re.compile(
+    r"\banswer\W{0,5}(?:none|unknown|unclear|not? known)\b|\bi (?:don't|do not) know\b|\bunable to (?:determine|say|tell|answer)\b|"
+    r"\b(?:can't|cannot|can not) (?:determine|say|tell|answer|decide)\b|\bI retract\b",
+    re.IGNORECASE,
+)
+_INITIAL = re.compile(
+    r"[\ue000-\ue0ff](?=\.?(?: [-–])? (?!(?:The|This|That|It|Its|Because|Since|As|I|My|Reason\w*|Answer|User\w*|Yes|No|Thank\w*|He|She|They|"
+    r"Based|Explanation|Note)\b)(?:[A-Z][\w'’-]*\.? ?){1,3}[.!]?(?:\n|$))"
+)
+"""A letter before a name that is no option: "D. Lynch"."""
 _LIST_ITEM = re.compile(r"^[\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]+\s*\S")
 _CLAUSES = re.compile(r"[,;،、]|\s[-–—]+\s|(?<=\w)[–—](?=\w)")
 _ASIDE = re.compile(r"[(\[][^()\[\]\ue000-\ue4ff]*[)\]]")
@@ -107,10 +137,11 @@ MISSED = Reading(None, "missed")
 
 @dataclass(frozen=True)
 class _Said:
-    """One sentence that may be an answer; `strong` if a word announces it."""
+    """One sentence that may be an answer; `strong` if a word announces it, `label` if only "option 3" does."""
 
     reading: Reading
     strong: bool
+    label: bool = False
 
 
 def read(text: str, question: Question, *, think: bool = False, cut_off: bool = False) -> Reading:
@@ -130,6 +161,8 @@ def read(text: str, question: Question, *, think: bool = False, cut_off: bool = 
     """
     if think and cut_off:
         return MISSED
+    if cut_off:  # an answer stands first, before the words that were cut off
+        text = text.strip().partition("\n")[0]
     marks = labels(question)
     if (mark := bare(text)) in marks and mark not in clashes(marks, question.options):
         return Reading(marks.index(mark), "label")  # as most answers are
@@ -138,14 +171,21 @@ def read(text: str, question: Question, *, think: bool = False, cut_off: bool = 
     whole = options.whole(plain)
     if whole is not None:
         return _reading(whole)
-    masked = options.masked(plain)
+    masked = _INITIAL.sub(UNCLEAR, options.masked(plain))
+    if _REFUSES.search(masked):
+        return MISSED
     said = list(_verdicts(masked, numbered="1" in marks))
     strong, lines = (
         [each.reading for each in said if each.strong is strength] for strength in (True, False)
     )
+    begins = list(_verdicts(masked.strip().partition("\n")[0], numbered="1" in marks))
     if think:
-        begins = _verdicts(masked.strip().partition("\n")[0], numbered="1" in marks)
-        return [MISSED, *(each.reading for each in begins), *strong][-1]
+        first = [each.reading for each in begins if each in said and len({*lines}) < 2]
+        return [MISSED, *first, *(each.reading for each in said if each.strong and not each.label)][
+            -1
+        ]
+    if not strong and not any(each in said for each in begins):
+        return MISSED  # an option that stands below other words may be one that it weighs
     # Several lines are the options once more, or a list; one line beside an announcement is an answer too.
     beside = lines if len({each.choice for each in lines}) == 1 else []
     found = [*strong, *beside] if strong else lines
@@ -191,7 +231,7 @@ def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
 
 def _takes_back(sentence: str) -> bool:
     """Whether a sentence takes back what was said before: "Wait, that is wrong", but not "the others are"."""
-    if _NO.match(sentence):
+    if _NO.match(sentence) or _BUT.match(sentence):
         return True
     return groups()["retract"].within(sentence) and not _OTHERS.search(sentence)
 
@@ -202,15 +242,25 @@ def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
         text = pattern.sub(" ", text)
     for pattern, better in _NUMBERED:
         text = pattern.sub(better, text)
-    for line in _OPENS.sub(": ", _HEADING.sub(r"\1: ", text)).split("\n"):
-        yield from [line] if numbered and _LIST_ITEM.match(line) else _SENTENCES.split(line)
+    opens = _OPENS_NO_LIST if numbered else _OPENS
+    for line in opens.sub(": ", _HEADING.sub(r"\1: ", text)).split("\n"):
+        if numbered and _LIST_ITEM.match(line):
+            yield line
+            continue
+        parts = _SENTENCES.split(line)
+        for at, part in enumerate(parts):
+            # "I know this film. A" is cut off, "Sure! A" is not.
+            alone = part.strip(" \"'*_.)(").strip()
+            if at and len(alone) == 1 and not all(map(groups()["safe"].cover, parts[:at])):
+                continue
+            yield part
 
 
 def _said(sentence: str) -> _Said | None:
     """What a sentence announces: one option, or several, which is nothing that can be read."""
     if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")):
         return None
-    if not _ONE.search(sentence):
+    if not _ONE.search(sentence) or _BAD.search(sentence) or _TENTATIVE.search(sentence):
         return None
     told = _without_reasons(sentence)
     if groups()["doubt"].within(told):
@@ -234,7 +284,8 @@ def _said(sentence: str) -> _Said | None:
         alone = strong is False and all(groups()["safe"].cover(each) for each in clauses[:at])
         if (strong or alone) and _ends(mention[0], clauses[at + 1 :]):
             concludes = words_of(told)[:1] in _CONCLUDES
-            return _Said(_reading(mention[0]), strong is True or concludes)
+            label = {*words_of(told)} & groups()["announce"].whole <= _LABELS and not concludes
+            return _Said(_reading(mention[0]), strong is True or concludes, label)
     return None
 
 

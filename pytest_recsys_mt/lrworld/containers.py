@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pytest_recsys_mt.llm.reading.layout import STRUCK
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
 from pytest_recsys_mt.sanitize import sanitize
 
@@ -57,7 +58,7 @@ def opened(text: str) -> str:
     answer leaves nothing.
     """
     text = unicodedata.normalize("NFKC", sanitize(text))
-    text = "".join(_plain(char) for char in text)
+    text = STRUCK.sub("", "".join(_plain(char) for char in text))
     text = _FORMATTING.sub("", _SPECIAL.sub("", without_thinking(text[-LONGEST:])))
     for _ in range(2):  # one tag may stand in another
         text = _TAG.sub(lambda found: _line(found[2]), text)
@@ -105,6 +106,10 @@ def _objects(text: str) -> Iterator[str]:
 def _answers(found: Mapping[str, Any]) -> Iterator[str]:
     """What an object says, and the option beside it; nothing without a key for the answer."""
     named = {"".join(filter(str.isalnum, key.casefold())): value for key, value in found.items()}
+    if any(named.get(key) is True for key in ("rejected", "excluded", "wrong")) or any(
+        named.get(key) is False for key in ("answer", "isanswer", "correct", "chosen", "selected")
+    ):
+        return
     keys = [key for key in named if key in _KEYS or _KEY.fullmatch(key)]
     said = [text for key in keys for text in _texts(named[key])]
     if said:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,3 +139,22 @@ def test_a_long_answer_is_read_in_time_that_grows_with_its_length(part: str) -> 
     begun = time.perf_counter()
     assert read(part * 50_000, QUESTIONS[1]).choice in (None, 0)
     assert time.perf_counter() - begun < 5
+
+
+def test_what_an_answer_takes_back_doubts_or_only_names_is_not_read() -> None:
+    """Each case: the question, whether it asks to reason first, the right option, and the answer."""
+    found = json.loads(Path(__file__).with_name("contradicted.json").read_text(encoding="utf-8"))
+    asked = {
+        "nu": replace(QUESTIONS[0], options=tuple(found["options"]["nu"])),
+        "le": replace(
+            next(each for each in QUESTIONS if each.scale == "knowledgeability"),
+            options=tuple(found["options"]["le"]),
+        ),
+    }
+    wrong = [
+        (text, think, choice)
+        for kind, think, right, text in found["cases"]
+        if (choice := read(text, asked[kind], think=think).choice) not in (right, None)
+    ]
+    assert not wrong, wrong[:5]
+    assert len(found["cases"]) > 200

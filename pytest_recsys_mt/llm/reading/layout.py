@@ -70,7 +70,7 @@ _BREAK = re.compile(
 _ELEMENT = re.compile(r"<li\b[^<>\n]{0,200}>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][a-z0-9]{0,20}(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
 
-_STRUCK = re.compile(
+STRUCK = re.compile(
     r"<!--.{0,2000}?-->|~~[^~\n]{1,300}~~|<(del|s|strike)>[^<>\n]{1,300}</\1>", re.DOTALL
 )
 """What is taken back, or not shown."""
@@ -171,7 +171,7 @@ def pieces(text: str) -> list[Piece]:
 
 def _answer_of(text: str) -> str:
     """The answer to the user: without the reasoning before it and any further turn after it."""
-    text = _STRUCK.sub("", without_thinking(text)[:MAX_CHARACTERS])
+    text = STRUCK.sub("", without_thinking(text)[:MAX_CHARACTERS])
     stop = _STOP.search(text)
     while stop is not None and not text[: stop.start()].strip():
         text = text[stop.end() :]

@@ -122,8 +122,9 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
         )
     yield ""
     yield from _wrapped(
-        "only a, only b: questions that one alone answered rightly. p: McNemar's exact test of these, both ways; "
-        "Holm: corrected over the kinds. An answer in which no option was read is wrong."
+        "only a, only b: questions that one alone answered rightly, of those read of both. p: McNemar's exact test of "
+        "these, both ways; Holm: corrected over the kinds. An answer in which no option was read is wrong in a and b, and "
+        "counts for the one behind in p."
     )
     apart = [key for key in common if _is_right(one.answers[key]) != _is_right(other.answers[key])]
     shown = apart if limit == 0 else apart[:limit]
@@ -136,10 +137,18 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
 def _row(
     kind: str, keys: Sequence[tuple[str, str, str]], one: _Side, other: _Side
 ) -> tuple[str, int, float, float, int, int, float]:
-    hits = [(_is_right(one.answers[key]), _is_right(other.answers[key])) for key in keys]
-    only_a, only_b = hits.count((True, False)), hits.count((False, True))
+    both = [(one.answers[key], other.answers[key]) for key in keys]
+    hits = [(_is_right(ours), _is_right(theirs)) for ours, theirs in both]
+    read = [
+        hit
+        for hit, answers in zip(hits, both, strict=True)
+        if all(each["chosen"] is not None for each in answers)
+    ]
+    only_a, only_b = read.count((True, False)), read.count((False, True))
+    behind, ahead = sorted((only_a, only_b))
+    p = mcnemar(ahead, min(ahead, behind + len(hits) - len(read)))
     a, b = (sum(side) / len(hits) for side in zip(*hits, strict=True))
-    return kind, len(hits), a, b, only_a, only_b, mcnemar(only_a, only_b)
+    return kind, len(hits), a, b, only_a, only_b, p
 
 
 def mcnemar(one: int, other: int) -> float:

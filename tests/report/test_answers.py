@@ -144,3 +144,13 @@ def test_what_cannot_be_compared_is_told(
         beside(record).write_text("\n".join([lines[0], line]))
         assert main(["answers", str(record)]) == 2
         assert "r.answers.jsonl:2: not an answer" in capsys.readouterr().err
+
+
+def test_answers_that_cannot_be_read_put_no_model_ahead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = written(tmp_path / "a.json", answers("a" * 12))
+    other = written(tmp_path / "b.json", answers("-" * 8 + "a" * 4))
+    assert main(["answers", str(one), str(other), "--limit=1"]) == 0
+    told = capsys.readouterr().out
+    assert "cast                     12  1.000  0.333       0       0        1        1" in told

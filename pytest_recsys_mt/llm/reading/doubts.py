@@ -14,10 +14,13 @@ _CHOOSES = re.compile(
 """Words of a sentence that says a ranking, in lower case."""
 
 _CORRECTS = re.compile(
-    r"^\W*(?:wait|hmm+|oops|actually|correction|edit|self.?check|scrap that|on reflection|on second thought|no wait|sorry)\b|"
-    r"\b(?:swap(?:ped)?|scrap|replace|drop|reversed?|other way round|i made a mistake|no wait|actually no)\b|訂正|更正|정정|исправл"
+    r"^\W*(?:wait|hmm+|oops|actually|correction|edit|self.?check|scrap that|on reflection|on second thought|no wait)\b|"
+    r"\b(?:other way round|i made a mistake|no wait|actually no)\b|訂正|更正|정정|исправл"
 )
 """Words with which a list is changed after it was written."""
+_CHANGES = re.compile(r"\b(?:swap(?:ped)?|scrap|replaces?|drop|reversed?)\b")
+_OFFERS = re.compile(r"\b(?:let me know|if you|feel free|would you|happy to|i can|want me)\b")
+"""Words of a sentence that only offers to change a list."""
 
 _UPWARDS = re.compile(
     r"\b(?:least|worst|lowest|weakest|bottom)\b[^.\n]{0,40}\bto\b[^.\n]{0,30}\b(?:most|best|highest|strongest|top)\b|\bascending\b|"
@@ -100,8 +103,7 @@ def of_list(
         return "some of its entries are marked as bad"
     if any(_LABELS.match(each) or _BELOW.search(each) for each in said):
         return "its parts have names that say no order"
-    ranks = [rank for each in said for rank in _ranks(each)]
-    if len(ranks) > 1 and ranks != sorted(ranks):
+    if _ranks_differ(said):
         return "its ranks and its order contradict each other"
     if any(_UPWARDS.search(line.casefold()) for line in (*before, *(line for line, _ in behind))):
         return "it says that the best comes last"
@@ -117,7 +119,7 @@ def of_list(
     if not numbered and _falls_short(said):
         return "its scores and its order contradict each other"
     for line, named in behind:
-        if _CORRECTS.search(line.casefold()):
+        if _corrects(line.casefold(), named):
             return "it corrects its list afterwards"
         if _says_another(line, named, numbers):
             return "a sentence behind the list says another ranking"
@@ -128,9 +130,24 @@ def of_sentences(lines: Sequence[Line]) -> str:
     """Why the titles in sentences may not be the answer."""
     if any(named and _NEGATES.search(line.casefold()) for line, named in lines):
         return "its sentences also name what they do not recommend"
-    if any(named and _CORRECTS.search(line.casefold().lstrip()) for line, named in lines):
+    if any(named and _corrects(line.casefold().lstrip(), named) for line, named in lines):
         return "it corrects itself"
     return ""
+
+
+def _corrects(line: str, named: Sequence[int | None]) -> bool:
+    """Whether a line, in lower case, changes the list before it."""
+    if _OFFERS.search(line):
+        return False
+    changes = _CHANGES.search(line) and (named or any(map(str.isdecimal, line)))
+    return bool(changes or _CORRECTS.search(line))
+
+
+def _ranks_differ(rests: Sequence[str]) -> bool:
+    """Whether every entry says a rank, or a sentence says several, and not in their order."""
+    stated = [_ranks(each) for each in rests]
+    ranks = stated[0] if len(stated) == 1 else [each[0] for each in stated if each]
+    return 1 < len(ranks) >= len(stated) and ranks != sorted(ranks)
 
 
 def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:

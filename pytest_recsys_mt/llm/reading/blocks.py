@@ -348,9 +348,8 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
             or (read[at].restated and not _has_other(read, kept, at))
         ]
     elif len(kept) == 1 and read[kept[0]].begins:
-        only = read[kept[0]]
-        if only.block.role == "candidates" or (only.restated and only.block.role in ("", "scores")):
-            kept = []
+        # Without a name, it may be the ranking of a model that keeps the order of the offer.
+        kept = [] if read[kept[0]].block.role == "candidates" else kept
     unheard = not kept and len(listed) == 1
     if unheard and (
         read[listed[0]].block.role == "reasons" or _BECAUSE.match(read[listed[0]].block.name)

@@ -217,6 +217,8 @@ def _doubt(
     own = [
         piece for piece in taken if piece in listed or (id(piece) in lines and lines[id(piece)][1])
     ]
+    if 2 * len(listed) < len(own):
+        listed = []  # "(500) Days of Summer" among lines without marks
     if not own:
         return ""
     said_more = [
@@ -235,8 +237,11 @@ def _doubt(
     first = next(at for at, piece in enumerate(found) if piece is own[0])
     if not listed and (why := doubts.of_sentences([said(piece) for piece in own])):
         return why
+    entries = {id(piece) for piece in listed or own}
     behind = [
-        said(piece) for piece in found[first + 1 :] if piece.place == "line" and id(piece) in lines
+        said(piece)
+        for piece in found[first + 1 :]
+        if piece.place == "line" and id(piece) in lines and id(piece) not in entries
     ]
     before = [
         piece.text for piece in found[max(0, first - 2) : first] if piece.place in ("line", "note")

@@ -1,5 +1,6 @@
 """What models write beside their lists: drafts change no verdict, and refusals make none."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,7 +65,8 @@ def found(record: dict[str, Any], model: str) -> dict[str, tuple[object, ...]]:
 
 
 @pytest.fixture
-def models(journey: Journey) -> Journey:
+def models(tmp_path: Path) -> Journey:
+    journey = Journey(tmp_path)
     (journey.folder / "models.py").write_text(MODELS, encoding="utf-8")
     return journey
 

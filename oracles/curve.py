@@ -1,12 +1,12 @@
 """The points of a curve: a mean score at each step of a series, with its bounds."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.benchmark import score_values
+from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
@@ -51,7 +51,7 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
             mean = (
                 Rate(hits, len(values.effect), unread)
                 if rate
-                else replace(values, unknown=(len(values.effect),) * unread).of_all
+                else Seen.of(values, sample, sample.asked, ()).effects.of_all
             )
             points.append(
                 (place, mean.estimate, mean.lower(context.alpha), mean.upper(context.alpha))

@@ -52,11 +52,17 @@ _BUT = re.compile(
 )
 """Begins a sentence that takes back the one before."""
 
-_REFUSES = re.compile(
-    r"\banswer\W{0,5}(?:none|unknown|unclear|not? known)\b|\bi (?:don't|do not) know\b|\bunable to (?:determine|say|tell|answer)\b|"
-    r"\b(?:can't|cannot|can not) (?:determine|say|tell|answer|decide)\b|\bI retract\b",
+_NONE = re.compile(
+    r"\banswer\W{0,5}(?:none|unknown|unclear|not? known|i (?:don't|do not) know)\b|\bI retract\b",
     re.IGNORECASE,
 )
+"""Says that the answer is none."""
+_REFUSES = re.compile(
+    r"\bi (?:don't|do not) know\b|\bunable to (?:determine|say|tell|answer)\b|"
+    r"\b(?:can't|cannot|can not) (?:determine|say|tell|answer|decide)\b",
+    re.IGNORECASE,
+)
+"""Says that it is unsure: then only what is announced counts, "I don't know the film. Answer: B"."""
 _INITIAL = re.compile(
     r"[\ue000-\ue0ff](?=\.?(?: [-–])? (?!(?:The|This|That|It|Its|Because|Since|As|I|My|Reason\w*|Answer|User\w*|Yes|No|Thank\w*|He|She|They|"
     r"Based|Explanation|Note)\b)(?:[A-Z][\w'’-]*\.? ?){1,3}[.!]?(?:\n|$))"
@@ -172,9 +178,11 @@ def read(text: str, question: Question, *, think: bool = False, cut_off: bool = 
     if whole is not None:
         return _reading(whole)
     masked = _INITIAL.sub(UNCLEAR, options.masked(plain))
-    if _REFUSES.search(masked):
+    if _NONE.search(masked):
         return MISSED
     said = list(_verdicts(masked, numbered="1" in marks))
+    if _REFUSES.search(masked):
+        said = [each for each in said if each.strong and not each.label]
     strong, lines = (
         [each.reading for each in said if each.strong is strength] for strength in (True, False)
     )

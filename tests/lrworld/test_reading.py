@@ -111,6 +111,8 @@ def test_what_is_read_of_lettered_options(text: str, place: int | None) -> None:
         ("Answer: A\nOn reflection:\nAnswer: D", 3),
         ("First\nB\nthen\nC", None),
         ("B\nIt is about a cop.", 1),
+        ("I don't know this film, but a ship sinks in few.\n\nAnswer: D", 3),
+        ("I don't know.\n\nD", None),
         ("They like the sea.\n\n## Answer\n\n**D**", 3),
         ("Let's weigh them.\n\nA) A thief falls.\nThey dislike thieves; it is about a", None),
         ("It is clear: two fall in love.", 2),

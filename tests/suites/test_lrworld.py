@@ -329,8 +329,8 @@ def test_a_model_is_gated_and_compared_question_by_question(
     same = run("Knowing", "same", "--recsys-baseline=before.json", *workers)
     assert same["gate"]["status"] == "passed"
     (found,) = same["gate"]["comparisons"]
-    told = "constant answers, and those against the popular option, have no values"
-    assert found["counts"] == {"ungated": 4, "unchanged": 2}, told
+    why = "constant answers, and those against the popular option, have no values"
+    assert found["counts"] == {"ungated": 4, "unchanged": 2}, why
     worse = run("Forgetful", "worse", "--recsys-baseline=before.json", *workers)
     assert worse["gate"]["status"] == "failed"
     assert worse["gate"]["comparisons"][0]["counts"]["regressed"] == 2

@@ -73,7 +73,15 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
     if all(piece.place in _ENTRIES for piece in pieces) and _is_one_list(pieces):
         return [Block(tuple(pieces), pieces[0].name if pieces else "")]
     runs = _runs(pieces, is_title)
-    headings = [_heading(piece, is_title) for piece in pieces]
+    in_bold = [
+        at
+        for at, piece in enumerate(pieces)
+        if _BOLD.fullmatch(piece.text.strip()) and piece.place == "line"
+    ]
+    groups = len(in_bold) > 1 and not any(is_title(pieces[at].text.strip("*_ ")) for at in in_bold)
+    headings = [
+        _heading(piece, is_title, bold=groups and at in in_bold) for at, piece in enumerate(pieces)
+    ]
     leads = [
         _lead(piece, is_title) if runs[at] is None and headings[at] is None else ""
         for at, piece in enumerate(pieces)
@@ -81,7 +89,7 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
     starts = {0}
     for at, piece in enumerate(pieces):
         inside = runs[at] is not None and piece.place != "numbered"
-        if piece.place == "tag" or piece.chain or leads[at]:
+        if piece.place == "tag" or piece.chain or leads[at] or (at and _ends(leads[at - 1], piece)):
             starts.add(at)
         elif headings[at] is not None:
             role = role_of(headings[at] or "")
@@ -201,15 +209,21 @@ def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> boo
     return before.place == "data" or (before.chain and piece.place != "note")
 
 
-def _heading(piece: Piece, is_title: Callable[[str], bool]) -> str | None:
-    """The name in a line that introduces a list; None for any other piece."""
+def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> str | None:
+    """The name in a line that introduces a list; None for any other piece.
+
+    Args:
+        piece: The piece.
+        is_title: As in `blocks`.
+        bold: Whether all such lines in bold introduce lists.
+    """
     if piece.place not in ("line", "note", "bulleted") or piece.chain:
         return None
     text = piece.text.strip()
     marked = bool(_HEADING.search(text)) or piece.whole.lstrip().startswith("#")
-    bold = bool(_BOLD.fullmatch(text))
     name = text.strip("*_#: ：")
-    if not (marked or (bold and role_of(name)) or is_name(name)):
+    bold = bold or bool(_BOLD.fullmatch(text) and role_of(name))
+    if not (marked or bold or is_name(name)):
         return None
     if len(name) > 300 or not name or is_title(name):
         return None
@@ -223,6 +237,12 @@ def _lead(piece: Piece, is_title: Callable[[str], bool]) -> str:
         return ""
     role = role_of(found[1])
     return found[1] if role and role not in ("reasons", "scores", "more") else ""
+
+
+def _ends(name: str | None, piece: Piece) -> bool:
+    """Whether a list in one line is not the answer, so that the piece below it may be."""
+    role = role_of(name) if name else ""
+    return role in ("candidates", "history") or (role == "avoid" and bool(_LED.match(piece.text)))
 
 
 def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:

@@ -299,7 +299,8 @@ def _of_object(value: Mapping[Any, Any], name: str, group: str) -> Piece:
     keys = _keys(value)
     named = _titled(keys)
     entry = _datum(named if isinstance(named, str | int) else "", name, group, _year(keys))
-    return replace(entry, number=_rank(keys) or entry.number, score=_score(keys))
+    beside = " | ".join(str(each) for each in keys.values() if isinstance(each, str | bool))
+    return replace(entry, number=_rank(keys) or entry.number, score=_score(keys), beside=beside)
 
 
 def _datum(value: str | float, name: str, group: str, year: int | None = None) -> Piece:

@@ -30,7 +30,7 @@ _UPWARDS = re.compile(
 
 _NEGATES = re.compile(
     r"\b(?:not|never|exclud\w+|avoid\w*|rather than|instead|unsuitable|bad|worse|worst|left out|leave out|leaving out|except|"
-    r"beats?|better than|unlike|skip|already seen|similar to|given that|favou?rite|close, but|out of stock)\b|n't\b|\b(?:before|after)\s{2}"
+    r"beats?|better than|over (?:both|all|either)|if you|unlike|skip|already seen|similar to|given that|favou?rite|close, but|out of stock)\b|n't\b|\b(?:before|after)\s{2}"
 )
 """Words of a sentence whose titles are not its ranking."""
 
@@ -50,12 +50,34 @@ _WORDS = {
     )
     for word in words.split()
 }
+_GRADES = {
+    word: grade
+    for grade, words in enumerate(
+        (
+            "no n false low weak poor bad skip ❌ ✗ ✘ 👎",
+            "maybe medium moderate ok okay fair average",
+            "yes y true high strong good great ✅ ✓ ✔ 👍",
+        )
+    )
+    for word in words.split()
+}
+_GRADE = re.compile(
+    rf"(?:^|[|:(–—-])\s*({'|'.join(_GRADES)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
+)
+"""A cell, or the end of an entry, that says how good it is."""
+_OTHER_ORDER = re.compile(
+    r"\b(?:alphabet\w*|chronolog\w*|most recent|oldest|newest|random(?:ly| order)|count(?:ing)?.?down|(?:best|favou?rite|top pick|winner)"
+    r"\b.{0,12}\blast|worst first|(?:sort|order|arrang|list|group)\w*\b.{0,12}\b(?:by|of)\s(?:the\s)?(?:release|year|date|title|name|length|"
+    r"duration|price|genre|age|author|artist|era|decade)|by (?:release|year|date|title|name|length|price|genre))\b"
+)
+"""Words of a list in an order that is not that of its merit."""
 _LABELS = re.compile(
-    r"^\W*(?:no|maybe|low|medium|weak|skip|avoid|[b-f]|tier\s\w|\w\s?tier|round\s\d)\W{0,3}[:：]"
+    r"^\W*(?:no|maybe|middle|low|medium|weak|skip|avoid|[b-f]|tier\s\w|\w\s?tier|round\s\d)\W{0,3}[:：]"
 )
 _BELOW = re.compile(r"\s(?:<|≺|<-|←)\s")
 _SCORE = re.compile(
-    r"(\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|/\s?\d{1,3}\b)|[(:–|-]\s*(\d{1,3}[.,]\d{1,3})\b|★"
+    r"(?P<of>\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|/\s?\d{1,3}\b)|[(:–|-]\s*(?P<alone>\d{1,3}[.,]\d{1,3})\b|[:=]\s*(?P<last>\d{1,3})\W*$|"
+    r"(?:score|similarity|distance|fit|match|relevance|confidence|rating)\W{0,3}(?P<named>\d{1,3}(?:[.,]\d{1,3})?)\b|(?P<stars>★+)"
 )
 _FEW = 4
 """Fewer letters beside titles say nothing."""
@@ -81,6 +103,7 @@ Line = tuple[str, Sequence[int | None]]
 def of_list(
     entries: Sequence[str],
     rests: Sequence[str],
+    beside: Sequence[str],
     before: Sequence[str],
     behind: Sequence[Line],
     numbers: int,
@@ -92,6 +115,7 @@ def of_list(
     Args:
         entries: Its entries as they are written.
         rests: The same without their titles.
+        beside: What the data say of each elsewhere.
         before: The lines right before it, and its name.
         behind: The lines behind it.
         numbers: How many candidates have a number.
@@ -99,14 +123,21 @@ def of_list(
     """
     said = [each.casefold() for each in rests]
     partly = any(map(_CHECKED.search, entries)) and any(map(_OPEN.search, entries))
-    if partly or any(map(_BAD.search, entries)) or any(map(_REJECTED.search, said)):
+    told = (f"{a} | {b.casefold()}" for a, b in zip(said, beside, strict=True))
+    grades = [_GRADES[found[1]] for found in map(_GRADE.search, told) if found]
+    graded = len(grades) == len(said) and len(set(grades)) > 1
+    graded = graded and (0 in grades or grades != sorted(grades, reverse=True))
+    if graded or partly or any(map(_BAD.search, entries)) or any(map(_REJECTED.search, said)):
         return "some of its entries are marked as bad"
     if any(_LABELS.match(each) or _BELOW.search(each) for each in said):
         return "its parts have names that say no order"
     if _ranks_differ(said):
         return "its ranks and its order contradict each other"
-    if any(_UPWARDS.search(line.casefold()) for line in (*before, *(line for line, _ in behind))):
+    around = [line.casefold() for line in (*before, *(line for line, _ in behind))]
+    if any(map(_UPWARDS.search, around)):
         return "it says that the best comes last"
+    if any(map(_OTHER_ORDER.search, around)):
+        return "it says another order than that of the best"
     if any(line.rstrip(" *_").endswith(("?", "？")) for line in before):
         return "it asks a question"
     alone = [
@@ -164,17 +195,23 @@ def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
 
 def _falls_short(rests: Sequence[str]) -> bool:
     """Whether every entry has a score, and the best does not stand first."""
-    scores = []
-    for rest in rests:
-        found = _SCORE.search(rest)
-        if found is None:
-            return False
-        scores.append(
-            float(rest.count("★"))
-            if "★" in rest
-            else float((found[1] or found[2]).replace(",", "."))
-        )
-    return len(scores) > 1 and scores != sorted(scores, reverse=True)
+    stated = [
+        [
+            float(
+                len(found["stars"])
+                if found["stars"]
+                else next(filter(None, found.groups())).replace(",", ".")
+            )
+            for found in _SCORE.finditer(rest)
+        ]
+        for rest in rests
+    ]
+    scores = [each[0] for each in stated if each]
+    if len(rests) == 1:  # "Heat (95%), Alien (97%)"
+        scores = stated[0] if "%" in rests[0] else []
+    if not 1 < len(scores) >= len(stated):
+        return False
+    return scores not in (sorted(scores, reverse=True), list(range(1, len(scores) + 1)))
 
 
 def _ranks(text: str) -> list[int]:

@@ -46,6 +46,7 @@ class Piece:
         name: What the data or the beginning of the line call the list.
         group: The list that it belongs to, of several in data.
         chain: Whether it is a whole ranking in one line: ``[3] > [1] > [2]``.
+        beside: What the data say of the entry in other cells or fields.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Piece:
     name: str = ""
     group: str = ""
     chain: bool = False
+    beside: str = ""
 
 
 _STOP = re.compile(
@@ -185,6 +187,7 @@ def lines(text: str) -> Iterator[Piece]:
         text = _TAG.sub(_named, _ELEMENT.sub("\n• ", _BREAK.sub("\n", text)))
     kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
     numbered = False
+    below: int | None = None  # how far the entry is indented whose comments may follow
     table: list[list[str]] = []
     tables, comma = 0, ""
     for line in [*kept, ""]:
@@ -209,9 +212,16 @@ def lines(text: str) -> Iterator[Piece]:
             table = []
         if not stripped or _RULE.match(stripped):
             continue
+        indent = len(line) - len(line.lstrip())
         for piece in _marked(stripped):
             if piece.place == "numbered":
                 numbered = True
+            elif piece.place == "bulleted" and not numbered:
+                if below is not None and indent > below:
+                    piece = replace(piece, place="note")
+                else:
+                    heading = piece.text.rstrip("*_ ").endswith((":", "："))
+                    below = None if heading else indent
             elif numbered and piece.place in ("bulleted", "line"):
                 place: Place = "note" if line[0] in " \t" else "line"
                 piece = replace(piece, place=place)
@@ -374,6 +384,7 @@ def _table(rows: list[list[str]], group: str) -> Iterator[Piece]:
                 number=int(rank) if rank.isdecimal() else None,
                 score=next((measured(row[i]) for i in scores if i < len(row)), None),
                 group=group,
+                beside=" | ".join(cell for i, cell in enumerate(row) if i != columns[0]),
             )
         else:
             yield from (Piece(cell, "data", group=group) for cell in row[:1] if cell)

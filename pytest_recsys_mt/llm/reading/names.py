@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 Role = Literal[
-    "avoid", "reasons", "draft", "final", "ranking", "more", "scores", "history", "candidates", ""
+    "avoid", "reasons", "draft", "final", "ranking", "history", "more", "scores", "candidates", ""
 ]
 """What a name says of its list; empty if it says nothing.
 
@@ -48,7 +48,7 @@ _WORDS: dict[Role, tuple[str, str]] = {
         (
             r"drafts?|initial\w*|preliminary|tentative\w*|first pass|first attempt|first thoughts?|rough|brainstorm\w*|provisional|"
             r"shortlist\w*|longlist\w*|entwurf|vorläufig\w*|brouillon|provisoire|préliminaire|borrador|inicial\w*|preliminar\w*|"
-            r"rascunho|bozza|inizial\w+|voorlopig\w*|черновик\w*|предварительн\w+|مسودة|أولي\w*|मसौदा|प्रारंभिक"
+            r"previously \w+|earlier|rascunho|bozza|inizial\w+|voorlopig\w*|черновик\w*|предварительн\w+|مسودة|أولي\w*|मसौदा|प्रारंभिक"
         ),
         "草稿|初步|初稿|暂定|下書き|仮の|草案|초안|예비",
     ),
@@ -63,12 +63,20 @@ _WORDS: dict[Role, tuple[str, str]] = {
     "ranking": (
         (
             r"rank\w*|ordered|order|sorted|recommend\w*|suggest\w*|top|best|picks?|picked|selections?|selected|outputs?|response|"
-            r"results?|predictions?|predicted|might|may|should|would|will|next|watchlist|playlist|rang\w*|reihenfolge|empfehl\w+|"
+            r"says?|said|results?|predictions?|predicted|might|may|should|would|will|next|watchlist|playlist|rang\w*|reihenfolge|empfehl\w+|"
             r"empfohlen\w*|vorschl\w+|classement|recommand\w+|suggér\w+|clasificación|recom[ei]\w+|sugier\w+|sugerencias|"
             r"classificação|sugest\w+|sugiro|classifica|consigli\w*|raccomand\w+|aanbevel\w+|ranglijst|рейтинг|рекоменд\w+|"
             r"совету\w+|ترتيب|الترتيب|توصيات|التوصيات|رेंकिंग|रैंकिंग|सिफ़ारिशें|सिफारिशें|सुझाव|क्रम"
         ),
         "排名|排序|推荐|推薦|建议|ランキング|順位|順番|おすすめ|お勧め|순위|랭킹|추천",
+    ),
+    "history": (
+        (
+            r"history|watched|rated|seen|liked|loved|enjoyed|read|bought|own|owned|owns|already|library|cart|collection|purchased|owned|played|profile|past|previous\w*|verlauf|"
+            r"gesehen\w*|historique|vus?|regardés?|historial|vist[ao]s|histórico|assistid\w+|cronologia|viste|gezien|"
+            r"истори\w+|просмотренн\w+|سجل|शاهدها|इतिहास|देखी"
+        ),
+        "历史|看过|已看|履歴|視聴済み|기록|시청한|본",
     ),
     "more": (
         (
@@ -83,14 +91,6 @@ _WORDS: dict[Role, tuple[str, str]] = {
             r"puntos|pontuaç\w+|punteggi\w*|оценк\w+|баллы|نقاط|अंक"
         ),
         "评分|得分|分数|スコア|得点|점수|평점",
-    ),
-    "history": (
-        (
-            r"history|watched|rated|seen|liked|loved|enjoyed|read|bought|own|owned|owns|already|library|cart|collection|purchased|owned|played|profile|past|previous\w*|verlauf|"
-            r"gesehen\w*|historique|vus?|regardés?|historial|vist[ao]s|histórico|assistid\w+|cronologia|viste|gezien|"
-            r"истори\w+|просмотренн\w+|سجل|शاهدها|इतिहास|देखी"
-        ),
-        "历史|看过|已看|履歴|視聴済み|기록|시청한|본",
     ),
     "candidates": (
         (

@@ -39,6 +39,7 @@ from pytest_recsys_mt.sanitize import sanitize
 
 _CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
 _LETTER = re.compile(r"[\[(]?([A-Z])[\])]?")
+_LABELLED = re.compile(r"[^:：→]{1,40}(?:[:：]|\s→)\s*(.+)")
 _BRACKETED = re.compile(r"[\[(]\d{1,4}[\])]")
 _ARROW = re.compile(r"\s(?:>|≻|→)\s")
 _SPLIT = re.compile(
@@ -219,6 +220,11 @@ def _doubt(
     ]
     if 2 * len(listed) < len(own):
         listed = []  # "(500) Days of Summer" among lines without marks
+    told = [piece.text for piece in found if piece.place in ("line", "note")]
+    if any(piece.chain for piece in taken) and any(map(_LETTERED.match, told)):
+        return "its letters are its own"
+    if any(piece.chain and " = " in piece.text for piece in taken):
+        return "it ranks some items alike"
     if not own:
         return ""
     said_more = [
@@ -229,15 +235,17 @@ def _doubt(
     if reader.names_none and 2 * len(said_more) > len(own):
         return "its entries name offered items among other words"
     begins = reader.items() == reader.beginning
-    told = [piece.text for piece in found if piece.place in ("line", "note")]
     if begins and any(comments.is_refusal(line) for line in told):
         return "it declines to answer"
-    if any(piece.chain for piece in taken) and any(_LETTERED.match(line) for line in told):
-        return "its letters are its own"
     first = next(at for at, piece in enumerate(found) if piece is own[0])
     if not listed and (why := doubts.of_sentences([said(piece) for piece in own])):
         return why
-    entries = {id(piece) for piece in listed or own}
+    entries = {id(piece) for piece in listed or own[:1]}
+    named = set(lines[id(own[0])][1]) if id(own[0]) in lines else set()
+    for piece in () if listed else own[1:]:
+        if not named.issuperset(lines[id(piece)][1]):
+            entries.add(id(piece))
+            named.update(lines[id(piece)][1])
     behind = [
         said(piece)
         for piece in found[first + 1 :]
@@ -249,6 +257,7 @@ def _doubt(
     return doubts.of_list(
         [piece.whole or piece.text for piece in own],
         [said(piece)[0] for piece in own if id(piece) in lines],
+        [piece.beside for piece in own if id(piece) in lines],
         [*before, *names],
         behind,
         reader.offered,
@@ -559,7 +568,7 @@ class _Reader:
     def _read_one(self, piece: Piece, text: str) -> None:
         """Read a piece that names at most one item."""
         self._open = ""
-        item = self._beginning(text, piece.year)
+        item = self._beginning(text, piece.year) or self._labelled(text)
         title = "" if item else comments.unknown_title(piece.text)
         if piece.place in ("line", "note") and not comments.is_capitalised(title):
             title = ""
@@ -604,6 +613,12 @@ class _Reader:
             ):
                 return item
         return self._equal(comments.retranslated(text), year)
+
+    def _labelled(self, text: str) -> Item | None:
+        """The offered item behind a label: ``Monday: Heat``, ``#1 pick → Heat``."""
+        found = _LABELLED.fullmatch(text)
+        item = self._equal(comments.unwrapped(found[1])) if found else None
+        return item if item is not None and item.id in self._offered else None
 
     def _number(self, text: str) -> Item | None:
         """The candidate with a given number."""

@@ -47,7 +47,7 @@ REFUSAL = re.compile(
 )
 
 LEADING = re.compile(
-    r"\b(?:recommend|suggest|try|enjoy|watch|watching|be|are|include|propose|choose|empfehle|empfehlen|"
+    r"\b(?:recommend|suggest|try|enjoy|watch|watching|be|is|are|include|propose|choose|empfehle|empfehlen|"
     r"recomiendo|sugiero|recommande|suggère|consiglio|recomendo|raad|rekommenderar)\s+"
     r"(?=[*_\"“„«'‘]{0,3}[A-Z0-9])"
 )

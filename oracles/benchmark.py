@@ -19,7 +19,7 @@ from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
-from pytest_recsys_mt.oracles.scores.score import Score, mean_score
+from pytest_recsys_mt.oracles.scores.score import Score, mean_score, span_of
 from pytest_recsys_mt.verdict import Verdict
 
 __all__ = ["at_least", "at_most", "within"]
@@ -169,8 +169,6 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     """
     rows: list[int] = []
     values: list[float] = []
-    spans = [score.span(asked, context) for asked in sample.unread]
-    lows, highs = [0.0, *(low for low, _ in spans)], [0.0, *(high for _, high in spans)]
     left_out = 0
     unscored, silent = Counter[str](), Counter[str]()
     for row, asked in enumerate(sample.asked):
@@ -186,12 +184,9 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
         if value is None:
             unscored[f"the answer has no {score.name}"] += 1
             continue
-        low, high = score.span(asked, context)
         rows.append(row)
         values.append(value)
-        lows.append(low)
-        highs.append(high)
-    reach = (min(lows), max(highs))
+    reach = span_of(score, sample, context)
     return Effects(
         rows=np.array(rows, np.intp),
         effect=np.array(values, np.float64),

@@ -2,7 +2,6 @@
 
 import dataclasses
 from functools import partial
-from itertools import chain
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
@@ -14,7 +13,7 @@ from pytest_recsys_mt.oracles.judging.difference import Unscored, paired_differe
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
-from pytest_recsys_mt.oracles.scores.score import Score, mean_score
+from pytest_recsys_mt.oracles.scores.score import Score, mean_score, span_of
 from pytest_recsys_mt.verdict import Verdict
 from pytest_recsys_mt.wording import spoken
 
@@ -110,11 +109,8 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
             raise Unscored(f"no recommended item has a {score.name}")
         return sign * (after - before)
 
-    # Both sides count: a follow-up may ask for more items, and the span may depend on their number.
-    everybody = chain(pairs.source, pairs.followup, *pairs.broken.values(), *pairs.unread)
-    spans = [score.span(asked, context) for asked in everybody]
-    lows, highs = zip(*spans, strict=True) if spans else ((0.0,), (0.0,))
-    effects = paired_differences(pairs, difference, max(highs) - min(lows))
+    low, high = span_of(score, pairs, context)
+    effects = paired_differences(pairs, difference, high - low)
     if left_out:
         note = f"{left_out} recommended items without {score.name} left out"
         return dataclasses.replace(effects, note=note)

@@ -45,7 +45,7 @@ def user_scores(
         users = [sample.asked[row].user for row in effects.rows]
         column = dict(zip(users, effects.effect, strict=True))
         for asked in sample.unread if ends else ():
-            column[asked.user] = named.span(asked, context)[ends[place]]
+            column[asked.user] = named.span_for(asked, context)[ends[place]]
         columns.append(column)
     shared = [user for user in columns[0] if all(user in column for column in columns)]
     return {user: np.array([column[user] for column in columns]) for user in shared}

@@ -120,6 +120,10 @@ class Context:
     unread: Callable[[Answers, Answers], Unread | None] = lambda source, followup: None
 
 
+Span = Callable[["Asked", Context], tuple[float, float]]
+"""Returns the smallest and the largest possible value of a number for a user."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """The answers of one side.
@@ -132,6 +136,7 @@ class Sample:
         unread: Users with an answer of which nothing could be read. What they were told is unknown, so they
             count against every claim, and are never left out.
         order: All users asked, in the order drawn, whatever the result; by default those with answers.
+        ends: Returns the ends of a span over all users of the data, asked or not; None if those asked are all.
     """
 
     asked: tuple[Asked, ...]
@@ -140,10 +145,18 @@ class Sample:
     unasked: Mapping[str, int] = field(default_factory=dict)
     unread: tuple[Asked, ...] = field(default=(), kw_only=True)
     order: tuple[str, ...] = field(default=(), kw_only=True)
+    ends: Callable[[Span], tuple[float, float]] | None = field(
+        default=None, kw_only=True, compare=False
+    )
 
     def __post_init__(self) -> None:
         if not self.order:
             object.__setattr__(self, "order", tuple(asked.user for asked in self.asked))
+
+    @property
+    def everyone(self) -> tuple[Asked, ...]:
+        """All users asked, whatever the result."""
+        return (*self.asked, *self.unread)
 
     @property
     def unread_users(self) -> tuple[str, ...]:
@@ -190,6 +203,7 @@ class Pairs:
         broken: Source answers of users whose follow-up kept failing, by the reason.
         unread: Both sides of users with an answer of which nothing could be read, as in `Sample`.
         order: All users asked, in the order drawn, whatever the result; by default those with answers.
+        ends: As in `Sample`, over both sides.
         apart: Seconds between source and follow-up calls, the largest of all users: 0 if both sides
             were asked together, infinity if the time is unknown.
         refits: Whether each answer of a user is from another fit, which all users share: then users
@@ -204,6 +218,9 @@ class Pairs:
     broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict, kw_only=True)
     unread: tuple[tuple[Asked, Asked], ...] = field(default=(), kw_only=True)
     order: tuple[str, ...] = field(default=(), kw_only=True)
+    ends: Callable[[Span], tuple[float, float]] | None = field(
+        default=None, kw_only=True, compare=False
+    )
     apart: float = field(default=0.0, kw_only=True)
     refits: bool = field(default=False, kw_only=True)
 
@@ -229,8 +246,16 @@ class Pairs:
     @property
     def answers(self) -> int:
         """How many answers there are on both sides, read or not."""
-        everybody = (*self.source, *self.followup, *chain.from_iterable(self.unread))
-        return sum(len(asked.answers) for asked in everybody)
+        return sum(
+            len(asked.answers)
+            for asked in (*self.source, *self.followup, *chain.from_iterable(self.unread))
+        )
+
+    @property
+    def everyone(self) -> tuple[Asked, ...]:
+        """Both sides of all users asked, whatever the result."""
+        broken = chain.from_iterable(self.broken.values())
+        return (*self.source, *self.followup, *chain.from_iterable(self.unread), *broken)
 
 
 @dataclass(frozen=True)

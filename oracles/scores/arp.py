@@ -42,7 +42,7 @@ def _arp_paper(items: Sequence[str], asked: Asked, context: Context, depth: int)
     return sum(context.popularity.get(item, 0) for item in items) / depth, 0
 
 
-def _counts(asked: Asked, context: Context) -> tuple[float, float]:
+def _counts(context: Context) -> tuple[float, float]:
     return 0.0, float(max(context.popularity.values(), default=0))
 
 

@@ -31,6 +31,4 @@ def known_items(items: Sequence[str], context: Context) -> list[str]:
     return [item for item in items if item in context.items or item in context.popularity]
 
 
-def unit(asked: Asked, context: Context) -> tuple[float, float]:
-    """From 0 to 1."""
-    return 0.0, 1.0
+UNIT = (0.0, 1.0)

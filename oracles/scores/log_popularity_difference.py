@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
 from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, difference_span
 
@@ -41,8 +41,8 @@ def log_popularity_difference(
     return float(np.log(ours).mean() - np.log(theirs).mean())
 
 
-def _absolute_span(asked: Asked, context: Context) -> tuple[float, float]:
-    return 0.0, difference_span(asked, context)[1]
+def _absolute_span(context: Context) -> tuple[float, float]:
+    return 0.0, difference_span(context)[1]
 
 
 SCORES = {

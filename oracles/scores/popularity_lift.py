@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
 from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, extremes
 
@@ -38,7 +38,7 @@ def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
     return float((ours - theirs) / theirs)
 
 
-def _span(asked: Asked, context: Context) -> tuple[float, float]:
+def _span(context: Context) -> tuple[float, float]:
     low, high = extremes(context)
     return low / high - 1, high / low - 1
 

@@ -15,7 +15,12 @@ Scored = tuple[float | None, int]
 """A score, or None if there is none, and how many items were left out of it."""
 
 Of = Callable[[Recommendation, Asked, Context], Scored]
-Span = Callable[[Asked, Context], tuple[float, float]]
+Span = (
+    tuple[float, float]
+    | Callable[[Context], tuple[float, float]]
+    | Callable[[Asked, Context], tuple[float, float]]
+)
+"""The ends of a score, as `Score` takes them."""
 
 
 def recommended(answer: Recommendation, asked: Asked) -> list[str]:
@@ -66,20 +71,18 @@ def extremes(context: Context) -> tuple[int, int]:
     return (min(counts), max(counts)) if counts else (1, 1)
 
 
-def _log_span(asked: Asked, context: Context) -> tuple[float, float]:
+def _log_span(context: Context) -> tuple[float, float]:
     low, high = extremes(context)
     return math.log(low), math.log(high)
 
 
-def difference_span(asked: Asked, context: Context) -> tuple[float, float]:
+def difference_span(context: Context) -> tuple[float, float]:
     """The ends of a difference of mean logarithms of popularity."""
-    low, high = _log_span(asked, context)
+    low, high = _log_span(context)
     return low - high, high - low
 
 
-def signed_unit(asked: Asked, context: Context) -> tuple[float, float]:
-    """From -1 to 1."""
-    return -1.0, 1.0
+SIGNED_UNIT = (-1.0, 1.0)
 
 
 SCORES = {"log_popularity": (_log_popularity, _log_span)}

@@ -3,14 +3,15 @@
 import pkgutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
+from inspect import signature
 from numbers import Integral, Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.scores.metrics import (
     METRICS,
@@ -19,6 +20,7 @@ from pytest_recsys_mt.oracles.scores.metrics import (
     auc,
     metric_named,
 )
+from pytest_recsys_mt.oracles.scores.popularity_scores import Span
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Recommendation
@@ -36,13 +38,15 @@ class Score:
             share = sum(year >= 1990 for year in years) / len(years) if years else None
             return share, len(answer.items) - len(years)
 
-        assert at_least(recsys.run(), Score("recent", recent, span=lambda asked, context: (0, 1)), 0.2)
+        assert at_least(recsys.run(), Score("recent", recent, span=(0, 1)), 0.2)
 
     Attributes:
         name: The name in reports.
         of: Returns the score of one answer and how many of its items were left out. The score is None
             if nothing is left to score. It raises `NotApplicable` if it is not defined for a user.
-        span: Returns the smallest and the largest possible score for a user in this run.
+        span: The smallest and the largest possible score: a pair for all users, a function of the context, or a
+            function of a user without answers and the context. The last is called for all users of the data, asked or
+            not, since a verdict is about them.
         silent: Whether an empty answer also has this score. If not, users whose answers are all empty
             are errors.
         unread: Whether an answer of which nothing could be read has this score too, since it is about the form. If
@@ -51,9 +55,26 @@ class Score:
 
     name: str
     of: Callable[[Recommendation, Asked, Context], tuple[float | None, int]]
-    span: Callable[[Asked, Context], tuple[float, float]]
+    span: Span
     silent: bool = False
     unread: bool = False
+
+    def span_for(self, asked: Asked, context: Context) -> tuple[float, float]:
+        """The smallest and the largest possible score of one user.
+
+        Raises:
+            OracleError: If the span is neither a pair nor a function that returns one.
+        """
+        span: Any = self.span
+        if callable(span):
+            span = span(asked, context) if _is_of_users(span) else span(context)
+        match span:
+            case (Real() as low, Real() as high) if low <= high:
+                return float(low), float(high)
+        raise OracleError(
+            f"{self.name}: the span is {span!r}; it must be the smallest and the largest possible score, such as "
+            f"(0, 1), or a function that returns them"
+        )
 
 
 def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
@@ -68,7 +89,7 @@ def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
         return Score(name, *SCORES_AT[kind](name))
     if kind in METRICS:
         metric = metric_named(name)
-        return Score(name, partial(_accuracy, metric=metric), lambda asked, context: (0.0, 1.0))
+        return Score(name, partial(_accuracy, metric=metric), (0.0, 1.0))
     raise OracleError(
         f"there is no score {score!r}; {choices(name, [*SCORES, *SCORES_AT, *METRICS, *also])}"
     )
@@ -104,7 +125,7 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
     missing = sum(count for _, count in scored)
     if not values:
         return None, missing
-    low, high = score.span(asked, context)
+    low, high = score.span_for(asked, context)
     slack = 1e-9 * max(1.0, high - low)
     outside = [value for value in values if not low - slack <= value <= high + slack]
     if outside:
@@ -113,6 +134,28 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
             f"is from {low:g} to {high:g}; verdicts depend on the span, so Score.span must return the true ends"
         )
     return sum(values) / len(values), missing
+
+
+def span_of(score: Score, sample: Sample | Pairs, context: Context) -> tuple[float, float]:
+    """The smallest and the largest possible score of all users of the data, on all sides.
+
+    A range that only the users asked show says nothing of those who were not drawn, so no bound on the mean of all
+    could be true.
+    """
+    everyone = sample.everyone
+    if callable(score.span) and _is_of_users(score.span):
+        if sample.ends is not None:
+            return sample.ends(score.span_for)
+    else:
+        everyone = everyone[:1]
+    spans = [score.span_for(asked, context) for asked in everyone] or [(0.0, 0.0)]
+    return min(low for low, _ in spans), max(high for _, high in spans)
+
+
+@lru_cache(maxsize=1024)
+def _is_of_users(span: Callable[..., Any]) -> bool:
+    """Whether a span is a function of a user and the context, not of the context alone."""
+    return len(signature(span).parameters) > 1
 
 
 def _scored(
@@ -139,7 +182,7 @@ SCORES: Mapping[str, Score] = MappingProxyType(
         for module in _MODULES
         for name, of_and_span in getattr(module, "SCORES", {}).items()
     }
-    | {"auc": Score("auc", _auc, lambda asked, context: (0.0, 1.0))}
+    | {"auc": Score("auc", _auc, (0.0, 1.0))}
 )
 """Scores without a depth: what the modules of this folder declare in ``SCORES``, and ``auc``, the share of the other
 candidates that rank below the held-out one; see `metrics.auc`. The metrics ``hit@k``, ``ndcg@k`` and ``mrr@k`` are

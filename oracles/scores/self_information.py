@@ -82,11 +82,11 @@ def _users(context: Context) -> int:
     return context.users
 
 
-def _bits(asked: Asked, context: Context) -> tuple[float, float]:
+def _bits(context: Context) -> tuple[float, float]:
     return 0.0, math.log2(_users(context))
 
 
-def _capped_bits(asked: Asked, context: Context) -> tuple[float, float]:
+def _capped_bits(context: Context) -> tuple[float, float]:
     return 0.0, math.log2(2 * _users(context))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -17,6 +17,9 @@ from pytest_recsys_mt.seeds import generator
 
 LARGE = 10_000
 """From this many items on, candidates are drawn without a list of all items that a user has not seen."""
+
+_BLOCK = 10_000
+"""Users at a time of whom more is read than they need to be asked."""
 
 Recall = Callable[[Sequence[Request]], Sequence[Sequence[Sequence[str]]]]
 
@@ -96,15 +99,18 @@ class Split:
             at, size = at + size, 2 * size
         return found[: design.users]
 
-    def _logs(self, at: int, size: int) -> list[tuple[str, tuple[Rating, ...]]]:
+    def _logs(
+        self, at: int, size: int, *, keep: bool = True
+    ) -> list[tuple[str, tuple[Rating, ...]]]:
         """`size` users in their order from the position `at`, each with what the user has in the training data."""
         users = self._order[at : at + size]
-        missing = [user for user in users if user not in self._past]
+        past = self._past if keep else dict(self._past)
+        missing = [user for user in users if user not in past]
         if missing:
             frame = self.training.interactions
-            self._past.update(dict.fromkeys(missing, ()))
-            self._past.update(_histories(self.dataset, frame[frame["user"].isin(set(missing))]))
-        return [(user, self._past[user]) for user in users]
+            past.update(dict.fromkeys(missing, ()))
+            past.update(_histories(self.dataset, frame[frame["user"].isin(set(missing))]))
+        return [(user, past[user]) for user in users]
 
     @cached_property
     def _past(self) -> dict[str, tuple[Rating, ...]]:
@@ -122,26 +128,30 @@ class Split:
                 f"dataset {self.dataset.name!r} has {len(users)} users with a history and an item "
                 f"to hold out; at least 2 are needed"
             )
-        histories = {user: _rated(self._past[user], design) for user in users}
-        past = {user: tuple(each.item.id for each in self._past[user]) for user in users}
         drawn = replace(design, candidates=0, recall=False) if design.recall else design
-        cases = tuple(
-            Case(
-                Request(
-                    user=user,
-                    history=histories[user][-design.history :] if design.history else (),
-                    scale=self.dataset.scale,
-                    candidates=self._candidates(user, past[user], drawn),
-                    k=design.k,
-                    attributes=self.dataset.users.get(user, {}),
-                ),
-                self.held_out[user],
-                past[user],
-            )
-            for user in users
-        )
-        cases = tuple(replace(case, request=case.knowing(case.request)) for case in cases)
+        cases = tuple(self._case(user, self._past[user], drawn) for user in users)
         return self._recalled(cases, design) if design.recall else cases
+
+    def everyone(self, design: Design) -> Iterator[Case]:
+        """The requests of all users who could be drawn; candidates of other recommenders are replaced by random ones."""
+        drawn = replace(design, recall=False)
+        for at in range(0, len(self._order), _BLOCK):
+            for user, log in self._logs(at, _BLOCK, keep=False):
+                if _rated(log, design):
+                    yield self._case(user, log, drawn)
+
+    def _case(self, user: str, log: tuple[Rating, ...], design: Design) -> Case:
+        past = tuple(rating.item.id for rating in log)
+        request = Request(
+            user=user,
+            history=_rated(log, design)[-design.history :] if design.history else (),
+            scale=self.dataset.scale,
+            candidates=self._candidates(user, past, design),
+            k=design.k,
+            attributes=self.dataset.users.get(user, {}),
+        )
+        case = Case(request, self.held_out[user], past)
+        return replace(case, request=case.knowing(request))
 
     def _recalled(self, cases: tuple[Case, ...], design: Design) -> tuple[Case, ...]:
         """The cases with candidates from the top lists of other recommenders."""

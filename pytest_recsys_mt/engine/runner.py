@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -114,6 +114,10 @@ class Runner:
     @cached_property
     def _everybody(self) -> tuple[Asked, ...]:
         return tuple(Asked(case.request, (), case.held_out, case.past) for case in self.cases)
+
+    def everyone(self) -> Iterator[Case]:
+        """All users of the data who could be drawn; see `Split.everyone`."""
+        return self._split.everyone(self.design)
 
     @cached_property
     def digest(self) -> str:

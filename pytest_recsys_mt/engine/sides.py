@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample, Span
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.engine.cases import Case
@@ -53,6 +53,7 @@ class Side:
         self._outcomes = {} if own else runner.source_outcomes
         self._context = context
         self._label = label
+        self._ends: dict[Span, tuple[float, float]] = {}
         self.unsettled: dict[str, dict[Any, tuple[int, int]]] = {}
 
     @property
@@ -172,7 +173,25 @@ class Side:
             unasked=Counter(outcome.unasked for outcome in outcomes if outcome.unasked),
             unread=tuple(each for each in asked if each.unread),
             order=self._users(positions),
+            ends=self._ends_of,
         )
+
+    def _ends_of(self, span: Span) -> tuple[float, float]:
+        """The smallest and the largest value of a span over all users of the data whom this side can serve."""
+        if span not in self._ends:
+            found = [(0.0, 0.0)]
+            for case in self._runner.everyone():
+                request = (
+                    self._runner.transformed(case, self._transformations)
+                    if self._transformations
+                    else case.request
+                )
+                if isinstance(request, Request):
+                    asked = Asked(request, (), case.held_out, case.past)
+                    found.append(span(asked, self._context))
+            lows, highs = zip(*found[1:] or found, strict=True)
+            self._ends[span] = min(lows), max(highs)
+        return self._ends[span]
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
         """The answers of both sides, for the first `users` users that both can serve.
@@ -266,6 +285,7 @@ class Side:
             broken=broken,
             unread=tuple(unread),
             order=self._users(positions),
+            ends=lambda span: _widest(self._ends_of(span), partner._ends_of(span)),
             apart=apart,
             refits=self._runner.design.refits and not self._same_question(partner),
         )
@@ -336,6 +356,11 @@ class Side:
         if any(each.requests for each in questions):
             for side, outcomes in zip(sides, ask(*questions), strict=True):
                 side._outcomes.update(outcomes)
+
+
+def _widest(*ends: tuple[float, float]) -> tuple[float, float]:
+    lows, highs = zip(*ends, strict=True)
+    return min(lows), max(highs)
 
 
 def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:

@@ -76,7 +76,7 @@ def test_every_score_keeps_its_range_and_no_score_is_nan(
 ) -> None:
     asked = user(items, candidates, history, relevant)
     value = of(name, asked)
-    low, high = score_named(name).span(asked, CONTEXT)
+    low, high = score_named(name).span_for(asked, CONTEXT)
     assert value is None or low <= value <= high + 1e-12
 
 

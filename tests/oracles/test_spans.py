@@ -1,0 +1,148 @@
+"""The range of a score is that of all users of the data, whoever was drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.promises import settings_of
+from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.subject import subject
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.design import Design
+from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.engine.runner import Runner
+from pytest_recsys_mt.engine.sides import Side
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles import Score, at_least, at_most, decreases, increases, monotone
+from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT, score_named
+from pytest_recsys_mt.relations import add_spaces
+from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
+from pytest_recsys_mt.verdict import Verdict
+
+HEAVY, LIGHT, LONG, SHORT = 6, 1200, 80, 4
+DESIGN = Design(users=60, candidates=12, k=5, history=50)
+
+
+def _data() -> Dataset:
+    """A few users with many items, who are seldom drawn, and many with few."""
+    rng = np.random.default_rng(0)
+    items = {
+        f"i{at}": Item(f"i{at}", f"Film {at}", 1990, {"genres": ["Drama"]}) for at in range(120)
+    }
+    rows = [
+        (f"u{user}", f"i{item}", 1.0 + int(rng.integers(5)), at)
+        for user in range(HEAVY + LIGHT)
+        for at, item in enumerate(rng.choice(120, LONG if user < HEAVY else SHORT, replace=False))
+    ]
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
+    return Dataset(
+        "few heavy users", items, frame.sort_values(["user", "timestamp", "item"]), Scale(1, 5)
+    )
+
+
+DATA = _data()
+
+
+class First:
+    """Recommends the first candidates."""
+
+    deterministic = True
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        return [
+            Recommendation(tuple(item.id for item in (each.candidates or ())[: each.k]))
+            for each in requests
+        ]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Callable[[int], tuple[Side, Side, Split]]]:
+    """Both sides of a run with a seed, and its data; no heavy user was drawn."""
+    cache = AnswerCache(tmp_path)
+
+    def made(seed: int) -> tuple[Side, Side, Split]:
+        split = Split(DATA, seed)
+        asked = subject(First(), "first", "person")
+        executor = Executor(cache, "auto", "run")
+        runner = Runner(asked, split, DESIGN, settings_of(DESIGN, seed, tmp_path), executor)
+        context = runner.context(lambda verdict: verdict)
+        return Side(runner, context), Side(runner, context, [add_spaces(1)], 1), split
+
+    yield made
+    cache.close()
+
+
+def unlucky(run: Callable[[int], tuple[Side, Side, Split]]) -> tuple[Side, Side, Split]:
+    for seed in range(100):
+        sides = run(seed)
+        if not {f"u{user}" for user in range(HEAVY)} & set(sides[2].users(DESIGN)):
+            return sides
+    raise AssertionError("every sample has a heavy user")
+
+
+NAMES = [*SCORES, *SCORES_AT, "ndcg@3", "hit@3", "mrr@3"]
+
+
+def own(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
+    return float(len(asked.past)), 0
+
+
+OWN = [
+    Score("past", own, span=lambda asked, context: (0, len(asked.past))),
+    Score("shown", own, span=lambda asked, context: (0.0, float(len(asked.request.history)) + 200)),
+]
+
+
+@pytest.mark.parametrize("score", [*NAMES, *OWN], ids=lambda each: getattr(each, "name", each))
+def test_it_holds_for_users_who_were_not_drawn(
+    score: str | Score, run: Callable[[int], tuple[Side, Side, Split]]
+) -> None:
+    source, followup, split = unlucky(run)
+    named = score_named(score)
+    spans = [
+        named.span_for(Asked(case.request, (), case.held_out, case.past), source.context)
+        for case in split.everyone(DESIGN)
+    ]
+    low, high = min(low for low, _ in spans), max(high for _, high in spans)
+    assert len(spans) == HEAVY + LIGHT
+    one_sided = [
+        at_least(source, score, (low + high) / 2),
+        at_most(source, score, (low + high) / 2),
+    ]
+    two_sided: list[Verdict] = [
+        increases(source, followup, score),
+        decreases(source, followup, score),
+        monotone([source, followup], score),
+    ]
+    for verdict in one_sided:
+        assert verdict.reach is None or (verdict.reach[0] <= low and verdict.reach[1] >= high)
+    for verdict in two_sided:
+        assert verdict.reach is None or verdict.reach[1] - verdict.reach[0] >= 2 * (high - low)
+    assert any(verdict.reach for verdict in (*one_sided, *two_sided)) or not one_sided[0].users
+
+
+def test_a_mean_that_few_users_carry_is_never_said_to_be_small(
+    run: Callable[[int], tuple[Side, Side, Split]],
+) -> None:
+    """The mean of all users is beyond the threshold, but in most samples nobody shows it."""
+    score = Score("past", own, span=lambda asked, context: (0.0, float(len(asked.past))))
+    everyone = [len(case.past) for case in run(0)[2].everyone(DESIGN)]
+    threshold = SHORT - 1 + 0.1
+    assert np.mean(everyone) > threshold
+    claims = [at_most(run(seed)[0], score, threshold).status for seed in range(20)]
+    assert claims.count("holds") <= 2
+
+
+@pytest.mark.parametrize("span", [(1, 0), (0,), None, lambda asked, context: 3, "01"])
+def test_a_span_that_is_none_is_named(
+    span: object, run: Callable[[int], tuple[Side, Side, Split]]
+) -> None:
+    with pytest.raises(OracleError, match="past: the span is .*must be the smallest"):
+        at_most(run(0)[0], Score("past", own, span=span), 1.0)  # type: ignore[arg-type]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 _ESCAPE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"  # colours, cursor movement
@@ -47,3 +49,36 @@ def without_controls(text: str) -> str:
 def one_line(text: str) -> str:
     """`text` sanitized, with every run of white space as one space, for use inside a sentence."""
     return " ".join(sanitize(text).split())
+
+
+def plain(value: object, lost: list[str], at: str = "") -> Any:
+    """`value` as JSON data, with texts that are safe to print.
+
+    Reasons hold exceptions of users' code, examples hold titles of users' data, and details are whatever a test gave.
+
+    Args:
+        value: Anything.
+        lost: Receives where a number is not finite; JSON has none for it, so None stands there.
+        at: Where `value` stands.
+    """
+    match value:
+        case str():
+            return sanitize(value)
+        case None | bool() | int():
+            return value
+        case float():
+            if math.isfinite(value):
+                return float(value)
+            lost.append(at)
+            return None
+        case dict():
+            inside = f"{at}." if at else ""
+            return {
+                key if isinstance(key, str) else str(key): plain(each, lost, f"{inside}{key}")
+                for key, each in value.items()
+            }
+        case list() | tuple() | set() | frozenset():
+            return [plain(each, lost, f"{at}[{place}]") for place, each in enumerate(value)]
+    if hasattr(value, "tolist"):  # an array, or a number of NumPy
+        return plain(value.tolist(), lost, at)
+    return sanitize(repr(value))

@@ -223,7 +223,7 @@ def annotate(verdict: Verdict, **details: Any) -> Verdict:
 
     Args:
         verdict: A verdict of an oracle.
-        **details: Plain JSON data; see `Verdict`.
+        **details: Plain JSON data; see `Verdict`. A number that is not finite is left out, and the row says where.
 
     Returns:
         The verdict to assert instead of the given one.
@@ -235,10 +235,10 @@ def annotate(verdict: Verdict, **details: Any) -> Verdict:
     _require_verdict("annotate", verdict)
     for name, figure in details.items():
         try:
-            json.dumps(figure, allow_nan=False)
+            json.dumps(figure)
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(
-                f"annotate: {name} must be plain JSON data (finite numbers, texts, true, false, None, and "
+                f"annotate: {name} must be plain JSON data (numbers, texts, true, false, None, and "
                 f"lists and dicts of them), got {figure!r}"
             ) from error
     noted = dataclasses.replace(verdict, details={**verdict.details, **details})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.sanitize import plain, sanitize
 from pytest_recsys_mt.verdict import Verdict
 
 FACTS = (
@@ -26,7 +26,7 @@ def facts_of(verdict: Verdict) -> dict[str, Any]:
     """A verdict as plain data: its sentence, and what is known of its `FACTS`."""
     known = {name: getattr(verdict, name) for name in FACTS}
     told = {name: fact for name, fact in known.items() if fact not in (None, "")}
-    return {"sentence": sanitize(verdict.summary), **told}
+    return plain({"sentence": verdict.summary, **told}, [])  # type: ignore[no-any-return]
 
 
 def metadata_of(verdicts: Sequence[Verdict]) -> dict[str, Any]:

@@ -35,16 +35,21 @@ from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, 
 from pytest_recsys_mt.report.answers import taken_from, write_answers
 from pytest_recsys_mt.report.asked import asked_of
 from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
-from pytest_recsys_mt.report.shrunk import plain
+from pytest_recsys_mt.report.shrunk import plain as plain_counterexample
 from pytest_recsys_mt.report.spending import spent
 from pytest_recsys_mt.requests import EntryKind
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.sanitize import plain
 from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.counterexample import Counterexample
 
 SCHEMA = "recsys-mt/2"
+
+NOT_FINITE = "not_finite"
+"""Where the details of a row say which of its numbers were none."""
+_NAMED = 5
+"""How many numbers that are none a reason names."""
 
 WITH_REQUESTS = 3
 """How many examples of a verdict have their requests in the record: the worst."""
@@ -78,14 +83,28 @@ def row_of(
         "expected": expected,
         "p_holm": None,
         "p_bh": None,
-        "shrunk": None if shrunk is None else plain(shrunk),
+        "shrunk": None if shrunk is None else plain_counterexample(shrunk),
         "reproduce": "",
         "traceback": "",
     }
     of_benchmarks = () if verdict.metric is not None else ("metric", "value", "threshold")
     row = {key: known[key] for key in Row.__annotations__ if key not in of_benchmarks}
-    clean: Row = _clean(row)
-    return {**clean, "nodeid": nodeid}  # pytest's own text: whatever splits it wants it as it is
+    lost: list[str] = []
+    clean: Row = plain(row, lost)
+    clean["nodeid"] = nodeid  # pytest's own text: whatever splits it wants it as it is
+    if lost:
+        # A part of what belongs together would say something else than the whole.
+        for pair in ("interval", "reach"):
+            if None in (clean[pair] or ()):
+                clean[pair] = None
+        clean["per_user"] = {
+            user: value for user, value in clean["per_user"].items() if value is not None
+        }
+        clean["details"][NOT_FINITE] = lost
+        told = f"not a finite number, so left out: {', '.join(lost[:_NAMED])}"
+        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+        clean["reason"] = "; ".join(filter(None, (clean["reason"], told + more)))
+    return clean
 
 
 def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:
@@ -100,20 +119,6 @@ def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:
         if told and place < WITH_REQUESTS:
             known["asked"] = asked_of(example)
         yield known
-
-
-def _clean(value: object) -> Any:
-    """`value` with its texts safe for terminals, XML and xdist.
-
-    Reasons contain exceptions of users' code, examples contain titles of users' data.
-    """
-    if isinstance(value, str):
-        return sanitize(value)
-    if isinstance(value, list | tuple):
-        return [_clean(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _clean(each) for key, each in value.items()}
-    return value
 
 
 class Record:

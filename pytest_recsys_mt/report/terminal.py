@@ -16,7 +16,7 @@ from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, 
 from pytest_recsys_mt.report.glossary import measure_of
 from pytest_recsys_mt.report.groups import write_groups
 from pytest_recsys_mt.report.readable import read_in_words, unread_in_words
-from pytest_recsys_mt.report.record import Record
+from pytest_recsys_mt.report.record import NOT_FINITE, Record
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.spending import along, cost
 from pytest_recsys_mt.report.table import COLOURS, USUAL, WORDS, write_beside, write_table
@@ -60,6 +60,8 @@ def summarise(reporter: Any, record: Record) -> None:
     for row in rows:
         if row["attempts"] > 1 and state_of(row) == "holds":
             _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
+        if NOT_FINITE in row["details"] and state_of(row) == "holds":
+            _write(reporter, f"{name_of_row(row)}: {row['reason']}")
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):

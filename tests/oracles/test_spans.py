@@ -144,5 +144,5 @@ def test_a_mean_that_few_users_carry_is_never_said_to_be_small(
 def test_a_span_that_is_none_is_named(
     span: object, run: Callable[[int], tuple[Side, Side, Split]]
 ) -> None:
-    with pytest.raises(OracleError, match="past: the span is .*must be the smallest"):
+    with pytest.raises(OracleError, match=r"past: the span is .*must be the smallest"):
         at_most(run(0)[0], Score("past", own, span=span), 1.0)  # type: ignore[arg-type]

@@ -1,11 +1,13 @@
 """A dimension is a figure in [0, 1] of which 1 is best, whatever its verdict measures."""
 
+import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pytest_recsys_mt import Verdict, annotate, dimension
-from pytest_recsys_mt.report.record import dimensions
+from pytest_recsys_mt.report.record import dimensions, row_of
 from tests.plugin.conftest import record_of
 
 VALUE = Verdict("holds", "at_least:ndcg@5", value=0.6, interval=(0.5, 0.7))
@@ -90,7 +92,7 @@ def test_an_annotated_verdict_is_one_row_and_as_binding(pytester: pytest.Pyteste
     assert {row["details"]["figures"]["noted"] for row in rows} == {1}
 
 
-@pytest.mark.parametrize("figure", ["float('nan')", "object()", "{1, 2}"])
+@pytest.mark.parametrize("figure", ["object()", "{1, 2}"])
 def test_a_figure_that_no_record_can_hold_fails_its_test_alone(
     pytester: pytest.Pytester, figure: str
 ) -> None:
@@ -112,3 +114,79 @@ def test_a_figure_that_no_record_can_hold_fails_its_test_alone(
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["*ValueError: annotate: thing must be plain JSON data*"])
     assert len(record_of(pytester.path / "record.json")["results"]) == 2
+
+
+def test_a_number_that_is_not_finite_costs_itself_alone_and_is_named(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        """
+        import dataclasses
+        import math
+
+        from pytest_recsys_mt import annotate
+        from pytest_recsys_mt.oracles import no_repeats
+
+        def test_noted(recsys):
+            assert annotate(no_repeats(recsys.run()), ratio=math.nan, deep={"a": [1, -math.inf]})
+
+        def test_lost(recsys):
+            verdict = no_repeats(recsys.run())
+            changed = dataclasses.replace(
+                verdict, interval=(math.nan, 1.0), value=math.inf, per_user={"a": 1.0, "b": math.nan}
+            )
+            verdict.ledger.replaced(verdict, changed)
+            assert verdict
+
+        def test_other(recsys):
+            assert no_repeats(recsys.run())
+        """
+    )
+    done = pytester.runpytest_inprocess(
+        "-p",
+        "no:cacheprovider",
+        "--recsys-model=mostpop",
+        "--recsys-json=record.json",
+        "--recsys-html=page.html",
+    )
+    done.assert_outcomes(passed=3)
+    done.stdout.fnmatch_lines(
+        [
+            "*noted: not a finite number, so left out: details.ratio, details.deep.a?1?*",
+            "gate: passed*",
+        ]
+    )
+    rows = record_of(pytester.path / "record.json")["results"]
+    noted, lost, other = (
+        next(row for row in rows if row["nodeid"].endswith(name))
+        for name in ("noted", "lost", "other")
+    )
+    assert noted["details"]["deep"] == {"a": [1, None]}
+    assert lost["interval"] is None
+    assert lost["per_user"] == {"a": 1.0}
+    assert "interval[0]" in lost["reason"]
+    assert "not_finite" not in other["details"]
+
+
+def test_a_row_is_json_whatever_its_details_are() -> None:
+    details: Any = {
+        "numbers": np.array([1.0, np.nan]),
+        "one": np.float32(2),
+        "count": np.int64(3),
+        "sure": np.bool_(True),
+        "them": {"x"},
+        ("a", 1): object(),
+        "text": "\x1b[31mred",
+    }
+    row = row_of(
+        Verdict("holds", "mine", details=details),
+        nodeid="t",
+        suite="s",
+        model="m",
+        expected="holds",
+    )
+    read = json.loads(json.dumps(row, allow_nan=False))["details"]
+    assert read["numbers"] == [1.0, None]
+    assert (read["one"], read["count"], read["sure"], read["them"]) == (2, 3, True, ["x"])
+    assert read["text"] == "red"
+    assert read["not_finite"] == ["details.numbers[1]"]

@@ -158,7 +158,7 @@ def test_a_number_that_is_not_finite_costs_itself_alone_and_is_named(
     )
     rows = record_of(pytester.path / "record.json")["results"]
     noted, lost, other = (
-        next(row for row in rows if row["nodeid"].endswith(name))
+        next(row for row in rows if f"::test_{name}" in row["nodeid"])
         for name in ("noted", "lost", "other")
     )
     assert noted["details"]["deep"] == {"a": [1, None]}

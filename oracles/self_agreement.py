@@ -12,6 +12,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     agreement_within,
     counted,
     encode,
+    unsure,
 )
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.judging.slices import Slices
@@ -87,5 +88,6 @@ def _agreements(sample: Sample, context: Context, similarity: Similarity) -> Eff
         agreement=agreement,
         errors=counted(NO_ANSWER, len(sample.asked) - len(rows)),
         obstacle=ONE_REPLICATE if alone and not certain else "",
+        unsure=unsure(agreement, encoded.source.shape[1:2], context),
         holes=encoded.holes,
     )

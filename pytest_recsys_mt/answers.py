@@ -100,6 +100,7 @@ class Context:
         messages: Returns what a text model reads for a request; nothing for other recommenders.
         unread: Returns what the relation between two sides of answers changes, if the recommender does
             not read it; None if it reads it, or if this is not known.
+        unsure: Returns why equal replicates do not show that the recommender has no noise; empty if they do.
     """
 
     alpha: float = 0.05
@@ -118,6 +119,7 @@ class Context:
     report: Callable[[Verdict], Verdict] = lambda verdict: verdict
     messages: Callable[[Request], Sequence[Message]] = lambda request: ()
     unread: Callable[[Answers, Answers], Unread | None] = lambda source, followup: None
+    unsure: Callable[[], str] = str
 
 
 Span = Callable[["Asked", Context], tuple[float, float]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.claim import Claim, decide, excess, nearest_limit
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise, decide, excess, nearest_limit
 from pytest_recsys_mt.oracles.judging.effect import (
     MOST_HOLES,
     Effects,
@@ -46,6 +46,14 @@ OF_ALL = (
     "one, so declare a wider limit before the next run, or use other data"
 )
 """For a number of all users together: more users do not only narrow its bounds."""
+
+
+_LARGE: Mapping[Promise, Status] = {
+    "at most": "violated",
+    "at least": "holds",
+    "within": "violated",
+}
+"""The word that claims a large mean."""
 
 
 @dataclass(frozen=True)
@@ -244,6 +252,10 @@ def _judged(
     }
     if _blind(effects, claim):
         return ("inconclusive", _too_noisy(numbers["floor"], claim.margin)), numbers
+    large = _LARGE[claim.promise]
+    claimed = large in family.statuses or context.made_up
+    if claimed and effects.unsure is not None and (why := effects.unsure()):
+        return ("inconclusive", why), {**numbers, "p_value": None}
     slices = _slices(claim, seen, family, alpha)
     numbers["slices"] = slices if seen.members else ()
     broken = [place for place, each in enumerate(slices) if each.status == "violated"]

@@ -49,6 +49,8 @@ class Effects:
         errors: Why other users gave no answer, with their numbers.
         shown: Which answer of each user to show, ``(n,)``; None shows the first.
         obstacle: Why these answers allow no verdict, whatever the numbers.
+        unsure: Says why they may not show that the mean is large, since the recommender's own noise is unknown. It
+            may send calls, so it is asked only before such a claim.
         note: What a reader of the numbers should know.
         holes: The share of the compared places without an offered item.
         joint: Whether the mean is a number of all users together (an aggregate). Then nothing
@@ -72,6 +74,7 @@ class Effects:
     errors: Mapping[str, int] = field(default_factory=dict)
     shown: NDArray[np.intp] | None = None
     obstacle: str = ""
+    unsure: Callable[[], str] | None = None
     note: str = ""
     holes: float = 0.0
     joint: bool = False
@@ -221,8 +224,17 @@ def similarity_effects(
         not_applicable=counted(NOTHING_SHARED, len(encoded.rows) - len(rows)),
         errors=counted(NO_ANSWER, len(pairs.source) - len(encoded.rows)),
         obstacle=obstacle or moved.obstacle,
+        unsure=unsure(moved.floor, replicates, context),
         holes=encoded.holes,
     )
+
+
+def unsure(
+    floor: Floats, replicates: tuple[int, ...], context: Context
+) -> Callable[[], str] | None:
+    """Says why the noise floor may be too high; None if an answer to one request differs from another."""
+    equal = 1 not in replicates and len(floor) > 0 and bool((floor == 1).all())
+    return context.unsure if equal or context.made_up else None
 
 
 def agreement_within(side: NDArray[np.int32], similarity: Similarity) -> Floats:

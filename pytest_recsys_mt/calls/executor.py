@@ -81,6 +81,7 @@ class Executor:
         budget: Budget | None = None,
         progress: Progress | None = None,
         causes: Causes | None = None,
+        notes: list[str] | None = None,
     ) -> None:
         self._cache = cache
         self._mode = mode
@@ -94,6 +95,7 @@ class Executor:
         self._answers = Known()
         self._here = ask is None
         self.latest: dict[str, float] = {}
+        self.notes: list[str] = [] if notes is None else notes
         self.failures = Failures()
         self.readings = Readings()
         self._kept: set[bool] = set()

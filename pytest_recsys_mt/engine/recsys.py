@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_recsys_mt.answers import Context
@@ -15,6 +16,7 @@ from pytest_recsys_mt.engine.controls import unread
 from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
+from pytest_recsys_mt.engine.unvaried import doubt
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Transformation
@@ -42,7 +44,9 @@ class Recsys:
     ) -> None:
         self._make = make
         self._runner = make(design)
-        self._context = replace(self._runner.context(self._hear), unread=unread)
+        self._context = replace(
+            self._runner.context(self._hear), unread=unread, unsure=partial(doubt, self._runner)
+        )
         self._replicates = self._runner.replicates
         self._source = Side(self._runner, self._context, label=label)
         self._runs = 0

@@ -186,6 +186,7 @@ class Run:
             budget=Budget(limits, account(self.settings.cache, self._name)) if limits else None,
             progress=self.progress,
             causes=self.causes,
+            notes=self.notes,
         )
 
     @cached_property

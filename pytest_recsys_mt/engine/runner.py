@@ -81,6 +81,7 @@ class Runner:
 
     Attributes:
         controls: What shows which aspects of requests the recommender reads; see `engine.controls`.
+        unvaried: Why its noise is unknown, once that was asked; see `engine.unvaried`.
         asked_apart: Whether answers were compared with source answers of another time, or had to be
             asked again.
     """
@@ -100,6 +101,7 @@ class Runner:
         self.settings = settings
         self.asked_apart = False
         self.controls: dict[tuple[str, int], Any] = {}
+        self.unvaried: str | None = None
         self._source_outcomes: dict[int, dict[int, Outcome]] = {}
         self._elsewhere = elsewhere
         self.purpose: Purpose | None = purpose

@@ -64,11 +64,12 @@ class OpenAIModel:
         reasoning_effort: How long a model thinks; None leaves it to the endpoint.
         api: Which API is used: Chat Completions or Responses. None: Chat Completions, and Responses
             for a model or an endpoint that has nothing else.
+        deterministic: Whether equal prompts always get equal answers, as from a server that answers each call alone.
         extra_body: Further fields of the request.
 
     Attributes:
-        deterministic: False. Servers batch the calls of many users, and answers change with the
-            shape of the batch even at temperature 0.
+        deterministic: Whether equal prompts always get equal answers. Most servers batch the calls of many users, and
+            answers change with the shape of the batch even at temperature 0.
         takes_schema: True: a prompt's `schema` is sent, until the endpoint refuses it.
         lists_as_json: Whether `answer` is ``json``.
         reads_images: True. An endpoint whose model cannot see images refuses the call.
@@ -80,7 +81,6 @@ class OpenAIModel:
         RecommenderError: If an argument is out of range.
     """
 
-    deterministic = False
     takes_schema = True
     reads_images = True
 
@@ -98,6 +98,7 @@ class OpenAIModel:
         max_wait: float | None = None,
         reasoning_effort: Effort | None = None,
         api: Literal["chat", "responses"] | None = None,
+        deterministic: bool = False,
         extra_body: Mapping[str, Any] | None = None,
     ) -> None:
         most, longest = room(model, reasoning_effort)
@@ -140,6 +141,7 @@ class OpenAIModel:
         self.max_wait = max_wait
         self.reasoning_effort = reasoning_effort
         self.api = api
+        self.deterministic = deterministic
         self.extra_body = dict(extra_body or {})
         self.ahead = False
         self.notes: list[str] = []

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from pytest_recsys_mt.oracles.judging.judge import compare
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.oracles.statistics.betting import p_of_some
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.verdict import NEEDED, Status, Verdict
 from pytest_recsys_mt.wording import spoken
 
 
@@ -118,8 +119,19 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         not_applicable=max(step.not_applicable for step in counted),
         errors=max(step.errors for step in counted),
         looks=max(step.looks for step in counted),
+        details={**worst.details, **_needed(counted)}
+        if status == "inconclusive"
+        else worst.details,
         reason="; ".join([*unsettled, *told]),
     )
+
+
+def _needed(steps: Sequence[Verdict]) -> dict[str, Any]:
+    """How many users would settle all steps, if every open one has too few."""
+    unclear = [step.details for step in steps if step.status == "inconclusive"]
+    if not unclear or not all(NEEDED in details for details in unclear):
+        return {}
+    return max(({**details} for details in unclear), key=lambda details: int(details[NEEDED]))
 
 
 def _p_of_some(steps: Sequence[Verdict]) -> float | None:

@@ -139,6 +139,7 @@ class Sample:
             count against every claim, and are never left out.
         order: All users asked, in the order drawn, whatever the result; by default those with answers.
         ends: Returns the ends of a span over all users of the data, asked or not; None if those asked are all.
+        complete: Whether all users of the data were asked who can be.
     """
 
     asked: tuple[Asked, ...]
@@ -150,6 +151,7 @@ class Sample:
     ends: Callable[[Span], tuple[float, float]] | None = field(
         default=None, kw_only=True, compare=False
     )
+    complete: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.order:
@@ -206,6 +208,7 @@ class Pairs:
         unread: Both sides of users with an answer of which nothing could be read, as in `Sample`.
         order: All users asked, in the order drawn, whatever the result; by default those with answers.
         ends: As in `Sample`, over both sides.
+        complete: As in `Sample`.
         apart: Seconds between source and follow-up calls, the largest of all users: 0 if both sides
             were asked together, infinity if the time is unknown.
         refits: Whether each answer of a user is from another fit, which all users share: then users
@@ -223,6 +226,7 @@ class Pairs:
     ends: Callable[[Span], tuple[float, float]] | None = field(
         default=None, kw_only=True, compare=False
     )
+    complete: bool = field(default=False, kw_only=True)
     apart: float = field(default=0.0, kw_only=True)
     refits: bool = field(default=False, kw_only=True)
 

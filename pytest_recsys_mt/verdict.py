@@ -24,6 +24,13 @@ NOT_ASKED = "not asked: "
 """Beginning of a verdict's reason if users are missing because a limit of the run was reached."""
 
 
+NEEDED = "users_needed"
+"""Where the details of an inconclusive verdict say how many users would show a promise that is kept."""
+
+TOO_FEW = "these users are too few to show it, even if it is kept"
+"""Why such a verdict of a shipped suite is left out."""
+
+
 class Ledger(Protocol):
     """Stores the verdicts of a test."""
 

@@ -73,7 +73,7 @@ FAULTY = (
     _member("stops early", faults.StopsEarly, "complete_list"),
     _member("unseeded", faults.Unseeded, "same_seed_same_answer"),
     _member("cannot keep still", faults.CannotKeepStill, "same_seed_same_answer"),
-    _member("all but random", lambda: Sound(8.0), "self_agreement", "swap_history"),
+    _member("all but random", lambda: Sound(8.0), "self_agreement"),
     _member("minds spaces", _read(text.MindsSpaces), "add_spaces(0.32)"),
     _member("minds words", _read(text.MindsWords), "random_words(rate=0.19)"),
     _member("minds case", _read(text.MindsCase), "change_case('upper')"),

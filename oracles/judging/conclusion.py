@@ -32,9 +32,10 @@ from pytest_recsys_mt.oracles.judging.ladder import (
     unreadable,
     without_verdict,
 )
-from pytest_recsys_mt.oracles.judging.power import outlook
+from pytest_recsys_mt.oracles.judging.power import joint_users_needed, outlook, users_needed
 from pytest_recsys_mt.oracles.judging.slices import Group
-from pytest_recsys_mt.verdict import Example, Slice, Status, Verdict
+from pytest_recsys_mt.oracles.statistics.bounds import Certain
+from pytest_recsys_mt.verdict import NEEDED, Example, Slice, Status, Verdict
 
 JOINT = (
     "some follow-ups failed or some answers could not be read, and it is unknown what their users would add to a "
@@ -199,7 +200,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         users=users,
         not_applicable=seen.not_applicable.total(),
         errors=seen.errors.total(),
-        details=_unreadable(seen),
+        details={**_unreadable(seen), **numbers.pop("details", {})},
         reason="; ".join(part for part in (reason, *failures, effects.note) if part),
         **numbers,
     )
@@ -244,6 +245,14 @@ def _judged(
     numbers |= {"reach": (min(ends), max(ends)), "per_user": per_user}
     if effects.unmeasured and effects.mean is not None:
         return ("inconclusive", unasked or JOINT), numbers
+    if seen.tally.complete and context.deterministic and not (effects.unmeasured or seen.groups):
+        # Nobody is left to draw, and nothing varies: the mean of all is what it is.
+        effects = (
+            effects
+            if effects.joint
+            else dataclasses.replace(effects, mean=Certain(float(effects.effect.mean())))
+        )
+        seen = dataclasses.replace(seen, effects=effects)
     mean, family = effects.of_all, seen.family(claim, alpha)
     numbers |= {
         "estimate": mean.estimate,
@@ -270,7 +279,8 @@ def _judged(
     if status != "inconclusive" or unasked:
         return (status, unasked if status == "inconclusive" else ""), numbers
     if effects.joint:
-        return (status, OF_ALL), numbers
+        needed = joint_users_needed(len(effects.rows), numbers["interval"], abs(claim.margin))
+        return (status, OF_ALL), {**numbers, "details": _needed(needed, context)}
     # If only the unmeasured users prevent a verdict, asking more users does not help.
     measured = dataclasses.replace(effects, unknown=(), unknown_users=())
     if decide(measured.of_all, claim, alpha) != decide(mean, claim, alpha):
@@ -278,7 +288,14 @@ def _judged(
     limit, above = nearest_limit(mean, claim)
     breaks = (mean.estimate > limit) is above
     level = alpha * weights(len(seen.members))[0] if breaks else alpha
+    room = abs(claim.margin) if effects.room is None else effects.room
+    needed = users_needed(effects, limit, above, alpha, room)
+    numbers["details"] = _needed(needed, context)
     return (status, outlook(effects, limit, above, level, context.users)), numbers
+
+
+def _needed(users: int | None, context: Context) -> dict[str, int]:
+    return {} if users is None else {NEEDED: users, "users_in_data": context.users}
 
 
 def _examples(claim: Claim, effects: Effects, seen: Seen, context: Context) -> tuple[Example, ...]:

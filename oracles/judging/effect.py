@@ -51,6 +51,7 @@ class Effects:
         obstacle: Why these answers allow no verdict, whatever the numbers.
         unsure: Says why they may not show that the mean is large, since the recommender's own noise is unknown. It
             may send calls, so it is asked only before such a claim.
+        room: By how much a mean that keeps the promise is expected to keep it; None: by the size of the limit.
         note: What a reader of the numbers should know.
         holes: The share of the compared places without an offered item.
         joint: Whether the mean is a number of all users together (an aggregate). Then nothing
@@ -75,6 +76,7 @@ class Effects:
     shown: NDArray[np.intp] | None = None
     obstacle: str = ""
     unsure: Callable[[], str] | None = None
+    room: float | None = None
     note: str = ""
     holes: float = 0.0
     joint: bool = False

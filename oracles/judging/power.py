@@ -17,6 +17,8 @@ MOST = 10_000
 """Largest number of further users that is searched and reported."""
 
 _RUNS = 40  # Samples of users drawn from those seen.
+_SURE = 400  # Samples of which all must show it.
+_SURE_BOUNDS = 2.8  # Bounds are 1.645 standard errors wide; three more make sure.
 _NEAR = 1_000
 _SEED = 20_051  # Fixed, so that a verdict depends only on the answers.
 _HALVINGS = 12
@@ -51,6 +53,57 @@ def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int
         f"from {value:g}"
     )
     return f"{need}; {seen}"
+
+
+def users_needed(
+    effects: Effects, value: float, above: bool, alpha: float, room: float
+) -> int | None:
+    """How many users would show a promise that is kept, if those asked are too few for it; None if they are not.
+
+    A verdict on too few users says something of them alone, and nothing of the recommender. The effects keep their
+    spread around a mean that keeps the promise by `room`. Shares that cannot keep it by so much keep it by half.
+
+    Args:
+        effects: Effects of the users seen.
+        value: The limit of the promise.
+        above: Whether means above it break the promise.
+        alpha: Error rate of each claim.
+        room: By how much the mean keeps the promise.
+
+    Returns:
+        The number of users of whom a share `POWER` of samples shows it, at most `MOST`; None if nearly all samples of
+        as many users as were asked show it.
+    """
+    low, high = effects.reach
+    centre = max(low, value - room) if above else min(high, value + room)
+    if abs(centre - value) < 1e-12:
+        return None
+    rng = np.random.default_rng(_SEED)
+    for most in (len(effects.effect), _NEAR, MOST):
+        runs = _SURE if most == len(effects.effect) else _RUNS
+        drawn = rng.choice(effects.effect, size=(runs, most))
+        if centre in (low, high):
+            # Effects have no room beyond their end, so some of them are moved there.
+            mean = (value + centre) / 2
+            part = (mean - centre) / (effects.effect.mean() - centre or math.inf)
+            drawn = np.where(rng.random(drawn.shape) < part, drawn, centre)
+        else:
+            drawn = drawn - effects.effect.mean() + centre
+        reached = _reached(np.clip(drawn, low, high), effects, value, alpha, not above)
+        if most == len(effects.effect):
+            if np.isfinite(reached).mean() > 1 - 1 / _SURE:
+                return None
+            continue
+        needed = float(np.quantile(reached, POWER, method="higher"))
+        if math.isfinite(needed):
+            return max(int(needed), len(effects.effect) + 1)
+    return MOST
+
+
+def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> int | None:
+    """As `users_needed`, for a number of all users together with approximate bounds."""
+    wide = _SURE_BOUNDS * (bounds[1] - bounds[0]) / 2
+    return math.ceil(users * (wide / room) ** 2) if wide > room > 0 else None
 
 
 def further_users(effects: Effects, value: float, alpha: float) -> int | None:

@@ -24,7 +24,7 @@ from pytest_recsys_mt.errors import (
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.sanitize import one_line
-from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
+from pytest_recsys_mt.verdict import NEEDED, NOT_ASKED, TOO_FEW, Status, Verdict
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.branches import Branches
@@ -38,6 +38,8 @@ class RunningTest:
     Attributes:
         transformation: That of a metamorphic test; None for a test that uses the runner itself.
         skip_inconclusive: Whether an asserted inconclusive verdict skips the test.
+        shipped: Whether it is a test of a shipped suite. A promise that its users are too few to show does not apply to
+            them: its limit is ours, and with other users the test says something.
         recsys: The runner, once the fixture made it.
         model: Name of the recommender.
         verdicts: In the order they were made.
@@ -51,6 +53,7 @@ class RunningTest:
 
     transformation: AnyTransformation | None
     skip_inconclusive: bool
+    shipped: bool = False
     recsys: Recsys | None = None
     model: str = ""
     verdicts: list[Verdict] = field(default_factory=list)
@@ -65,6 +68,8 @@ class RunningTest:
 
     def report(self, verdict: Verdict) -> Verdict:
         """Record a verdict; the returned one notifies this test when an assertion on it fails."""
+        if self.shipped and verdict.status == "inconclusive" and NEEDED in verdict.details:
+            verdict = replace(verdict, status="not-applicable", reason=TOO_FEW)
         noted = replace(verdict, ledger=self)
         self.verdicts.append(noted)
         return noted

@@ -117,6 +117,11 @@ class Runner:
     def _everybody(self) -> tuple[Asked, ...]:
         return tuple(Asked(case.request, (), case.held_out, case.past) for case in self.cases)
 
+    @cached_property
+    def of_all(self) -> bool:
+        """Whether the sampled users are all users of the data."""
+        return self.design.users >= len(self._split.held_out)
+
     def everyone(self) -> Iterator[Case]:
         """All users of the data who could be drawn; see `Split.everyone`."""
         return self._split.everyone(self.design)

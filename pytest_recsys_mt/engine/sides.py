@@ -174,6 +174,7 @@ class Side:
             unread=tuple(each for each in asked if each.unread),
             order=self._users(positions),
             ends=self._ends_of,
+            complete=self._runner.of_all and len(positions) == len(self._served()),
         )
 
     def _ends_of(self, span: Span) -> tuple[float, float]:
@@ -286,6 +287,7 @@ class Side:
             unread=tuple(unread),
             order=self._users(positions),
             ends=lambda span: _widest(self._ends_of(span), partner._ends_of(span)),
+            complete=self._runner.of_all and len(positions) == len(self._served(partner)),
             apart=apart,
             refits=self._runner.design.refits and not self._same_question(partner),
         )

@@ -262,7 +262,8 @@ def _obstacle(old: Row | None, new: Row) -> str:
     if old is None:
         return "the baseline has no such verdict"
     for row, where in ((new, "this run"), (old, "the baseline")):
-        if row["status"] in ("error", "not-applicable"):
+        left_out = row["status"] == "not-applicable" and not row.get("per_user")
+        if row["status"] == "error" or left_out:
             return one_line(f"{row['status']} in {where}: {row['reason']}")[:200]
         if not row.get("per_user"):
             # A reach without values: the oracle judges user by user, but asked in several steps.

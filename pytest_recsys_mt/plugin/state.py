@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,6 +59,9 @@ def run_of(config: pytest.Config) -> Run:
     return config.stash[RUN]
 
 
+_SUITES = (Path(__file__).parents[1] / "suites").resolve()
+
+
 def begin_test(item: pytest.Item) -> None:
     """Begin a test, or another attempt at it, which forgets the verdicts of the earlier attempt."""
     if RUNNING_TEST in item.stash:
@@ -83,5 +87,8 @@ def running_test_of(item: pytest.Item) -> RunningTest:
         transformation = (
             parameters.get("followup") if item.get_closest_marker(MARK) is not None else None
         )
-        item.stash[RUNNING_TEST] = RunningTest(transformation, settings.inconclusive == "skip")
+        shipped = item.path.resolve().is_relative_to(_SUITES)
+        item.stash[RUNNING_TEST] = RunningTest(
+            transformation, settings.inconclusive == "skip", shipped
+        )
     return item.stash[RUNNING_TEST]

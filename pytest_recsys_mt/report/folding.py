@@ -11,6 +11,7 @@ from pytest_recsys_mt.gate.document import STATES, Row, measured, state_of, vacu
 from pytest_recsys_mt.report.sentences import sentence
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.verdict import NEEDED
 from pytest_recsys_mt.wording import unread
 
 ORDER = STATES[: STATES.index("holds")]
@@ -78,6 +79,12 @@ def vacuous(rows: Iterable[Row]) -> list[str]:
     ]
 
 
+def needed_of(row: Row) -> int:
+    """How many users would settle what those asked are too few for; records are untrusted."""
+    needed = row["details"].get(NEEDED) if isinstance(row.get("details"), dict) else None
+    return needed if isinstance(needed, int) else 0
+
+
 def inapplicable(rows: Iterable[Row]) -> list[str]:
     """The tests that do not apply, one text for each reason, with the suites that do not apply at all."""
     listed = list(rows)
@@ -95,5 +102,12 @@ def inapplicable(rows: Iterable[Row]) -> list[str]:
                 Counter(row["suite"] for row in own).items(), key=lambda each: (-each[1], each[0])
             )
         )
-        told.append(f"{len(own)} not applicable: {one_line(reason)} ({where})")
+        more = max((needed_of(row) for row in own), default=0)
+        told_more = f"; about {more:,} would do (--recsys-users={more})" if more else ""
+        most = max(
+            (row["details"].get("users_in_data", 0) for row in own if needed_of(row)), default=0
+        )
+        if 0 < most < more:
+            told_more = f"; of the data's {most:,} users some could be asked more often (--recsys-replicates)"
+        told.append(f"{len(own)} not applicable: {one_line(reason)}{told_more} ({where})")
     return told

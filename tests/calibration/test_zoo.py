@@ -21,11 +21,7 @@ def test_every_planted_fault_is_found(member: Member, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("member", SOUND, ids=lambda member: member.name)
 def test_nothing_is_violated_in_sound_recommenders(member: Member) -> None:
-    found = judged(member.name, 0)
-    # The noisier the answers, the less another history can change them beyond the noise.
-    unclear = {one.promise for one in found if one.status == "inconclusive"}
-    assert unclear <= {"swap_history"}
-    assert {one.status for one in found if one.promise not in unclear} == {"holds"}
+    assert {one.status for one in judged(member.name, 0)} == {"holds"}
 
 
 def test_every_promise_has_a_fault_and_every_fault_a_promise() -> None:

@@ -245,13 +245,10 @@ def _judged(
     numbers |= {"reach": (min(ends), max(ends)), "per_user": per_user}
     if effects.unmeasured and effects.mean is not None:
         return ("inconclusive", unasked or JOINT), numbers
-    if seen.tally.complete and context.deterministic and not (effects.unmeasured or seen.groups):
+    exact = seen.tally.complete and context.deterministic and effects.mean is None
+    if exact and not (effects.unmeasured or seen.groups):
         # Nobody is left to draw, and nothing varies: the mean of all is what it is.
-        effects = (
-            effects
-            if effects.joint
-            else dataclasses.replace(effects, mean=Certain(float(effects.effect.mean())))
-        )
+        effects = dataclasses.replace(effects, mean=Certain(float(effects.effect.mean())))
         seen = dataclasses.replace(seen, effects=effects)
     mean, family = effects.of_all, seen.family(claim, alpha)
     numbers |= {

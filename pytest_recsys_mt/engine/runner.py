@@ -119,8 +119,8 @@ class Runner:
 
     @cached_property
     def of_all(self) -> bool:
-        """Whether the sampled users are all users of the data."""
-        return self.design.users >= len(self._split.held_out)
+        """Whether the sampled users are all users of the data; those of recorded answers are a sample themselves."""
+        return self.subject.live and self.design.users >= len(self._split.held_out)
 
     def everyone(self) -> Iterator[Case]:
         """All users of the data who could be drawn; see `Split.everyone`."""

@@ -92,7 +92,7 @@ def run(name: str, seed: int, users: int, folder: Path) -> tuple[str, list[str]]
         raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
     document = json.loads(record.read_text(encoding="utf-8"))
     red = [
-        f"{row['status']} {row['relation'] or row['metric'] or row['oracle']}"
+        f"{row['status']} {row['relation'] or row.get('metric') or row['oracle']}"
         for row in document["results"]
         if row["status"] in ("violated", "inconclusive", "error")
     ]

@@ -100,6 +100,17 @@ def users_needed(
     return MOST
 
 
+def least_change(users: int, alpha: float) -> float:
+    """The smallest limit on a loss of agreement that so many users show to be kept, if nobody's answer moves."""
+    still = Effects(np.empty(0, np.intp), np.empty(0), reach=(-0.5, 1.0))
+    few, many = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (few + many) / 2
+        shown = np.isfinite(_reached(np.zeros((1, users)), still, middle, alpha, False))
+        few, many = (few, middle) if shown.all() else (middle, many)
+    return many
+
+
 def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> int | None:
     """As `users_needed`, for a number of all users together with approximate bounds."""
     wide = _SURE_BOUNDS * (bounds[1] - bounds[0]) / 2

@@ -6,6 +6,7 @@ what it needs when the first recommender test comes.
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
 import time
 from collections.abc import Generator
@@ -17,7 +18,7 @@ import pytest
 
 from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict, show_at_test
-from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
+from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, RecsysError
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin.collection import (
     QUICK,
@@ -56,6 +57,7 @@ from pytest_recsys_mt.plugin.state import (
     AGAIN,
     AGAIN_KEY,
     BASELINE,
+    ENOUGH,
     INTERRUPTIONS,
     LEFT_OUT,
     LEFT_OUT_KEY,
@@ -71,6 +73,7 @@ from pytest_recsys_mt.plugin.state import (
     SHOWING,
     STARTED,
     begin_test,
+    is_shipped,
     run_of,
     running_test_of,
 )
@@ -225,6 +228,30 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not stops and asking:
         config.stash[SETTINGS] = replace(config.stash[SETTINGS], family=asking)
         _check_used(config, session)
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
+    """Say before the first call what so few users cannot show."""
+    settings = config.stash[SETTINGS]
+    if (
+        settings.list
+        or config.option.collectonly
+        or not any(asks(i) and is_shipped(i) for i in items)
+    ):
+        return None
+    users = settings.design.users
+    if settings.sampler is None:  # which would be asked first
+        with contextlib.suppress(RecsysError):
+            users = min(users, len(run_of(config).split.held_out))
+    if users >= ENOUGH:
+        return None
+    from pytest_recsys_mt.oracles.judging.power import least_change
+
+    least = least_change(users, settings.alpha)
+    return (
+        f"{users} users show no change below {least:.2f}: tests of the suites with a smaller limit are left out, unless "
+        f"it is violated"
+    )
 
 
 def _check_used(config: pytest.Config, session: pytest.Session) -> None:

@@ -59,7 +59,14 @@ def run_of(config: pytest.Config) -> Run:
     return config.stash[RUN]
 
 
+ENOUGH = 62
+"""Users who show the smallest limit of the suites, .05, if nobody's answer moves."""
 _SUITES = (Path(__file__).parents[1] / "suites").resolve()
+
+
+def is_shipped(item: pytest.Item) -> bool:
+    """Whether it is a test of a shipped suite."""
+    return item.path.resolve().is_relative_to(_SUITES)
 
 
 def begin_test(item: pytest.Item) -> None:
@@ -87,8 +94,7 @@ def running_test_of(item: pytest.Item) -> RunningTest:
         transformation = (
             parameters.get("followup") if item.get_closest_marker(MARK) is not None else None
         )
-        shipped = item.path.resolve().is_relative_to(_SUITES)
         item.stash[RUNNING_TEST] = RunningTest(
-            transformation, settings.inconclusive == "skip", shipped
+            transformation, settings.inconclusive == "skip", is_shipped(item)
         )
     return item.stash[RUNNING_TEST]

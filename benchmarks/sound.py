@@ -2,9 +2,8 @@
 
     python -m benchmarks.sound --seeds 20
 
-Each cell is the number of runs whose gate passes, of so many seeds. A classical recommender is ``itemknn`` with Gumbel
-noise on its scores, in units of their deviation over the catalogue; a text model is the zoo's sound reader, which has
-such noise on the utilities of its candidates.
+Each line is the number of runs whose gate passes, of so many seeds. The recommender is ``itemknn`` with Gumbel noise
+on its scores, in units of their deviation over the catalogue.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar
 
-from benchmarks.zoo import text
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.knn import ItemKNN
 from pytest_recsys_mt.recommenders.ranking import Floats
@@ -29,7 +27,6 @@ from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.seeds import generator
 
 LEVELS = (0.0, 0.1, 0.3, 0.6, 1.0)
-KINDS = ("classical", "text")
 
 
 @dataclasses.dataclass(eq=False)
@@ -62,25 +59,17 @@ class NoisyKNN(ItemKNN):
         return scores
 
 
-def made(name: str) -> object:
-    """The recommender of a cell, ``classical_0.3``."""
-    kind, _, level = name.partition("_")
-    if kind == "classical":
-        return NoisyKNN(noise=float(level))
-    return text.AsText(text.Reader(temperature=float(level)))
-
-
-def run(name: str, seed: int, users: int, folder: Path) -> tuple[str, list[str]]:
+def run(noise: float, seed: int, users: int, folder: Path) -> tuple[str, list[str]]:
     """The gate of one default run, and its rows that are not green.
 
     Args:
-        name: The cell.
+        noise: Of the recommender.
         seed: The seed of the run.
         users: ``--recsys-users``.
         folder: For its files.
     """
-    model, record = folder / f"{name}.py", folder / f"{name}-{seed}.json"
-    source = f"from benchmarks.sound import made\n\ndef Model():\n    return made({name!r})\n"
+    model, record = folder / f"noise_{noise}.py", folder / f"{noise}-{seed}.json"
+    source = f"from benchmarks.sound import NoisyKNN\n\ndef Model():\n    return NoisyKNN(noise={noise})\n"
     model.write_text(source, encoding="utf-8")
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "pytest_recsys_mt.suites",
@@ -104,24 +93,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--users", type=int, default=200)
-    parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
-    names = [f"{kind}_{level:g}" for kind in given.kinds for level in LEVELS]
     with (
         tempfile.TemporaryDirectory() as folder,
         ThreadPoolExecutor(given.processes) as pool,
     ):
-        for name in names:
+        for noise in LEVELS:
             found = list(
                 pool.map(
-                    lambda seed, name=name: run(name, seed, given.users, Path(folder)),
+                    lambda seed, noise=noise: run(noise, seed, given.users, Path(folder)),
                     range(given.seeds),
                 )
             )
             passed = sum(gate == "passed" for gate, _ in found)
             red = Counter(row for _, rows in found for row in rows)
-            print(f"{name}: {passed} of {given.seeds} pass; {dict(red)}", flush=True)
+            print(f"noise {noise:g}: {passed} of {given.seeds} pass; {dict(red)}", flush=True)
 
 
 if __name__ == "__main__":

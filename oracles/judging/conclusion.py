@@ -220,10 +220,12 @@ def _failures(seen: Seen, *, told: bool) -> list[str]:
 
 
 def _unreadable(seen: Seen) -> dict[str, Any]:
-    """The answers of which nothing could be read, for reports; empty if there is none."""
+    """The answers of which nothing could be read, and the users whose follow-up failed; empty if there is none."""
     effects = seen.effects
     unknown = dict(zip(effects.unknown_users, effects.unknown, strict=True))
-    return unreadable(seen.tally, unknown if seen.unread else {})
+    if unknown and not seen.unread:
+        return {"unmeasured": {"users": unknown}}
+    return unreadable(seen.tally, unknown)
 
 
 def _judged(

@@ -233,7 +233,7 @@ def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
 
     Such a user counts against every claim; one whom a run did not ask, or who has no value in it, does not count.
     """
-    before, after = unread_of(old), unread_of(new)
+    before, after = unknown_of(old), unknown_of(new)
     lost = {*before, *after} & {*old["per_user"], *before} & {*new["per_user"], *after}
     # In the order drawn: an unread user stands before the user of that number among those with a value.
     place = {user: (at, 1) for at, user in enumerate(new["per_user"])}
@@ -242,13 +242,18 @@ def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted(bisect(known, place[user]) for user in lost))
 
 
-def unread_of(row: Row) -> dict[str, int]:
-    """The users whose value could not be read, and before which user with a value each stands; records are untrusted."""
-    said = detail_of(row, "unreadable")
-    users = said.get("users") if isinstance(said, dict) else None
-    if not isinstance(users, dict):
-        return {}
-    return {user: at for user, at in users.items() if isinstance(at, int) and at >= 0}
+def unknown_of(row: Row) -> dict[str, int]:
+    """The users whose value is unknown, and before which user with a value each stands; records are untrusted.
+
+    Their answer could not be read, or their follow-up failed although their source was answered.
+    """
+    found: dict[str, int] = {}
+    for name in ("unreadable", "unmeasured"):
+        said = detail_of(row, name)
+        users = said.get("users") if isinstance(said, dict) else None
+        if isinstance(users, dict):
+            found |= {user: at for user, at in users.items() if isinstance(at, int) and at >= 0}
+    return found
 
 
 def _asked(row: Row) -> int:

@@ -20,7 +20,7 @@ import numpy as np
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
-from pytest_recsys_mt.gate.comparison import address, name_of_row, unread_of
+from pytest_recsys_mt.gate.comparison import address, name_of_row, unknown_of
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.policy import MARGIN
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -45,14 +45,14 @@ class Night:
         values: The values of its users, in the order drawn.
         reach: The smallest and the largest possible value.
         asked: Whether its run sent calls; otherwise its answers were given earlier.
-        unread: Users with an answer of which nothing could be read: each speaks for the promise.
+        unknown: Users with an answer that could not be read, or a follow-up that failed: each speaks for the promise.
     """
 
     place: int
     values: Mapping[str, float]
     reach: tuple[float, float]
     asked: bool
-    unread: Collection[str] = ()
+    unknown: Collection[str] = ()
 
     def repeats(self, earlier: Night) -> bool:
         """Whether its answers may be those of an earlier night, read once more."""
@@ -171,7 +171,7 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
                     fresh.anew = f"begins anew with {name}: {_differs(series.terms, terms)}"
                 series = found[key] = fresh
             low, high = row["reach"] or (-math.inf, math.inf)
-            series.nights.append(Night(place, row["per_user"], (low, high), asked, unread_of(row)))
+            series.nights.append(Night(place, row["per_user"], (low, high), asked, unknown_of(row)))
     return list(found.values())
 
 
@@ -232,7 +232,7 @@ def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
     for number, night in enumerate(series.nights):
         replay = change and any(map(night.repeats, series.nights[:number]))
         counted = [user for user in night.values if change is (user in past) and not replay]
-        lost = [user for user in night.unread if change is (user in past) and not replay]
+        lost = [user for user in night.unknown if change is (user in past) and not replay]
         growth.append(_growth(series, night, counted, lost, past if change else None))
         users[night.place] = len(counted)
         replayed += replay
@@ -241,7 +241,7 @@ def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
         # What could not be read may have been as bad as later nights.
         known = {user: (value, value) for user, value in night.values.items()}
         for user, ends in (
-            {} if replay else {**dict.fromkeys(night.unread, (high, low)), **known}.items()
+            {} if replay else {**dict.fromkeys(night.unknown, (high, low)), **known}.items()
         ):
             past.setdefault(user, []).append(ends)
     won = np.stack(growth, axis=1)

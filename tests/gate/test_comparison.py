@@ -10,7 +10,7 @@ from pytest_recsys_mt.gate.comparison import (
     _unknown,
     address,
     compare,
-    unread_of,
+    unknown_of,
 )
 from pytest_recsys_mt.gate.policy import Choice, Policy, Rule
 
@@ -279,4 +279,4 @@ def test_users_stand_where_they_were_drawn() -> None:
     broken: list[Any] = [None, 3, {"users": 3}, {"users": {"b": "1"}}, {"users": {"b": -1}}]
     for damaged in broken:
         new["details"] = {"unreadable": damaged}
-        assert unread_of(new) == {}
+        assert unknown_of(new) == {}

@@ -285,8 +285,9 @@ def test_a_family_is_corrected_by_holm() -> None:
     assert math.isclose(alone.adjusted[0], alone.p_values[0])
 
 
+@pytest.mark.parametrize("why", ["unreadable", "unmeasured"])
 @pytest.mark.parametrize("change", [False, True])
-def test_users_who_could_not_be_read_speak_for_the_promise(change: bool) -> None:
+def test_users_whose_value_is_unknown_speak_for_the_promise(change: bool, why: str) -> None:
     lost = {f"u{number}": 0 for number in range(100, 120)}
     everybody = drawn(1, 0.0, 120, 0)
     worse = drawn(2, 0.3, 100, 0)
@@ -294,7 +295,7 @@ def test_users_who_could_not_be_read_speak_for_the_promise(change: bool) -> None
     nights = {
         name: [first, night(2, row({**worse, **said}, details=details))]
         for name, said, details in (
-            ("unread", {}, {"unreadable": {"users": lost}}),
+            ("unread", {}, {why: {"users": lost}}),
             ("kept", dict.fromkeys(lost, LOW), {}),
             ("left out", {}, {}),
         )

@@ -89,6 +89,7 @@ def test_three_crashes_of_eighty_hold_nothing() -> None:
     assert f"{WHY} (3)" in verdict.reason
     assert "more users" not in verdict.reason  # more users like these would settle nothing
     assert len(verdict.per_user) == 77
+    assert verdict.details["unmeasured"] == {"users": {"lost0": 25, "lost1": 50, "lost2": 75}}
     assert run(same_ranking, [ONE] * 199, [ONE] * 199, 1).status == "holds"
 
 

@@ -79,6 +79,7 @@ def plain(value: object, lost: list[str], at: str = "") -> Any:
             }
         case list() | tuple() | set() | frozenset():
             return [plain(each, lost, f"{at}[{place}]") for place, each in enumerate(value)]
-    if hasattr(value, "tolist"):  # an array, or a number of NumPy
-        return plain(value.tolist(), lost, at)
+    tolist = getattr(value, "tolist", None)
+    if callable(tolist):  # of an array, or of a number of NumPy
+        return plain(tolist(), lost, at)
     return sanitize(repr(value))

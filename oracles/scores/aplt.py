@@ -10,7 +10,7 @@ from functools import partial
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import arguments
-from pytest_recsys_mt.oracles.scores.list_scores import UNIT, listed
+from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_groups import Threshold, long_tail_of
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
@@ -44,7 +44,7 @@ def _aplt(
 
 
 SCORES_AT = {
-    "aplt": listed(partial(_aplt, threshold="rank"), UNIT),
-    "aplt_by_value": listed(partial(_aplt, threshold="value"), UNIT),
+    "aplt": listed(partial(_aplt, threshold="rank"), unit),
+    "aplt_by_value": listed(partial(_aplt, threshold="value"), unit),
 }
 """``aplt_by_value`` divides the catalogue as the paper's code does."""

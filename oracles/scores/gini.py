@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
-from pytest_recsys_mt.oracles.scores.popularity_scores import SIGNED_UNIT, against_past, own_items
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, own_items, signed_unit
 
 __all__ = ["gini_difference", "gini_ratio", "gini_relative_difference"]
 
@@ -96,7 +96,7 @@ def _relative_span(asked: Asked, context: Context) -> tuple[float, float]:
 
 
 SCORES = {
-    "gini_difference": (against_past(gini_difference), SIGNED_UNIT),
+    "gini_difference": (against_past(gini_difference), signed_unit),
     "gini_relative_difference": (against_past(gini_relative_difference), _relative_span),
     "gini_ratio": (against_past(gini_ratio), _ratio_span),
 }

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
-from pytest_recsys_mt.oracles.scores.popularity_scores import SIGNED_UNIT, against_past, own_items
+from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, own_items, signed_unit
 
 __all__ = ["herfindahl_difference", "herfindahl_ratio", "herfindahl_relative_difference"]
 
@@ -90,7 +90,7 @@ def _relative_span(asked: Asked, context: Context) -> tuple[float, float]:
 
 
 SCORES = {
-    "herfindahl_difference": (against_past(herfindahl_difference), SIGNED_UNIT),
+    "herfindahl_difference": (against_past(herfindahl_difference), signed_unit),
     "herfindahl_relative_difference": (
         against_past(herfindahl_relative_difference),
         _relative_span,

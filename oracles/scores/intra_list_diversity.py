@@ -12,7 +12,7 @@ from typing import Literal
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.scores.list_scores import UNIT, listed
+from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
 Likeness = Literal["jaccard", "cosine"]
@@ -58,5 +58,5 @@ def _diversity(items: Sequence[str], asked: Asked, context: Context, depth: int)
     return intra_list_diversity(genres), sum(not of_item for of_item in genres)
 
 
-SCORES_AT = {"intra_list_diversity": listed(_diversity, UNIT)}
+SCORES_AT = {"intra_list_diversity": listed(_diversity, unit)}
 """Of the genres of the items."""

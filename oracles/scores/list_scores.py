@@ -31,4 +31,4 @@ def known_items(items: Sequence[str], context: Context) -> list[str]:
     return [item for item in items if item in context.items or item in context.popularity]
 
 
-UNIT = (0.0, 1.0)
+unit = (0.0, 1.0)

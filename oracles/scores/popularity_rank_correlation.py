@@ -8,10 +8,10 @@ import numpy as np
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.scores.popularity_scores import (
-    SIGNED_UNIT,
     Scored,
     own_items,
     recommended,
+    signed_unit,
 )
 from pytest_recsys_mt.requests import Recommendation
 
@@ -66,4 +66,4 @@ def _rank_correlation(answer: Recommendation, asked: Asked, context: Context) ->
     return popularity_rank_correlation(items, own_items(asked), context.popularity), 0
 
 
-SCORES = {"popularity_rank_correlation": (_rank_correlation, SIGNED_UNIT)}
+SCORES = {"popularity_rank_correlation": (_rank_correlation, signed_unit)}

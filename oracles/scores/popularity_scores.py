@@ -82,7 +82,7 @@ def difference_span(context: Context) -> tuple[float, float]:
     return low - high, high - low
 
 
-SIGNED_UNIT = (-1.0, 1.0)
+signed_unit = (-1.0, 1.0)
 
 
 SCORES = {"log_popularity": (_log_popularity, _log_span)}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.scores.list_scores import UNIT
+from pytest_recsys_mt.oracles.scores.list_scores import unit
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of, Scored, Span
 from pytest_recsys_mt.oracles.scores.slots import (
     Slot,
@@ -27,7 +27,7 @@ def slot_share(share: Callable[[Sequence[Slot], int], float]) -> Callable[[str],
             counted = slots_counted(slots, name, asked, depth)
             return (share(slots, counted) if counted else None), 0
 
-        return of, UNIT
+        return of, unit
 
     return make
 
@@ -47,6 +47,6 @@ def of_format(
             demanded = min(asked.request.k, len(offer_of(asked, context)))
             return float(fits(answer, asked, context, demanded)), 0
 
-        return of, UNIT, True, unread
+        return of, unit, True, unread
 
     return make

@@ -30,8 +30,9 @@ from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.engine.user_sample import accepted_draw
-from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.errors import NotApplicable, RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
+from pytest_recsys_mt.oracles.judging.power import least_change
 from pytest_recsys_mt.requests import Item, Request
 
 if TYPE_CHECKING:
@@ -108,6 +109,15 @@ class Run:
         answers = Side(runner, runner.context(lambda verdict: verdict))
         with self.executor.beforehand():
             return replace(split, draw=accepted_draw(split, answers, self.settings.design))
+
+    @property
+    def shows(self) -> tuple[int, float]:
+        """How many users can be asked, and the smallest loss of agreement that they show not to occur."""
+        users = self.settings.design.users
+        if self.settings.sampler is None:  # which would be asked first
+            with contextlib.suppress(RecsysError):
+                users = min(users, len(self.split.held_out))
+        return users, least_change(users, self.settings.alpha)
 
     def split_of(self, fold: int | None) -> Split:
         """The split of a design: `split`, or that of one fold of users."""

@@ -6,7 +6,6 @@ what it needs when the first recommender test comes.
 
 from __future__ import annotations
 
-import contextlib
 import textwrap
 import time
 from collections.abc import Generator
@@ -18,7 +17,7 @@ import pytest
 
 from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict, show_at_test
-from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, RecsysError
+from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin.collection import (
     QUICK,
@@ -239,18 +238,12 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
         or not any(asks(i) and is_shipped(i) for i in items)
     ):
         return None
-    users = settings.design.users
-    if settings.sampler is None:  # which would be asked first
-        with contextlib.suppress(RecsysError):
-            users = min(users, len(run_of(config).split.held_out))
+    users, least = run_of(config).shows
     if users >= ENOUGH:
         return None
-    from pytest_recsys_mt.oracles.judging.power import least_change
-
-    least = least_change(users, settings.alpha)
     return (
-        f"{users} users show no change below {least:.2f}: tests of the suites with a smaller limit are left out, unless "
-        f"it is violated"
+        f"{users} users show no change below {least:.2f}: tests of the suites with a smaller limit are left out, unless it "
+        f"is violated"
     )
 
 

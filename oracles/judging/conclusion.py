@@ -279,7 +279,7 @@ def _judged(
         return (status, unasked if status == "inconclusive" else ""), numbers
     if effects.joint:
         needed = joint_users_needed(len(effects.rows), numbers["interval"], abs(claim.margin))
-        return (status, OF_ALL), {**numbers, "details": _needed(needed, context)}
+        return (status, OF_ALL), {**numbers, "details": _needed(needed, context, joint=True)}
     # If only the unmeasured users prevent a verdict, asking more users does not help.
     measured = dataclasses.replace(effects, unknown=(), unknown_users=())
     if decide(measured.of_all, claim, alpha) != decide(mean, claim, alpha):
@@ -293,8 +293,12 @@ def _judged(
     return (status, outlook(effects, limit, above, level, context.users)), numbers
 
 
-def _needed(users: int | None, context: Context) -> dict[str, int]:
-    return {} if users is None else {NEEDED: users, "users_in_data": context.users}
+def _needed(users: int | None, context: Context, *, joint: bool = False) -> dict[str, int]:
+    if users is None:
+        return {}
+    if context.deterministic and context.users and not joint:
+        users = min(users, context.users)  # the mean of all of them is exact
+    return {NEEDED: users, "users_in_data": context.users}
 
 
 def _examples(claim: Claim, effects: Effects, seen: Seen, context: Context) -> tuple[Example, ...]:

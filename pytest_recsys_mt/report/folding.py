@@ -108,6 +108,6 @@ def inapplicable(rows: Iterable[Row]) -> list[str]:
             (row["details"].get("users_in_data", 0) for row in own if needed_of(row)), default=0
         )
         if 0 < most < more:
-            told_more = f"; of the data's {most:,} users some could be asked more often (--recsys-replicates)"
+            told_more = f"; all {most:,} users of the data would be too few for some"
         told.append(f"{len(own)} not applicable: {one_line(reason)}{told_more} ({where})")
     return told

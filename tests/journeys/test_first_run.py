@@ -35,7 +35,7 @@ def test_the_command_of_a_failure_shows_that_failure(journey: Journey) -> None:
     journey.make("first-run", "shop.py")
     journey.run(
         "pytest --pyargs pytest_recsys_mt.suites -k 'another_history or mrr' "
-        "--recsys-model=shop.py:Shop --recsys-json=recsys.json --recsys-seed=1 --recsys-users=60"
+        "--recsys-model=shop.py:Shop --recsys-json=recsys.json --recsys-seed=0 --recsys-users=200"
     )
     rows = rows_of(journey.record("recsys.json"))
     assert {row["status"] for row in rows} == {"violated", "inconclusive"}

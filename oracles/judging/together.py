@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.verdict import Allowed, Slice, Verdict
+from pytest_recsys_mt.verdict import NEEDED, Allowed, Slice, Verdict
 
 CHANGED = "answers changed while we asked"
 """Start of a verdict's reason if the difference is gone when both sides are asked together."""
@@ -125,7 +125,11 @@ def confirmed(
 
 def _withdrawn(verdict: Verdict, reason: str) -> Verdict:
     """A verdict that claims nothing, also of no group."""
-    return dataclasses.replace(verdict, status="inconclusive", reason=reason, slices=())
+    # More users would not settle it.
+    details = {name: each for name, each in verdict.details.items() if name != NEEDED}
+    return dataclasses.replace(
+        verdict, status="inconclusive", reason=reason, slices=(), details=details
+    )
 
 
 def _of_the_same_users(verdict: Verdict, other: Verdict) -> tuple[Verdict | Slice, Verdict | Slice]:

@@ -92,7 +92,8 @@ def _effects(pairs: Pairs, context: Context, similarity: Similarity, *, margin: 
         effects,
         effect=effects.effect + hidden,
         reach=(low, max(high, most)),
-        room=max(0.0, margin - float(hidden.mean())),
+        # Half of what noise leaves: no difference is expected to be twice as large as it must be.
+        room=max(0.0, margin - float(hidden.mean())) / 2,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -138,7 +139,8 @@ class Split:
         for at in range(0, len(self._order), _BLOCK):
             for user, log in self._logs(at, _BLOCK, keep=False):
                 if _rated(log, design):
-                    yield self._case(user, log, drawn)
+                    with contextlib.suppress(DataError):  # too few unseen items: never asked
+                        yield self._case(user, log, drawn)
 
     def _case(self, user: str, log: tuple[Rating, ...], design: Design) -> Case:
         past = tuple(rating.item.id for rating in log)

@@ -31,9 +31,6 @@ def doubt(runner: Runner) -> str:
     A recommender in this process is asked afresh each time, so its equal replicates are what it answers. One that is
     asked over the network, or that reads text, is asked again with `SALT` behind its prompt: if that changes no
     answer, there is no noise that a cache could hide.
-
-    Raises:
-        LimitReachedError: If a limit of the run is reached.
     """
     subject = runner.subject
     if runner.deterministic or runner.replicates < 2 or not (subject.live and subject.waits):

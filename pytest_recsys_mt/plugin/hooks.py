@@ -56,7 +56,6 @@ from pytest_recsys_mt.plugin.state import (
     AGAIN,
     AGAIN_KEY,
     BASELINE,
-    ENOUGH,
     INTERRUPTIONS,
     LEFT_OUT,
     LEFT_OUT_KEY,
@@ -70,6 +69,7 @@ from pytest_recsys_mt.plugin.state import (
     RUNNING_TEST,
     SETTINGS,
     SHOWING,
+    SMALLEST,
     STARTED,
     begin_test,
     is_shipped,
@@ -239,7 +239,7 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
     ):
         return None
     users, least = run_of(config).shows
-    if users >= ENOUGH:
+    if least <= SMALLEST:
         return None
     return (
         f"{users} users show no change below {least:.2f}: tests of the suites with a smaller limit are left out, unless it "

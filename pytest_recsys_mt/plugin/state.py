@@ -59,8 +59,8 @@ def run_of(config: pytest.Config) -> Run:
     return config.stash[RUN]
 
 
-ENOUGH = 62
-"""Users who show the smallest limit of the suites, .05, if nobody's answer moves."""
+SMALLEST = 0.05
+"""The smallest limit of the suites on a loss of agreement."""
 _SUITES = (Path(__file__).parents[1] / "suites").resolve()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -146,3 +147,13 @@ def test_a_span_that_is_none_is_named(
 ) -> None:
     with pytest.raises(OracleError, match=r"past: the span is .*must be the smallest"):
         at_most(run(0)[0], Score("past", own, span=span), 1.0)  # type: ignore[arg-type]
+
+
+def test_a_user_who_was_not_drawn_and_cannot_be_asked_ends_no_run(
+    run: Callable[[int], tuple[Side, Side, Split]],
+) -> None:
+    """Heavy users have 80 of 120 items, so no 60 candidates are left for them."""
+    _, _, split = unlucky(run)
+    many = dataclasses.replace(DESIGN, candidates=60)
+    assert {len(case.past) for case in split.everyone(many)} == {SHORT - 1}
+    assert len(list(split.everyone(many))) == LIGHT

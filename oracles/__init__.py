@@ -35,6 +35,7 @@ from pytest_recsys_mt.oracles.exclusion_kept import exclusion_kept as exclusion_
 from pytest_recsys_mt.oracles.faults import complete_list as complete_list
 from pytest_recsys_mt.oracles.faults import no_repeats as no_repeats
 from pytest_recsys_mt.oracles.faults import only_candidates as only_candidates
+from pytest_recsys_mt.oracles.few_unchanged import few_unchanged as few_unchanged
 from pytest_recsys_mt.oracles.low_churn import low_churn as low_churn
 from pytest_recsys_mt.oracles.monotone import monotone as monotone
 from pytest_recsys_mt.oracles.neighbours import neighbours_lowered as neighbours_lowered

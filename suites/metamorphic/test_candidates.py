@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_recsys_mt import metamorphic, thresholds
-from pytest_recsys_mt.oracles import not_lifted, same_order, same_ranking
+from pytest_recsys_mt.oracles import complete_list, not_lifted, same_order, same_ranking
 from pytest_recsys_mt.relations import (
     add_irrelevant_candidates,
     extend_list,
@@ -21,9 +21,18 @@ def test_candidate_order_is_irrelevant(source, followup):
     assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"])
 
 
-def test_candidate_order_is_irrelevant_to_a_long_list(recsys):
-    # Ask for the longest list: only it shows a bias in long lists or in their lower half.
-    long = recsys.using(k=min(recsys.design.candidates or LONGEST, LONGEST))
+@pytest.fixture
+def long(recsys):
+    return recsys.using(k=min(recsys.design.candidates or LONGEST, LONGEST))
+
+
+def test_every_candidate_can_be_recommended(long):
+    # A list of all candidates has no place for others: an item that can never be recommended makes it shorter.
+    assert complete_list(long.run(), margin=MARGIN["faulty_answer"])
+
+
+def test_candidate_order_is_irrelevant_to_a_long_list(long):
+    # Only the longest list shows a bias in long lists or in their lower half.
     assert same_ranking(
         long.run(), long.run(shuffle_candidates), similarity="kendall", margin=MARGIN["order"]
     )

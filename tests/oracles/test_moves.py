@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.answers import Context, Pairs
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles import low_churn, same_ranking, within_noise
+from pytest_recsys_mt.oracles import (
+    different_ranking,
+    few_unchanged,
+    low_churn,
+    same_ranking,
+    within_noise,
+)
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.low_churn import _churn
@@ -198,3 +204,13 @@ def test_beyond_is_a_loss_of_agreement(beyond: float) -> None:
 def test_churn_is_named_by_what_it_counts() -> None:
     verdict = low_churn(*sides([[["a", "b"]]] * 9, [[["b", "a"]]] * 9, DETERMINISTIC), beyond=0.3)
     assert verdict.measures == "share of users who lost more than 0.3 of agreement"
+
+
+def test_a_mean_hides_those_whom_nothing_moves() -> None:
+    both = sides([ONE] * 100, [OTHER, ONE] * 50, DETERMINISTIC)
+    assert different_ranking(*both, margin=0.1)
+    verdict = few_unchanged(*both, margin=0.1)
+    assert (verdict.status, verdict.oracle) == ("violated", "few_unchanged")
+    assert few_unchanged(*sides([ONE] * 100, [OTHER] * 100, DETERMINISTIC), margin=0.1)
+    with pytest.raises(OracleError, match="use different_ranking"):
+        few_unchanged(*sides([ONE] * 9, [OTHER] * 9))

@@ -53,6 +53,57 @@ class ReadsTheLatestOnly(Sound):
         return request.replace(history=request.history[-2:])
 
 
+class CutsRatings(Sound):
+    """Reads 3.5 as 3, as whoever keeps ratings in whole numbers."""
+
+    def question(self, request: Request) -> Request:
+        history = tuple(
+            replace(rating, value=float(int(rating.value))) for rating in request.history
+        )
+        return request.replace(history=history)
+
+
+class LosesTitles(Sound):
+    """Never names a film whose title is not plain ASCII."""
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        super().fit(dataset, seed)
+        self._lost = {item.id for item in dataset.items.values() if not item.title.isascii()}
+
+    def question(self, request: Request) -> Request:
+        return request.replace(k=request.k + len(self._lost))
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(item for item in items if item not in self._lost)[: request.k]
+
+
+class LosesTheBest(Sound):
+    """Begins with the second best item."""
+
+    def question(self, request: Request) -> Request:
+        return request.replace(k=request.k + 1)
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return items[1 : request.k + 1]
+
+
+class FallsBack(Sound):
+    """Takes who has rated fewer than five films for somebody without a history."""
+
+    def question(self, request: Request) -> Request:
+        return request if len(request.history) >= 5 else request.replace(history=())
+
+
+class ServesHalf(Sound):
+    """Gives the films in the order of their ids to half of the users, by the film of theirs that comes first there."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        first = min(rating.item.id for rating in request.history)
+        if ord(first[-1]) % 2 or request.candidates is None:
+            return items
+        return tuple(sorted(item.id for item in request.candidates))[: request.k]
+
+
 class CountsRepeats(Sound):
     """Reads the second half of a history only where something stands in it twice."""
 

@@ -1,0 +1,65 @@
+"""Only few users may get the same answer as before."""
+
+import dataclasses
+
+from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import share, two_sides
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
+from pytest_recsys_mt.oracles.judging.slices import Slices
+from pytest_recsys_mt.oracles.similarities.rbo import rbo
+from pytest_recsys_mt.verdict import Verdict
+
+_ROUNDING = 1e-9
+
+
+def few_unchanged(
+    source: Answers, followup: Answers, margin: float = 0.05, *, slices: Slices | None = None
+) -> Verdict:
+    """A change that matters must change the answers of all users but a small share.
+
+    `different_ranking` judges the mean: if half of the users get a list that no history changes, the other half
+    can still carry the mean. This is the other side of `low_churn`. It needs a recommender that always answers alike:
+    with noise, answers that nothing changed differ too.
+
+    A user's items count only where both requests offer them, as in `different_ranking`.
+
+    Example:
+        assert few_unchanged(recsys.run(), recsys.run(swap_history), margin=0.05)
+
+    Args:
+        source: Answers to the original requests, from a recommender that declares itself deterministic.
+        followup: Answers to the transformed ones.
+        margin: The largest share of users whose answer may stay the same, in (0, 1).
+        slices: Groups of users to judge too; as in `same_ranking`.
+
+    Returns:
+        ``holds`` if the share is below the margin, ``violated`` if it is above.
+
+    Raises:
+        OracleError: If an argument is invalid, or the recommender does not declare itself deterministic.
+    """
+    two_sides("few_unchanged", source, followup)
+    if not source.context.deterministic:
+        raise OracleError(
+            "few_unchanged: the recommender does not declare itself deterministic, or a test of this run showed "
+            "that it is not, and noise changes answers too; use different_ranking"
+        )
+    claim = Claim(
+        "few_unchanged",
+        "at most",
+        share("few_unchanged", "margin", margin),
+        measures="share of users whose answer did not change",
+        slices=slices,
+    )
+    return judge_pair(source, followup, claim, _unchanged)
+
+
+def _unchanged(pairs: Pairs, context: Context) -> Effects:
+    found = similarity_effects(open_to_both(pairs), context, rbo)
+    return dataclasses.replace(
+        found, effect=(found.effect <= _ROUNDING).astype(float), reach=(0.0, 1.0)
+    )

@@ -2,28 +2,35 @@
 
     python -m benchmarks.sound --seeds 20
 
-Each line is the number of runs whose gate passes, of so many seeds. The recommender is ``itemknn`` with Gumbel noise
-on its scores, in units of their deviation over the catalogue.
+Each line is the number of runs whose gate passes, of so many seeds. The recommenders are ``itemknn`` with Gumbel noise
+on its scores, in units of their deviation over the catalogue; the same behind HTTP; and a text model of the zoo, which
+reads prompts and answers with titles, with the same noise.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
+import itertools
 import json
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
+from threading import Thread
+from typing import Any, ClassVar
 
+from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.knn import ItemKNN
 from pytest_recsys_mt.recommenders.ranking import Floats
-from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 from pytest_recsys_mt.seeds import generator
 
 LEVELS = (0.0, 0.1, 0.3, 0.6, 1.0)
@@ -59,21 +66,90 @@ class NoisyKNN(ItemKNN):
         return scores
 
 
-def run(noise: float, seed: int, users: int, folder: Path) -> tuple[str, list[str]]:
+class _Shop(BaseHTTPRequestHandler):
+    """Serves a recommender by the contract of docs/http-recommenders.md."""
+
+    model: ClassVar[NoisyKNN]
+    protocol_version = "HTTP/1.1"
+
+    def _say(self, said: dict[str, Any]) -> None:
+        body = json.dumps({"version": f"noise {self.model.noise:g}", **said}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:  # the name is that of http.server
+        """What answers."""
+        self._say({"deterministic": self.model.deterministic, "max_batch": 64})
+
+    def do_POST(self) -> None:  # the name is that of http.server
+        """One answer a request."""
+        given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["requests"]
+        answers = self.model.recommend([_request(each) for each in given])
+        self._say({"answers": [{"items": answer.items} for answer in answers]})
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+def _request(given: dict[str, Any]) -> Request:
+    def item(each: dict[str, Any]) -> Item:
+        return Item(each["id"], each["title"], each["year"])
+
+    offered = given["candidates"]
+    return Request(
+        given["user"],
+        tuple(Rating(item(each["item"]), each["rating"]) for each in given["history"]),
+        Scale(**given["scale"]),
+        None if offered is None else tuple(map(item, offered)),
+        given["k"],
+        seen=frozenset(given["seen"]),
+        replicate=given["replicate"],
+    )
+
+
+def _classical(noise: float, folder: Path) -> str:
+    model = folder / f"noise_{noise:g}.py"
+    source = f"from benchmarks.sound import NoisyKNN\n\ndef Model():\n    return NoisyKNN(noise={noise})\n"
+    model.write_text(source, encoding="utf-8")
+    return f"{model}:Model"
+
+
+def _text(noise: float, folder: Path) -> str:
+    model = folder / f"text_{noise:g}.py"
+    source = (
+        "from benchmarks.zoo import text\n\n"
+        f"def Model():\n    return text.AsText(text.Reader({noise}))\n"
+    )
+    model.write_text(source, encoding="utf-8")
+    return f"{model}:Model"
+
+
+def _http(noise: float, _: Path) -> str:
+    shop = type("Shop", (_Shop,), {"model": NoisyKNN(noise=noise)})
+    shop.model.fit(load("mini"), 0)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), shop)
+    Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+KINDS = {"classical": _classical, "text": _text, "http": _http}
+
+
+def run(model: str, seed: int, users: int, folder: Path) -> tuple[str, list[str]]:
     """The gate of one default run, and its rows that are not green.
 
     Args:
-        noise: Of the recommender.
+        model: Spec of the recommender.
         seed: The seed of the run.
         users: ``--recsys-users``.
         folder: For its files.
     """
-    model, record = folder / f"noise_{noise}.py", folder / f"{noise}-{seed}.json"
-    source = f"from benchmarks.sound import NoisyKNN\n\ndef Model():\n    return NoisyKNN(noise={noise})\n"
-    model.write_text(source, encoding="utf-8")
+    record = folder / f"{zlib.crc32(model.encode())}-{seed}.json"
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "pytest_recsys_mt.suites",
-        f"--recsys-model={model}:Model", f"--recsys-seed={seed}", f"--recsys-users={users}", f"--recsys-json={record}",
+        f"--recsys-model={model}", f"--recsys-seed={seed}", f"--recsys-users={users}", f"--recsys-json={record}",
         f"--recsys-cache={folder / 'cache'}", f"--rootdir={folder}",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -94,21 +170,23 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--users", type=int, default=200)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--noise", nargs="+", type=float, default=LEVELS)
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
         ThreadPoolExecutor(given.processes) as pool,
     ):
-        for noise in LEVELS:
-            found = list(
-                pool.map(
-                    lambda seed, noise=noise: run(noise, seed, given.users, Path(folder)),
-                    range(given.seeds),
-                )
+        for kind, noise in itertools.product(given.kinds, given.noise):
+            of = functools.partial(
+                run, KINDS[kind](noise, Path(folder)), users=given.users, folder=Path(folder)
             )
+            found = list(pool.map(of, range(given.seeds)))
             passed = sum(gate == "passed" for gate, _ in found)
             red = Counter(row for _, rows in found for row in rows)
-            print(f"noise {noise:g}: {passed} of {given.seeds} pass; {dict(red)}", flush=True)
+            print(
+                f"{kind}, noise {noise:g}: {passed} of {given.seeds} pass; {dict(red)}", flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ def same_order(
     margin: float = 0.05,
     *,
     slices: Slices | None = None,
+    cap: float | None = None,
 ) -> Verdict:
     """The candidates that both requests offered must stand in the same order in both answers.
 
@@ -34,6 +35,7 @@ def same_order(
             ``average_overlap``.
         margin: How much agreement the mean user may lose, in (0, 1).
         slices: Groups of users to judge too; as in `same_ranking`.
+        cap: Up to which loss a user counts for ``holds``; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
@@ -43,5 +45,5 @@ def same_order(
     """
     effects = partial(similarity_effects, shared_only=True)
     return judge_agreement(
-        "same_order", source, followup, similarity, margin, slices=slices, effects=effects
+        "same_order", source, followup, similarity, margin, slices=slices, cap=cap, effects=effects
     )

@@ -13,6 +13,7 @@ def same_ranking(
     margin: float = 0.05,
     *,
     slices: Slices | None = None,
+    cap: float | None = None,
 ) -> Verdict:
     """Source and follow-up must give the same ranking, apart from the recommender's own noise.
 
@@ -33,10 +34,17 @@ def same_ranking(
             the name of a group, such as ``("activity", "age", my_function)``. All claims are corrected
             for the number of groups. None takes those of ``--recsys-slices``, an empty list none.
 
+        cap: Up to which loss a user counts for ``holds``, above the margin and below 1. It takes fewer users to
+            show that a mean of small losses is small. At .5 and the margin .05, it is still shown that fewer than a
+            tenth of the users lose half of the agreement or more. ``violated`` always counts the whole loss. None
+            counts it for both.
+
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
 
     Raises:
         OracleError: If an argument is invalid.
     """
-    return judge_agreement("same_ranking", source, followup, similarity, margin, slices=slices)
+    return judge_agreement(
+        "same_ranking", source, followup, similarity, margin, slices=slices, cap=cap
+    )

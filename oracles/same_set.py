@@ -13,6 +13,7 @@ def same_set(
     margin: float = 0.05,
     *,
     slices: Slices | None = None,
+    cap: float | None = None,
 ) -> Verdict:
     """Source and follow-up must recommend the same items, apart from the recommender's own noise.
 
@@ -25,6 +26,7 @@ def same_set(
         similarity: ``overlap`` or ``jaccard``, which ignore the order.
         margin: How much agreement the mean user may lose, in (0, 1).
         slices: Groups of users to judge too; as in `same_ranking`.
+        cap: Up to which loss a user counts for ``holds``; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
@@ -39,5 +41,6 @@ def same_set(
         similarity,
         margin,
         slices=slices,
+        cap=cap,
         among=("overlap", "jaccard"),
     )

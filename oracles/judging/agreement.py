@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
@@ -25,6 +26,7 @@ def judge_agreement(
     among: Collection[str] = tuple(SIMILARITIES),
     effects: Callable[..., Effects] = similarity_effects,
     slices: Slices | None = None,
+    cap: float | None = None,
 ) -> Verdict:
     """Judge the mean loss of agreement, for the oracle `name`.
 
@@ -33,5 +35,11 @@ def judge_agreement(
     oracle = f"{name}:{similarity}"
     function = similarity_named(similarity, among)
     most = share(oracle, "margin", margin)
-    claim = Claim(oracle, promise, most, measures=measures, slices=slices)
+    if cap is not None:
+        cap = share(oracle, "cap", cap)
+        if cap <= most:
+            raise OracleError(
+                f"{oracle}: cap must be above the margin {most:g}, or no loss could break the promise; got {cap!r}"
+            )
+    claim = Claim(oracle, promise, most, measures=measures, slices=slices, cap=cap)
     return judge_pair(source, followup, claim, partial(effects, similarity=function))

@@ -26,6 +26,7 @@ class Claim:
         ways: In how many ways the whole promise can break; this claim is one of them.
         measures: What the mean is, in words; see `verdict.Verdict`.
         slices: How users are divided into groups that are judged too; None: as the run says.
+        cap: Up to which value an effect counts for ``holds``; None counts all of it. It is never below the margin.
     """
 
     oracle: str
@@ -35,6 +36,7 @@ class Claim:
     ways: int = 1
     measures: str = ""
     slices: Slices | None = None
+    cap: float | None = None
 
     def __post_init__(self) -> None:
         if self.slices is not None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.claim import Claim, Promise, decide, excess, nearest_limit
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise, excess, nearest_limit
 from pytest_recsys_mt.oracles.judging.effect import (
     MOST_HOLES,
     Effects,
@@ -34,7 +34,7 @@ from pytest_recsys_mt.oracles.judging.ladder import (
 )
 from pytest_recsys_mt.oracles.judging.power import joint_users_needed, outlook, users_needed
 from pytest_recsys_mt.oracles.judging.slices import Group
-from pytest_recsys_mt.oracles.statistics.bounds import Certain
+from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean
 from pytest_recsys_mt.verdict import NEEDED, Example, Slice, Status, Verdict
 
 JOINT = (
@@ -127,8 +127,14 @@ class Seen:
 
     def family(self, claim: Claim, alpha: float) -> Family:
         """All users and the groups, judged; needs at least one scored user."""
-        means = [effects.of_all if len(effects.rows) else None for _, effects in self.members]
-        return judge_family(claim, [self.effects.of_all, *means], alpha)
+
+        def means(cap: float | None = None) -> list[Mean | None]:
+            everybody = [self.effects, *(effects for _, effects in self.members)]
+            return [
+                effects.up_to(cap).of_all if len(effects.rows) else None for effects in everybody
+            ]
+
+        return judge_family(claim, means(), alpha, None if claim.cap is None else means(claim.cap))
 
     @property
     def errors(self) -> Counter[str]:
@@ -194,7 +200,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         relation,
         margin=claim.margin,
         allowed=claim.promise,
-        measures=claim.measures,
+        measures=_measures(claim, status),
         joint=effects.joint,
         approximate=effects.approximate,
         users=users,
@@ -203,6 +209,13 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         details={**_unreadable(seen), **numbers.pop("details", {})},
         reason="; ".join(part for part in (reason, *failures, effects.note) if part),
         **numbers,
+    )
+
+
+def _measures(claim: Claim, status: Status) -> str:
+    capped = status == "holds" and claim.cap is not None
+    return (
+        f"{claim.measures}, each user's counted up to {claim.cap:g}" if capped else claim.measures
     )
 
 
@@ -252,7 +265,10 @@ def _judged(
         # Nobody is left to draw, and nothing varies: the mean of all is what it is.
         effects = dataclasses.replace(effects, mean=Certain(float(effects.effect.mean())))
         seen = dataclasses.replace(seen, effects=effects)
-    mean, family = effects.of_all, seen.family(claim, alpha)
+    family = seen.family(claim, alpha)
+    if family.statuses[0] == "holds":
+        effects = effects.up_to(claim.cap)
+    mean = effects.of_all
     numbers |= {
         "estimate": mean.estimate,
         "interval": (mean.lower(alpha), mean.upper(alpha)),
@@ -281,14 +297,18 @@ def _judged(
         needed = joint_users_needed(len(effects.rows), numbers["interval"], abs(claim.margin))
         return (status, OF_ALL), {**numbers, "details": _needed(needed, context, joint=True)}
     # If only the unmeasured users prevent a verdict, asking more users does not help.
-    measured = dataclasses.replace(effects, unknown=(), unknown_users=())
-    if decide(measured.of_all, claim, alpha) != decide(mean, claim, alpha):
+    measured = dataclasses.replace(seen.effects, unknown=(), unknown_users=())
+    if (
+        dataclasses.replace(seen, effects=measured).family(claim, alpha).statuses[0]
+        != family.statuses[0]
+    ):
         return (status, ""), numbers
     limit, above = nearest_limit(mean, claim)
     breaks = (mean.estimate > limit) is above
+    effects = effects if breaks else effects.up_to(claim.cap)
     level = alpha * weights(len(seen.members))[0] if breaks else alpha
     room = abs(claim.margin) if effects.room is None else effects.room
-    needed = users_needed(effects, limit, above, alpha, room)
+    needed = users_needed(effects.up_to(claim.cap), limit, above, alpha, room)
     numbers["details"] = _needed(needed, context)
     return (status, outlook(effects, limit, above, level, context.users)), numbers
 
@@ -318,7 +338,7 @@ def _slices(claim: Claim, seen: Seen, family: Family, alpha: float) -> tuple[Sli
         if not users:
             found.append(Slice(group.slicing, group.value, "inconclusive", 0))
             continue
-        mean = effects.of_all
+        mean = effects.up_to(claim.cap if status == "holds" else None).of_all
         silent = _blind(effects, claim) or (status == "holds" and effects.holes > MOST_HOLES)
         found.append(
             Slice(

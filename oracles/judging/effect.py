@@ -90,6 +90,13 @@ class Effects:
         """The estimate of all users' mean effect; needs at least one scored user."""
         return self.mean or Bets(self.effect, *self.reach, self.unknown, wide=self.wide)
 
+    def up_to(self, cap: float | None) -> Effects:
+        """The same, but no effect counts more than `cap`; None counts all of each."""
+        low, high = self.reach
+        if cap is None or cap >= high or self.mean is not None:
+            return self
+        return replace(self, effect=np.minimum(self.effect, cap), reach=(low, cap))
+
     def of(self, inside: NDArray[np.bool_], unknown: Collection[str]) -> Effects:
         """The effects of some of the users, in their order.
 

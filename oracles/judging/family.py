@@ -48,23 +48,32 @@ def weights(groups: int) -> list[float]:
     return [0.5, *[0.5 / groups] * groups] if groups else [1.0]
 
 
-def judge_family(claim: Claim, members: Sequence[Mean | None], alpha: float) -> Family:
+def judge_family(
+    claim: Claim,
+    members: Sequence[Mean | None],
+    alpha: float,
+    capped: Sequence[Mean | None] | None = None,
+) -> Family:
     """Judge all users and each group.
 
     Args:
         claim: The promise and its margin.
         members: The estimates of the mean effects of all users and of each group; None if nobody was scored.
         alpha: The error rate of the claims ``violated`` together, and of the claims ``holds`` together.
+        capped: The same means for ``holds``, if effects count up to a cap for it. Where few users lose much, both
+            claims can be true; ``violated`` is made then.
     """
     against = [1.0 if mean is None else p_value(mean, claim) for mean in members]
-    opposite = [1.0 if mean is None else p_value_of_opposite(mean, claim) for mean in members]
+    opposite = [
+        1.0 if mean is None else p_value_of_opposite(mean, claim) for mean in capped or members
+    ]
     broken = holm(against, weights(len(members) - 1))
     gate = opposite[0] <= alpha
     kept = [opposite[0], *(holm(opposite[1:]) if gate else [1.0] * (len(members) - 1))]
     # A promise that breaks in one of several ways is tested in each; groups are then corrected for both.
     level = alpha / claim.ways if len(members) > 1 else alpha
     statuses: list[Status] = [
-        _status(adjusted <= level, p <= alpha, one < other)
+        _status(adjusted <= level, p <= alpha, capped is not None or one < other)
         for adjusted, p, one, other in zip(broken, kept, against, opposite, strict=True)
     ]
     return Family(statuses, against, min(broken))

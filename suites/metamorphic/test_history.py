@@ -21,13 +21,14 @@ from pytest_recsys_mt.relations import (
 )
 
 MARGIN = thresholds(__file__, "margin")
+CAP = thresholds(__file__, "cap")
 HIT = thresholds(__file__, "hit")
 SHORTEST = 5
 
 
 @metamorphic(reorder_history, duplicate_history, rename_user)
 def test_same_taste_same_answer(source, followup):
-    assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"])
+    assert same_ranking(source, followup, similarity="rbo", margin=MARGIN["order"], cap=CAP["loss"])
 
 
 @pytest.mark.recsys_quick("noisy_profile(1)")

@@ -7,11 +7,14 @@ from pytest_recsys_mt.oracles import different_ranking, low_churn, same_ranking
 from pytest_recsys_mt.relations import invert_ratings, scale_ratings, shift_ratings
 
 MARGIN = thresholds(__file__, "margin")
+CAP = thresholds(__file__, "cap")
 HIT = thresholds(__file__, "hit")
 
 
 def unmoved(source, followup):
-    whole = same_ranking(source, followup, similarity="rbo", margin=MARGIN["ratings"])
+    whole = same_ranking(
+        source, followup, similarity="rbo", margin=MARGIN["ratings"], cap=CAP["loss"]
+    )
     if source.context.deterministic and whole.status != "violated":
         # No noise hides then that ratings are read a little, and wrongly.
         assert low_churn(source, followup, "rbo", beyond=HIT["any_change"], margin=HIT["unit"])

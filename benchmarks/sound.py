@@ -4,7 +4,7 @@
 
 Each line is the number of runs whose gate passes, of so many seeds. The recommenders are ``itemknn`` with Gumbel noise
 on its scores, in units of their deviation over the catalogue; the same behind HTTP; and a text model of the zoo, which
-reads prompts and answers with titles, with the same noise.
+reads prompts and answers with titles, with the same noise. That one understands the questions of the metamorphic suite.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import itertools
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,12 +27,17 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
 
+import numpy as np
+
+from benchmarks.zoo import text
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.knn import ItemKNN
 from pytest_recsys_mt.recommenders.ranking import Floats
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 from pytest_recsys_mt.seeds import generator
+
+_EXCLUDED = re.compile(r'Recommend nothing of the genre "([^"]+)"')
 
 LEVELS = (0.0, 0.1, 0.3, 0.6, 1.0)
 
@@ -104,9 +110,26 @@ def _request(given: dict[str, Any]) -> Request:
         Scale(**given["scale"]),
         None if offered is None else tuple(map(item, offered)),
         given["k"],
-        seen=frozenset(given["seen"]),
+        seen=tuple(given["seen"]),
         replicate=given["replicate"],
     )
+
+
+class HeedsExclusions(text.Reader):
+    """The sound reader, which also names nothing of a genre that the prompt excludes."""
+
+    def utility(self, question: text.Question) -> Floats:
+        """Of every film; the lowest for what is excluded."""
+        utility = super().utility(question)
+        if unwanted := _EXCLUDED.search(question.text):
+            genres = (item.attributes.get("genres", ()) for item in self.taste.items.values())
+            utility = utility - 1e3 * np.array([unwanted[1] in each for each in genres])
+        return utility
+
+
+def sound_reader(noise: float) -> text.AsText:
+    """A sound text model of so much noise."""
+    return text.AsText(HeedsExclusions(noise))
 
 
 def _classical(noise: float, folder: Path) -> str:
@@ -119,16 +142,17 @@ def _classical(noise: float, folder: Path) -> str:
 def _text(noise: float, folder: Path) -> str:
     model = folder / f"text_{noise:g}.py"
     source = (
-        "from benchmarks.zoo import text\n\n"
-        f"def Model():\n    return text.AsText(text.Reader({noise}))\n"
+        "from benchmarks.sound import sound_reader\n\n"
+        f"def Model():\n    return sound_reader({noise})\n"
     )
     model.write_text(source, encoding="utf-8")
     return f"{model}:Model"
 
 
 def _http(noise: float, _: Path) -> str:
-    shop = type("Shop", (_Shop,), {"model": NoisyKNN(noise=noise)})
-    shop.model.fit(load("mini"), 0)
+    model = NoisyKNN(noise=noise)
+    model.fit(load("mini"), 0)
+    shop = type("Shop", (_Shop,), {"model": model})
     server = ThreadingHTTPServer(("127.0.0.1", 0), shop)
     Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}"
@@ -147,8 +171,9 @@ def run(model: str, seed: int, users: int, folder: Path) -> tuple[str, list[str]
         folder: For its files.
     """
     record = folder / f"{zlib.crc32(model.encode())}-{seed}.json"
+    suite = "pytest_recsys_mt.suites" + (".metamorphic" if "text_" in model else "")
     command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "pytest_recsys_mt.suites",
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", suite,
         f"--recsys-model={model}", f"--recsys-seed={seed}", f"--recsys-users={users}", f"--recsys-json={record}",
         f"--recsys-cache={folder / 'cache'}", f"--rootdir={folder}",
     ]  # fmt: skip

@@ -214,9 +214,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
 
 def _measures(claim: Claim, status: Status) -> str:
     capped = status == "holds" and claim.cap is not None
-    return (
-        f"{claim.measures}, each user's counted up to {claim.cap:g}" if capped else claim.measures
-    )
+    return f"{claim.measures} (up to {claim.cap:g} a user)" if capped else claim.measures
 
 
 def _failures(seen: Seen, *, told: bool) -> list[str]:

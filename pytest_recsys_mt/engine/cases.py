@@ -13,6 +13,7 @@ import numpy as np
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item, Rating, Request, World
 from pytest_recsys_mt.seeds import generator
 
@@ -59,6 +60,7 @@ class Split:
     Attributes:
         dataset: The whole dataset.
         seed: Root of the sampling of users and candidates.
+        unit: An attribute of users; of all who share its value one is drawn, at random. Whoever lacks it is drawn alone.
         draw: Number of the sample of users; above 0 if an earlier sample was not like all users.
         recall: Returns the top lists of every request, one per recommender, best first; for designs
             whose candidates come from them.
@@ -66,6 +68,7 @@ class Split:
 
     dataset: Dataset
     seed: int
+    unit: str | None = field(default=None, kw_only=True)
     draw: int = field(default=0, kw_only=True)
     recall: Recall | None = field(default=None, kw_only=True)
 
@@ -89,7 +92,30 @@ class Split:
         users = sorted(self.held_out)
         names = ("users", self.draw) if self.draw else ("users",)
         order = generator(self.seed, *names).permutation(len(users))
-        return [users[position] for position in order]
+        drawn = [users[position] for position in order]
+        return drawn if self.unit is None else self._one_of_each(self.unit, drawn)
+
+    def _one_of_each(self, unit: str, drawn: Sequence[str]) -> list[str]:
+        """One user of each unit. Units are drawn anew, for the largest come first among users."""
+        of = {user: self.dataset.users.get(user, {}).get(unit) for user in drawn}
+        if not any(value is not None for value in of.values()):
+            known = sorted({name for user in drawn for name in self.dataset.users.get(user, {})})
+            raise DataError(
+                f"no user of dataset {self.dataset.name!r} has the attribute {unit!r} (--recsys-unit); "
+                f"{choices(unit, known) if known else 'its users have no attributes'}"
+            )
+        members = {
+            ("user", user) if (value := of[user]) is None else ("unit", str(value)): user
+            for user in reversed(drawn)
+        }
+        units = sorted(members)
+        order = generator(self.seed, "units", self.draw).permutation(len(units))
+        return [members[units[place]] for place in order]
+
+    @property
+    def units(self) -> int:
+        """How many users can be drawn."""
+        return len(self._order)
 
     def users(self, design: Design) -> list[str]:
         """The sampled users of a design, in their order."""
@@ -136,11 +162,12 @@ class Split:
     def everyone(self, design: Design) -> Iterator[Case]:
         """The requests of all users who could be drawn; candidates of other recommenders are replaced by random ones."""
         drawn = replace(design, recall=False)
-        for at in range(0, len(self._order), _BLOCK):
-            for user, log in self._logs(at, _BLOCK, keep=False):
+        whole = self if self.unit is None else replace(self, unit=None)
+        for at in range(0, len(whole._order), _BLOCK):
+            for user, log in whole._logs(at, _BLOCK, keep=False):
                 if _rated(log, design):
                     with contextlib.suppress(DataError):  # too few unseen items: never asked
-                        yield self._case(user, log, drawn)
+                        yield whole._case(user, log, drawn)
 
     def _case(self, user: str, log: tuple[Rating, ...], design: Design) -> Case:
         past = tuple(rating.item.id for rating in log)

@@ -83,12 +83,15 @@ class Run:
             dataset = load(settings.data, repeats=settings.repeats, told=self.notes.append)
             return dataset.core(settings.core) if settings.core else dataset
 
-    def require_slices(self) -> None:
-        """Check that the data have what the users are to be divided by.
+    def require_attributes(self) -> None:
+        """Check that the data have what users are to be divided by, and drawn by.
 
         Raises:
             OracleError: If one of ``--recsys-slices`` is unknown, or the data lack what it goes by.
+            DataError: If no user has the attribute of ``--recsys-unit``.
         """
+        if self.settings.unit:
+            _ = Split(self.dataset, self.settings.seed, unit=self.settings.unit).units
         if self.settings.slices:
             from pytest_recsys_mt.oracles.judging.slices import require_slicings
 
@@ -98,7 +101,9 @@ class Run:
     @cached_property
     def split(self) -> Split:
         """The data, split into training and held-out interactions."""
-        split = Split(self.dataset, self.settings.seed, recall=self._recall)
+        split = Split(
+            self.dataset, self.settings.seed, unit=self.settings.unit, recall=self._recall
+        )
         if self.settings.sampler is None:
             return split
         spec, limit = self.settings.sampler, self.settings.timeout
@@ -116,7 +121,7 @@ class Run:
         users = self.settings.design.users
         if self.settings.sampler is None:  # which would be asked first
             with contextlib.suppress(RecsysError):
-                users = min(users, len(self.split.held_out))
+                users = min(users, self.split.units)
         return users, least_change(users, self.settings.alpha)
 
     def split_of(self, fold: int | None) -> Split:
@@ -125,7 +130,12 @@ class Run:
             return self.split
         if fold not in self._folds:
             self._folds[fold] = ShareSplit(
-                self.dataset, self.settings.seed, fold, FOLDS, recall=self._recall
+                self.dataset,
+                self.settings.seed,
+                fold,
+                FOLDS,
+                unit=self.settings.unit,
+                recall=self._recall,
             )
         return self._folds[fold]
 

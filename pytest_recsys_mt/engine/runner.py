@@ -120,7 +120,8 @@ class Runner:
     @cached_property
     def of_all(self) -> bool:
         """Whether the sampled users are all users of the data; those of recorded answers are a sample themselves."""
-        return self.subject.live and self.design.users >= len(self._split.held_out)
+        everybody = self._split.unit is None and self.design.users >= self._split.units
+        return self.subject.live and everybody
 
     def everyone(self) -> Iterator[Case]:
         """All users of the data who could be drawn; see `Split.everyone`."""
@@ -240,7 +241,7 @@ class Runner:
             items=self._split.dataset.items,
             popularity=self._split.training.popularity,
             neighbours=self._split.training.neighbours,
-            users=self._training_users,
+            users=min(self._training_users, self._split.units),
             slices=self.settings.slices,
             everybody=lambda: self._everybody,
             report=report,

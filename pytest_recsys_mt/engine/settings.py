@@ -217,6 +217,15 @@ class Settings:
         "NAMES",
         recorded=True,
     )
+    unit: str | None = option(
+        "unit",
+        None,
+        some_text,
+        "an attribute of users, such as household: of those who share its value one is asked, since answers to them "
+        "are not independent (default: users are)",
+        "NAME",
+        recorded=True,
+    )
     prompt: str | None = option(
         "prompt",
         None,

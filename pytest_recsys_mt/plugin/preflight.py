@@ -260,7 +260,7 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
     except RecsysError as error:
         raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
     try:
-        run.require_slices()
+        run.require_attributes()
     except RecsysError as error:
         raise pytest.UsageError(str(error)) from error
     try:

@@ -36,4 +36,7 @@ def test_half_points_are_read(source, followup, recsys):
 
 @metamorphic(invert_ratings)
 def test_opposite_ratings_change_the_answer(source, followup):
+    if not source.context.deterministic:
+        # D is a squared distance: a small difference shrinks with the square of the noise, not in proportion.
+        raise NotApplicable("opposite ratings change less than the answers vary")
     assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["opposite_ratings"])

@@ -1,5 +1,7 @@
 """Who is asked and what is held out: leave-one-out, and a share of the users of a fold."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -117,3 +119,48 @@ def test_designs_share_the_candidates_and_histories_of_a_user() -> None:
         ratings = split.training.histories[case.request.user]
         assert case.request.history == tuple(each for each in ratings if each.value > 4.0)
         assert case.past == tuple(each.item.id for each in ratings)
+
+
+HOUSES = dataclasses.replace(
+    MINI,
+    users={
+        user: {} if place < 4 else {"household": place // 4}
+        for place, user in enumerate(sorted(MINI.users))
+    },
+)
+
+
+def test_of_a_unit_one_user_is_drawn() -> None:
+    split = Split(HOUSES, 0, unit="household")
+    assert split.units == 4 + 99
+    drawn = split.users(Design(users=400))
+    houses = [HOUSES.users[user].get("household", user) for user in drawn]
+    assert len(houses) == len(set(houses)) == 103
+    assert split.users(Design(users=50)) == drawn[:50]
+    assert sum(1 for _ in split.everyone(Design())) == 400  # spans are those of all
+    firsts = [
+        HOUSES.users[user].get("household", user)
+        for user in Split(HOUSES, 0).users(Design(users=30))
+    ]
+    assert houses[:30] != firsts
+
+
+def test_units_are_drawn_alike_whatever_their_size() -> None:
+    large = dataclasses.replace(
+        MINI,
+        users={
+            user: {"household": 0 if place < 300 else place}
+            for place, user in enumerate(sorted(MINI.users))
+        },
+    )
+    splits = (Split(large, seed, unit="household") for seed in range(40))
+    early = sum(
+        any(large.users[user]["household"] == 0 for user in split.users(Design(users=20)))
+        for split in splits
+    )
+    assert early < 20  # 20 of 101 units; of users it would be in nearly every sample
+
+
+def test_a_unit_that_no_user_has_is_refused() -> None:
+    with pytest.raises(DataError, match=r"no user .* has the attribute 'occupatio'.*occupation"):
+        Split(MINI, 0, unit="occupatio").users(Design())

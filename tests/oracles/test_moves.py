@@ -206,6 +206,45 @@ def test_churn_is_named_by_what_it_counts() -> None:
     assert verdict.measures == "share of users who lost more than 0.3 of agreement"
 
 
+def test_a_loss_that_counts_up_to_a_cap_takes_half_of_the_users() -> None:
+    still = sides([ONE] * 200, [ONE] * 200, DETERMINISTIC)
+    assert (same_ranking(*still).users, same_ranking(*still, cap=0.5).users) == (66, 30)
+
+
+@pytest.mark.parametrize(
+    ("each", "status", "measures"),
+    [
+        (50, "holds", "loss of agreement beyond noise (up to 0.5 a user)"),
+        (4, "violated", "loss of agreement beyond noise"),
+    ],
+)
+def test_only_holds_counts_losses_up_to_the_cap(each: int, status: str, measures: str) -> None:
+    lose_all = sides([ONE] * 200, ([OTHER] + [ONE] * (each - 1)) * (200 // each), DETERMINISTIC)
+    verdict = same_ranking(*lose_all, cap=0.5)
+    assert (verdict.status, verdict.measures) == (status, measures)
+    assert verdict.interval is not None
+    assert verdict.estimate is not None
+    assert verdict.interval[0] <= verdict.estimate <= verdict.interval[1]
+    assert max(verdict.per_user.values()) == 1
+    counted = np.minimum([*verdict.per_user.values()], 0.5 if status == "holds" else 1)
+    assert verdict.estimate == pytest.approx(counted.mean())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_tenth_who_lose_half_or_more_are_hardly_ever_hidden(seed: int) -> None:
+    hit = np.random.default_rng(seed).random(200) < 0.15
+    verdict = same_ranking(
+        *sides([ONE] * 200, [OTHER if each else ONE for each in hit], DETERMINISTIC), cap=0.5
+    )
+    assert verdict.status != "holds"
+
+
+@pytest.mark.parametrize("cap", [0.05, 0, 1])
+def test_a_cap_lies_above_the_margin(cap: float) -> None:
+    with pytest.raises(OracleError, match="cap must"):
+        same_ranking(*sides([ONE], [ONE]), cap=cap)
+
+
 def test_a_mean_hides_those_whom_nothing_moves() -> None:
     both = sides([ONE] * 100, [OTHER, ONE] * 50, DETERMINISTIC)
     assert different_ranking(*both, margin=0.1)

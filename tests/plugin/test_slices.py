@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.datasets import load
 from tests.plugin.conftest import record_of
 
 SHOPS = '''
@@ -178,3 +179,18 @@ def test_a_wrong_option_ends_the_run_before_any_call(
     result = shop.runpytest_inprocess(*COMMON, f"--recsys-slices={given}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([words])
+
+
+def test_one_user_of_each_unit_is_asked(shop: pytest.Pytester) -> None:
+    path = shop.path / "record.json"
+    shop.runpytest_inprocess(
+        *COMMON, f"--recsys-json={path}", "--recsys-model=itemknn", "--recsys-unit=age"
+    )
+    (row,) = record_of(path)["results"]
+    assert len({int(load("mini").users[user]["age"]) for user in row["per_user"]}) == row["users"]
+    assert record_of(path)["settings"]["unit"] == "age"
+    wrong = shop.runpytest_inprocess(*COMMON, "--recsys-unit=agee")
+    assert wrong.ret == pytest.ExitCode.USAGE_ERROR
+    wrong.stderr.fnmatch_lines(
+        ["*no user of dataset 'mini' has the attribute 'agee'*did you mean 'age'*"]
+    )

@@ -27,8 +27,14 @@ NOT_ASKED = "not asked: "
 NEEDED = "users_needed"
 """Where the details of an inconclusive verdict say how many users would show a promise that is kept."""
 
+FITS_NEEDED = "fits_needed"
+"""The same for fits a side, where the spread of fits with other seeds is too large."""
+
 TOO_FEW = "these users are too few to show it, even if it is kept"
 """Why such a verdict of a shipped suite is left out."""
+
+TOO_FEW_FITS = "these fits are too few to show it, even if it is kept"
+"""The same where it is the fits."""
 
 
 class Ledger(Protocol):

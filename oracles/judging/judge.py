@@ -10,6 +10,7 @@ from pytest_recsys_mt.oracles.arguments import one_side, two_sides
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.fits import over_fits
 from pytest_recsys_mt.oracles.judging.slices import groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, twice, with_age
@@ -92,9 +93,14 @@ def compare(
 
     if context.made_up:
         anew()  # so that these calls are planned too
-    verdict = confirmed(
-        verdict, claim.promise, before.apart, moved, context.deterministic, anew, before.refits
-    )
+    if before.refits:
+        verdict = over_fits(
+            verdict, claim, before, lambda: source.pair_anew(followup, users), seen, context
+        )
+    else:
+        verdict = confirmed(
+            verdict, claim.promise, before.apart, moved, context.deterministic, anew
+        )
     verdict = dataclasses.replace(verdict, against=source.label if followup.label else "")
     return with_vacuity(verdict, source, followup)
 

@@ -55,7 +55,6 @@ def confirmed(
     moved: bool,
     deterministic: bool,
     anew: Callable[[], Anew | None],
-    refits: bool = False,
 ) -> Verdict:
     """The verdict, withdrawn if it claims a difference that is not there when both sides are asked together.
 
@@ -72,14 +71,12 @@ def confirmed(
         moved: Whether any user's answers differ.
         deterministic: Whether the recommender declares itself deterministic.
         anew: Asks both sides together; returns None if the answers cannot have changed.
-        refits: Whether each replicate is answered by a fit of its own. All users share the fits, so
-            their spread is not seen among users, and a difference must be there with other seeds too.
     """
     difference = "holds" if promise == "at least" else "violated"
     noise = deterministic and verdict.status == "inconclusive" and moved
     if not (verdict.status == difference or noise):
         return verdict
-    if verdict.estimate is None or not (apart or deterministic or refits):
+    if verdict.estimate is None or not (apart or deterministic):
         return verdict
     when = f"{lasting(apart)} apart"
     try:
@@ -89,14 +86,14 @@ def confirmed(
             f"source and follow-ups were asked {when}, so the recommender may have changed; no answers "
             f"asked together are recorded, and --recsys-mode=replay sends no requests"
         )
-        return _withdrawn(verdict, reason) if apart else verdict
+        return withdrawn(verdict, reason) if apart else verdict
     if again is None:
         return verdict
     other = again.verdict
     first, second = _of_the_same_users(verdict, other)
     if second.estimate is None or second.interval is None:
         reason = f"asked {when}, then again together: {other.reason}"
-        return _withdrawn(verdict, reason) if apart or "unreadable" in other.details else verdict
+        return withdrawn(verdict, reason) if apart or "unreadable" in other.details else verdict
     if deterministic:
         if second.status == difference:
             return other
@@ -105,25 +102,19 @@ def confirmed(
             f"{f' (source and follow-ups were asked {when})' if apart else ''}, and the recommender "
             f"declares itself deterministic; with this noise, D is {second.estimate:.3f}"
         )
-        return _withdrawn(other, reason)
+        return withdrawn(other, reason)
     if second.status == difference:
         return verdict
     low, high = second.interval
-    if refits:
-        reason = (
-            f"D={first.estimate:.3f} with the first seeds of the fits, {second.estimate:.3f} "
-            f"[{low:.3f}, {high:.3f}] with others: no difference beyond the spread of the seeds is shown"
-        )
-        return _withdrawn(other, reason)
     changed = f"{CHANGED}: " if second.status in ("holds", "violated") else ""
     reason = (
         f"{changed}D={first.estimate:.3f} between answers asked {when}, {second.estimate:.3f} "
         f"[{low:.3f}, {high:.3f}] with both sides asked together, which shows no difference"
     )
-    return _withdrawn(other, reason)
+    return withdrawn(other, reason)
 
 
-def _withdrawn(verdict: Verdict, reason: str) -> Verdict:
+def withdrawn(verdict: Verdict, reason: str) -> Verdict:
     """A verdict that claims nothing, also of no group."""
     # More users would not settle it.
     details = {name: each for name, each in verdict.details.items() if name != NEEDED}

@@ -24,7 +24,15 @@ from pytest_recsys_mt.errors import (
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.sanitize import one_line
-from pytest_recsys_mt.verdict import NEEDED, NOT_ASKED, TOO_FEW, Status, Verdict
+from pytest_recsys_mt.verdict import (
+    FITS_NEEDED,
+    NEEDED,
+    NOT_ASKED,
+    TOO_FEW,
+    TOO_FEW_FITS,
+    Status,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.branches import Branches
@@ -68,8 +76,10 @@ class RunningTest:
 
     def report(self, verdict: Verdict) -> Verdict:
         """Record a verdict; the returned one notifies this test when an assertion on it fails."""
-        if self.shipped and verdict.status == "inconclusive" and NEEDED in verdict.details:
-            verdict = replace(verdict, status="not-applicable", reason=TOO_FEW)
+        if self.shipped and verdict.status == "inconclusive":
+            for needed, reason in ((NEEDED, TOO_FEW), (FITS_NEEDED, TOO_FEW_FITS)):
+                if needed in verdict.details:
+                    verdict = replace(verdict, status="not-applicable", reason=reason)
         noted = replace(verdict, ledger=self)
         self.verdicts.append(noted)
         return noted

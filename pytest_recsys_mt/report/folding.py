@@ -11,7 +11,7 @@ from pytest_recsys_mt.gate.document import STATES, Row, measured, state_of, vacu
 from pytest_recsys_mt.report.sentences import sentence
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.sanitize import one_line
-from pytest_recsys_mt.verdict import NEEDED
+from pytest_recsys_mt.verdict import FITS_NEEDED, NEEDED
 from pytest_recsys_mt.wording import unread
 
 ORDER = STATES[: STATES.index("holds")]
@@ -79,9 +79,9 @@ def vacuous(rows: Iterable[Row]) -> list[str]:
     ]
 
 
-def needed_of(row: Row) -> int:
-    """How many users would settle what those asked are too few for; records are untrusted."""
-    needed = row["details"].get(NEEDED) if isinstance(row.get("details"), dict) else None
+def needed_of(row: Row, what: str = NEEDED) -> int:
+    """How many users, or fits, would settle what those asked are too few for; records are untrusted."""
+    needed = row["details"].get(what) if isinstance(row.get("details"), dict) else None
     return needed if isinstance(needed, int) else 0
 
 
@@ -109,5 +109,7 @@ def inapplicable(rows: Iterable[Row]) -> list[str]:
         )
         if 0 < most < more:
             told_more = f"; all {most:,} users of the data would be too few for some"
+        if fits := max((needed_of(row, FITS_NEEDED) for row in own), default=0):
+            told_more = f"; about {fits:,} a side would do (--recsys-replicates={fits})"
         told.append(f"{len(own)} not applicable: {one_line(reason)}{told_more} ({where})")
     return told

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +18,6 @@ from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError, RelationError
 from pytest_recsys_mt.oracles import same_answer, same_ranking
-from pytest_recsys_mt.oracles.judging.together import Anew, confirmed
 from pytest_recsys_mt.recommenders import ItemKNN
 from pytest_recsys_mt.relations import (
     Transformation,
@@ -30,7 +28,6 @@ from pytest_recsys_mt.relations import (
     renumber_users,
 )
 from pytest_recsys_mt.requests import Recommendation, Request
-from pytest_recsys_mt.verdict import Verdict
 from tests.plugin.conftest import record_of
 
 MINI = load("mini")
@@ -144,18 +141,6 @@ def test_the_spread_of_seeds_is_noise(tmp_path: Path) -> None:
     assert verdict.floor is not None
     assert 0.2 < verdict.floor < 0.95
     assert verdict.status == "holds"
-
-
-def test_a_violation_needs_other_seeds_too() -> None:
-    first = Verdict("violated", "same_ranking:rbo", "permute_rows", estimate=0.2, margin=0.05)
-    again = Verdict("holds", "same_ranking:rbo", estimate=0.01, interval=(-0.02, 0.04), margin=0.05)
-    given = partial(confirmed, first, "at most", 0.0, True, False)
-    withdrawn = given(lambda: Anew(again), refits=True)
-    assert withdrawn.status == "inconclusive"
-    assert "with the first seeds of the fits" in withdrawn.reason
-    proven = dataclasses.replace(again, status="violated")
-    assert given(lambda: Anew(proven), refits=True) is first
-    assert given(lambda: Anew(again)) is first, "users' noise alone is trusted"
 
 
 def test_a_claimed_violation_is_fitted_anew(tmp_path: Path) -> None:

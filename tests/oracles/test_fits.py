@@ -1,0 +1,104 @@
+"""Claims of training: two fits a side, two more with other seeds, and their spread."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.errors import MissingAnswerError
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.verdict import FITS_NEEDED, Verdict
+from tests.oracles.support import FakeAnswers, Lists, ask
+
+A, B = (["a", "b", "c", "d", "e"], ["v", "w", "x", "y", "z"])
+USERS = 100
+
+
+@dataclass
+class Fitted(FakeAnswers):
+    """Answers of fits, and of the fits with other seeds."""
+
+    others: tuple[Lists, Lists] | None = field(default=None, kw_only=True)
+
+    def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
+        return dataclasses.replace(super().pair(followup, users), refits=True)
+
+    def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:  # type: ignore[override]
+        if self.others is None:
+            raise MissingAnswerError("not recorded")
+        ours, theirs = (tuple(ask(lists))[:users] for lists in self.others)
+        return Pairs(ours, theirs, refits=True)
+
+
+def judged(source: Lists, followup: Lists, others: tuple[Lists, Lists] | None) -> Verdict:
+    context = Context(deterministic=False)
+    return same_ranking(
+        Fitted(ask(source), context, others=others), Fitted(ask(followup), context, "permute_rows")
+    )
+
+
+def of(first: list[str], second: list[str]) -> Lists:
+    return [[first, second]] * USERS
+
+
+@pytest.mark.parametrize(
+    ("source", "followup", "others", "status"),
+    [
+        (of(A, A), of(B, B), (of(A, A), of(B, B)), "violated"),
+        (of(A, A), of(A, A), (of(A, A), of(A, A)), "holds"),
+        (of(A, A), of(B, B), (of(B, B), of(A, A)), "inconclusive"),
+        (of(A, A), of(A, A), (of(A, A), of(B, B)), "inconclusive"),
+    ],
+    ids=["a change", "no change", "turned by seeds", "a change in other fits"],
+)
+def test_other_fits_decide_too(
+    source: Lists, followup: Lists, others: tuple[Lists, Lists], status: str
+) -> None:
+    verdict = judged(source, followup, others)
+    assert verdict.status == status, verdict.summary
+    if status == "inconclusive":
+        assert "of 4 with other seeds the mean lies between" in verdict.reason
+        assert (FITS_NEEDED in verdict.details) == (
+            source == followup
+        )  # else the fits agree to the last
+    else:
+        assert verdict.interval is not None
+        assert verdict.estimate is not None
+        assert verdict.interval[0] <= verdict.estimate <= verdict.interval[1]
+
+
+def test_without_other_fits_nothing_is_claimed() -> None:
+    verdict = judged(of(A, A), of(B, B), None)
+    assert verdict.status == "inconclusive"
+    assert "no answers of fits with other seeds are recorded" in verdict.reason
+
+
+def fitted(rng: np.random.Generator, spread: float, shift: float) -> tuple[Lists, ...]:
+    """Four times two fits that differ along one direction, and the change moves along it too."""
+    utilities, direction = rng.normal(size=(2, USERS, 20))
+
+    def lists(moved: float) -> Lists:
+        place = rng.normal(size=2) * spread + moved
+        scores = utilities[:, None] + place[:, None] * direction[:, None]
+        order = np.argsort(-scores, axis=2)[:, :, :5]
+        return [[[f"i{item}" for item in answer] for answer in answers] for answers in order]
+
+    return lists(0), lists(shift), lists(0), lists(shift)
+
+
+@pytest.mark.parametrize(
+    ("spread", "shift", "wrong"),
+    [(0.3, 0.0, "violated"), (1.0, 0.0, "violated"), (0.3, 0.6, "holds"), (1.0, 1.0, "holds")],
+)
+def test_a_claim_is_rarely_wrong_where_fits_differ_along_one_direction(
+    spread: float, shift: float, wrong: str
+) -> None:
+    rng, runs, found = np.random.default_rng(5), 40, 0
+    for _ in range(runs):
+        source, followup, *others = fitted(rng, spread, shift)
+        found += judged(source, followup, (others[0], others[1])).status == wrong
+    assert found <= 5  # of 40 at .05: with probability .986

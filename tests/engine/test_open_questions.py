@@ -204,7 +204,12 @@ def test_leaving_out_other_items_is_no_other_taste(pytester: pytest.Pytester) ->
                 row["relation"] for row in record["results"] if row["status"] == status
             }
     assert found == {
-        ("mostpop", "violated"): {"swap_history", "forget_item"},
+        ("mostpop", "violated"): {
+            "swap_history",
+            "truncate_history(5)",
+            "truncate_history(3), swap_history",
+            "forget_item",
+        },  # fmt: skip
         ("mostpop", "error"): set(),
         ("itemknn", "violated"): set(),
         ("itemknn", "error"): set(),

@@ -38,7 +38,7 @@ def test_release_gate(journey: Journey) -> None:
 
     assert {"scale_ratings(2)", "shift_ratings(1)"} <= changes(worse)["regressed"]
     assert {row["relation"] for row in rows_of(worse, status="violated")} == {
-        "scale_ratings(2)", "shift_ratings(1)",
+        "scale_ratings(0.5)", "scale_ratings(2)", "shift_ratings(1)",
     }  # fmt: skip
     sentence = worse["gate"]["sentence"]
     assert sentence.startswith("gate: failed; ")

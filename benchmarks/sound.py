@@ -95,7 +95,7 @@ class _Shop(BaseHTTPRequestHandler):
         answers = self.model.recommend([_request(each) for each in given])
         self._say({"answers": [{"items": answer.items} for answer in answers]})
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: Any) -> None:
         """Nothing."""
 
 

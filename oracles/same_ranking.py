@@ -36,7 +36,7 @@ def same_ranking(
 
         cap: Up to which loss a user counts for ``holds``, above the margin and below 1. It takes fewer users to
             show that a mean of small losses is small. At .5 and the margin .05, it is still shown that fewer than a
-            tenth of the users lose half of the agreement or more. ``violated`` always counts the whole loss. None
+            tenth of the users lose half of the agreement or more, if the others gain none. ``violated`` always counts the whole loss. None
             counts it for both.
 
     Returns:

@@ -242,8 +242,8 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
     if least <= SMALLEST:
         return None
     return (
-        f"{users} users show no change below {least:.2f}: tests of the suites with a smaller limit are left out, unless it "
-        f"is violated"
+        f"{users} users are too few for some limits below {least:.2f}: such tests of the suites are left out, unless they "
+        f"are violated"
     )
 
 

@@ -109,7 +109,7 @@ def test_a_small_suite_is_honest(pytester: pytest.Pytester) -> None:
     done = pytester.runpytest_inprocess(str(METAMORPHIC), *options)
     done.stdout.fnmatch_lines(
         [
-            "40 users show no change below 0.08: tests of the suites*",
+            "40 users are too few for some limits below 0.08: such tests of the suites*",
             "*too few to show it*",
             "*--recsys-users=*",
         ]

@@ -15,6 +15,7 @@ from pytest_recsys_mt.verdict import Verdict
 
 _SUITE = Path(__file__).resolve().parents[1] / "suites" / "metamorphic" / "test_ratings.py"
 _MARGIN = thresholds(str(_SUITE), "margin")
+_CAP = thresholds(str(_SUITE), "cap")["loss"]
 _STABILITY = thresholds(str(_SUITE), "stability")
 
 
@@ -44,8 +45,10 @@ class Promise:
 
 
 def _same_ranking(margin: str, *changes: Transformation) -> Iterable[Promise]:
+    cap = None if margin == "one_item" else _CAP
+
     def judge(source: Answers, followup: Answers) -> Verdict:
-        return oracles.same_ranking(source, followup, similarity="rbo", margin=_MARGIN[margin])
+        return oracles.same_ranking(source, followup, "rbo", _MARGIN[margin], cap=cap)
 
     return (Promise(change.name, judge, change) for change in changes)
 
@@ -80,7 +83,7 @@ PROMISES: tuple[Promise, ...] = (
     *_same_ranking("one_item", relations.noisy_profile(1), relations.drop_history(1)),
     _pair(
         relations.add_irrelevant_candidates(5),
-        lambda a, b: oracles.same_order(a, b, margin=_MARGIN["order"]),
+        lambda a, b: oracles.same_order(a, b, margin=_MARGIN["order"], cap=_CAP),
     ),
     _pair(relations.title_injection, lambda a, b: oracles.not_lifted(a, b, _MARGIN["lift"])),
     _pair(

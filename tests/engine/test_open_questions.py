@@ -209,7 +209,7 @@ def test_leaving_out_other_items_is_no_other_taste(pytester: pytest.Pytester) ->
             "truncate_history(5)",
             "truncate_history(3), swap_history",
             "forget_item",
-        },  # fmt: skip
+        },
         ("mostpop", "error"): set(),
         ("itemknn", "violated"): set(),
         ("itemknn", "error"): set(),

@@ -19,7 +19,11 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
     faults.LosesTitles: {"k=20"},
     faults.LosesTheBest: {"k=20"},
     faults.FallsBack: {"truncate_history(3), swap_history"},
-    faults.ServesHalf: {"swap_history", "truncate_history(5)"},
+    faults.ServesHalf: {
+        "swap_history",
+        "truncate_history(5)",
+        "truncate_history(3), swap_history",
+    },
     faults.CountsRepeats: {"duplicate_history"},
     faults.AnswersByName: {"rename_user"},
     faults.FirstCandidatesFirst: {"shuffle_candidates", "add_irrelevant_candidates(5)"},

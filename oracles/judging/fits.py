@@ -59,7 +59,11 @@ def over_fits(
         return verdict
     pairs, _ = twice(first, more)
     context = dataclasses.replace(context, deterministic=False, family=1)
-    judged = verdict_of(claim, verdict.relation, see(pairs, context), context)
+    judged = dataclasses.replace(
+        verdict_of(claim, verdict.relation, see(pairs, context), context),
+        looks=verdict.looks,
+        approximate=True,
+    )
     if judged.estimate is None or judged.interval is None:
         return withdrawn(judged, f"with other fits: {judged.reason}")
     group = judged.broken

@@ -60,6 +60,7 @@ def test_other_fits_decide_too(
 ) -> None:
     verdict = judged(source, followup, others)
     assert verdict.status == status, verdict.summary
+    assert verdict.approximate
     if status == "inconclusive":
         assert "of 4 with other seeds the mean lies between" in verdict.reason
         assert (FITS_NEEDED in verdict.details) == (

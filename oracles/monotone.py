@@ -15,7 +15,7 @@ from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative, one_side
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.judge import compare
+from pytest_recsys_mt.oracles.judging.judge import compare, reported
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.oracles.statistics.betting import p_of_some
@@ -74,7 +74,8 @@ def monotone(
         f"{before} to {after}: {_in_short(step)}"
         for (before, after), step in zip(pairwise(names), steps, strict=True)
     ]
-    return context.report(_together(steps, told, context.alpha))
+    again = partial(monotone, score=score, margin=margin, slices=slices)
+    return reported(_together(steps, told, context.alpha), lambda *each: again(each), *sides)
 
 
 def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Verdict:

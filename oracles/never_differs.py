@@ -15,6 +15,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     mostly_holes,
 )
 from pytest_recsys_mt.oracles.judging.examples import pick
+from pytest_recsys_mt.oracles.judging.judge import reported
 from pytest_recsys_mt.oracles.judging.ladder import (
     too_many_unread,
     unread_counts,
@@ -63,7 +64,8 @@ def never_differs(source: Answers, followup: Answers, users: int | None = None) 
             "showed that it is not; use same_ranking, which allows for noise"
         )
     pairs = source.pair(followup, source.applicable(followup) if users is None else users)
-    return source.context.report(with_vacuity(_judged(source, followup, pairs), source, followup))
+    verdict = with_vacuity(_judged(source, followup, pairs), source, followup)
+    return reported(verdict, never_differs, source, followup)
 
 
 def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:

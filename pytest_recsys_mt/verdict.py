@@ -133,6 +133,8 @@ class Verdict:
             declared error rate; `docs/statistics.md` measures how far they keep it.
         slices: All users and each group of them, as judged together; empty without groups. Then `status` and
             `p_value` are those of all of them, and the other numbers those of all users.
+        again: Judges other sides in the same way, and the sides that were judged: for the search for the smallest
+            request. None if nothing is searched.
     """
 
     status: Status
@@ -164,6 +166,7 @@ class Verdict:
     slices: tuple[Slice, ...] = ()
     vacuous: str = ""
     ledger: Any = field(default=None, repr=False, compare=False)
+    again: Any = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return _told(self, self.status == "holds")

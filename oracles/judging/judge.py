@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
@@ -37,7 +38,12 @@ def judge_pair(
         OracleError: If `source` and `followup` are not two sides of one run.
     """
     verdict = compare(source, followup, claim, measure)
-    return source.context.report(verdict)
+    return reported(verdict, partial(judge_pair, claim=claim, measure=measure), source, followup)
+
+
+def reported(verdict: Verdict, judge: Callable[..., Verdict], *sides: Answers) -> Verdict:
+    """Report a verdict, with how to judge other sides in the same way."""
+    return sides[0].context.report(dataclasses.replace(verdict, again=(judge, sides)))
 
 
 def compare(
@@ -70,8 +76,7 @@ def compare(
         return looked[-1][0]
 
     relation = followup.label or source.label
-    known = _unsettled(followup, source.label)
-    verdict = step_by_step(claim, relation, context, source.applicable(followup), see, known)
+    verdict = step_by_step(claim, relation, context, source.applicable(followup), see)
     latest, users, before = looked[-1]
     moved = any(latest.per_user.values())
 
@@ -122,7 +127,7 @@ def judge_sample(
         OracleError: If `answers` are not answers of a run.
     """
     verdict = assess(answers, claim, measure)
-    return answers.context.report(verdict)
+    return reported(verdict, partial(judge_sample, claim=claim, measure=measure), answers)
 
 
 def assess(
@@ -152,11 +157,4 @@ def assess(
         source, followup = ((), sample.asked) if answers.label else (sample.asked, ())
         return Seen.of(measure(sample, context), sample, source, followup, groups)
 
-    known = _unsettled(answers)
-    return step_by_step(claim, answers.label, context, answers.applicable(), see, known)
-
-
-def _unsettled(answers: Answers, beside: str = "") -> dict[Claim, tuple[int, int]]:
-    """What is known of claims about one side, or about it and another, from earlier runs of a body."""
-    known: dict[str, dict[Claim, tuple[int, int]]] = getattr(answers, "unsettled", {})
-    return known.setdefault(beside, {})
+    return step_by_step(claim, answers.label, context, answers.applicable(), see)

@@ -31,7 +31,6 @@ def step_by_step(
     context: Context,
     users: int,
     see: Callable[[int], Seen],
-    unsettled: dict[Claim, tuple[int, int]] | None = None,
 ) -> Verdict:
     """Ask more and more users until the verdict is clear or all users were asked.
 
@@ -43,14 +42,11 @@ def step_by_step(
         context: The error rates and limits of the run.
         users: Number of users that can be asked.
         see: Asks the given total number of users, always the same first ones.
-        unsettled: With how many users and after how many steps a claim was not clear yet. The steps go on
-            from there, so that a test whose body runs again need not repeat them.
 
     Raises:
         OracleError: If the limit lies outside the range of all users' effects.
     """
-    unsettled = {} if unsettled is None else unsettled
-    asked, looks = unsettled.get(claim, (0, 0))
+    asked = looks = 0
     while True:
         asked = users if context.ask_everybody or claim.ask_everybody else next_step(asked, users)
         looks += 1
@@ -62,7 +58,6 @@ def step_by_step(
         if settled or asked >= users or seen.tally.unasked:
             verdict = verdict_of(claim, relation, seen, context)
             return dataclasses.replace(verdict, looks=looks)
-        unsettled[claim] = (asked, looks)
 
 
 def next_step(asked: int, users: int) -> int:

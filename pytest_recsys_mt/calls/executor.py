@@ -35,18 +35,13 @@ Then = Callable[[Sequence[str]], Sequence[Call]]
 _UNREADABLE = "no answer came that could be read"
 
 
-class Waiting(BaseException):
-    """Answers are missing, and none may be asked for now.
+Lacks = Callable[[Subject | None, Sequence[Call]], bool]
+"""Takes calls whose answers are missing, and their subject, which is None if they cannot be sent with others. Returns
+True once the answers may be looked for again, False if the calls are to be sent now."""
 
-    Attributes:
-        subject: The subject to ask; None if the calls cannot be sent together with others.
-        calls: The missing calls.
-    """
 
-    def __init__(self, subject: Subject | None, calls: Sequence[Call]) -> None:
-        super().__init__(f"{len(calls)} answers are missing")
-        self.subject = subject
-        self.calls = calls
+class UnknownError(Exception):
+    """Answers are missing, and none may be asked for now."""
 
 
 class Executor:
@@ -100,7 +95,8 @@ class Executor:
         self.readings = Readings()
         self._kept: set[bool] = set()
         self._asked: dict[str, float] = {}
-        self._asks = True
+        self._lacks: Lacks = _send
+        self._settles: Callable[[], bool] = _send
         self._outcomes: dict[str, list[str]] = {}
         self._ends: dict[str, str] = {}
 
@@ -143,7 +139,7 @@ class Executor:
                 within this batch if the subject can take them.
 
         Raises:
-            Waiting: Within `only_known`, if an answer is missing.
+            UnknownError: Within `only_known`, if an answer is missing.
             MissingAnswerError: In replay mode, if an answer is not in the cache.
             CacheError: If the cache cannot be read.
         """
@@ -157,8 +153,8 @@ class Executor:
             self._take_from_cache(subject, waiting, anew)
             if waiting and self._mode == "replay":
                 raise _missing(subject, list(waiting.values()))
-        if waiting and not self._asks:
-            raise Waiting(*((None, ()) if anew or ask else (subject, list(waiting.values()))))
+        if waiting and self._lacks(None if anew or ask else subject, list(waiting.values())):
+            return self.execute(subject, calls, anew=anew, ask=ask, then=then)
         unasked = self._unkeepable(subject) if waiting else ""
         if waiting and not unasked:
             with self._alone(subject):
@@ -177,8 +173,8 @@ class Executor:
     def _passed_on(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> list[Answer]:
         """The answers of a subject that asks another one, its `behind`: only that one's calls count."""
         missing = {call.key: call for call in calls if call.key not in self._answers}
-        if missing and not self._asks:
-            raise Waiting(*((None, ()) if ask else (subject, list(missing.values()))))
+        if missing and self._lacks(None if ask else subject, list(missing.values())):
+            return self._passed_on(subject, calls, ask)
         unasked: dict[str, Answer] = {}
         if missing:
             sent = list(missing.values())
@@ -206,13 +202,22 @@ class Executor:
         return [self._answers.get(call.key) or found.get(call.key) or {} for call in calls]
 
     @contextlib.contextmanager
-    def only_known(self) -> Iterator[None]:
-        """Within it, `execute` sends nothing: it raises `Waiting` if an answer is missing."""
-        before, self._asks = self._asks, False
+    def parking(self, lacks: Lacks, settles: Callable[[], bool]) -> Iterator[None]:
+        """Within it, `execute` sends nothing that `lacks` takes, and `settles` says when nothing else is asked."""
+        before = self._lacks, self._settles
+        self._lacks, self._settles = lacks, settles
         try:
             yield
         finally:
-            self._asks = before
+            self._lacks, self._settles = before
+
+    def only_known(self) -> contextlib.AbstractContextManager[None]:
+        """Within it, `execute` sends nothing: it raises `UnknownError` if an answer is missing."""
+        return self.parking(_raise, _send)
+
+    def settles(self) -> bool:
+        """Wait until other tests have asked what they ask together with this one; returns whether they had to."""
+        return self._settles()
 
     def beforehand(self) -> contextlib.AbstractContextManager[None]:
         """Surrounds questions whose answers decide on the requests of tests."""
@@ -422,6 +427,14 @@ class Executor:
             ended += f", mostly by calls that failed ({said})"
         # All calls that are not sent share one reason.
         return ended and self._ends.setdefault(subject.name, ended)
+
+
+def _send(*_: object) -> bool:
+    return False
+
+
+def _raise(subject: Subject | None, calls: Sequence[Call]) -> bool:
+    raise UnknownError(f"{len(calls)} answers are missing")
 
 
 def _failed(answer: Answer) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
+
+from pytest_recsys_mt.engine.source import in_assert
 
 MOST = 20
 """How often a verdict goes the other way in one run of a body."""
@@ -25,21 +24,7 @@ class Branches:
 
     def says(self, file: str, line: int) -> bool:
         """Whether a verdict is true at a line of some code."""
-        if any(line in lines for lines in _asserts(file)):
+        if in_assert(file, line):
             return True
         self.met += 1
         return self.way or self.met > MOST
-
-
-@cache
-def _asserts(file: str) -> tuple[range, ...]:
-    """The lines of each assert in a file."""
-    try:
-        tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    except (OSError, ValueError, SyntaxError):
-        return ()
-    return tuple(
-        range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assert)
-    )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from types import MappingProxyType
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.answers import Answers, Pairs, Unread
 from pytest_recsys_mt.calls.causes import CONTROL
-from pytest_recsys_mt.calls.executor import Waiting
+from pytest_recsys_mt.calls.executor import UnknownError
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import MissingAnswerError
@@ -49,10 +49,6 @@ SHARE_MEASURED = "share of users whose answer changes"
 LOSS_MEASURED = "loss of agreement beyond noise"
 
 
-class _UnknownError(Exception):
-    """The answers allow no claim."""
-
-
 def unread(source: Answers, followup: Answers) -> Unread | None:
     """What the relations between two sides change, if the recommender does not read it.
 
@@ -69,18 +65,26 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
         return Unread(aspect, {"declared": True})
     if not runner.subject.live or runner.design.refits:
         return None
-    found: list[Unread | None] = []
-    with contextlib.suppress(_UnknownError), _asking(runner):
-        for control in CONTROLS[aspect][: None if _may_ask(runner) else 1]:
-            key: tuple[str, int] = (control.name, runner.replicates)
-            if key not in runner.controls:
-                runner.controls[key] = _Control(runner, control, aspect)
-            known: _Control = runner.controls[key]
-            found.append(known.unread)
-            if found[-1] is None:
-                return None
-        return found[0]
+    # What other tests ask may show it, so it is looked at once more when they have asked.
+    for _ in range(2):
+        with contextlib.suppress(UnknownError, MissingAnswerError), _asking(runner):
+            return _shown(runner, aspect)
+        if not runner.executor.settles():
+            break
     return None
+
+
+def _shown(runner: Runner, aspect: Aspect) -> Unread | None:
+    found: list[Unread | None] = []
+    for control in CONTROLS[aspect][: None if _may_ask(runner) else 1]:
+        key: tuple[str, int] = (control.name, runner.replicates)
+        if key not in runner.controls:
+            runner.controls[key] = _Control(runner, control, aspect)
+        known: _Control = runner.controls[key]
+        found.append(known.unread)
+        if found[-1] is None:
+            return None
+    return found[0]
 
 
 CONTROLS: Mapping[Aspect, tuple[Transformation, ...]] = MappingProxyType(
@@ -125,28 +129,17 @@ def _seen_in(side: Side) -> Aspect | None:
     return "ratings" if aspect == "history" and not reread and "history" in changed else aspect
 
 
-@contextlib.contextmanager
-def _asking(runner: Runner) -> Iterator[None]:
+def _asking(runner: Runner) -> contextlib.AbstractContextManager[None]:
     """Surrounds the questions: only what is known may be read, unless `_may_ask`.
 
     Raises:
-        _UnknownError: If answers are missing.
-        Waiting: If others will ask for the answers that are missing.
+        UnknownError: If a plan may not ask.
     """
-    try:
-        if _may_ask(runner):
-            yield
-            return
-        if runner.settings.plan:
-            raise _UnknownError
-        with runner.executor.only_known():
-            yield
-    except MissingAnswerError:
-        raise _UnknownError from None
-    except Waiting:
-        if _may_ask(runner):
-            raise
-        raise _UnknownError from None
+    if _may_ask(runner):
+        return contextlib.nullcontext()
+    if runner.settings.plan:
+        raise UnknownError
+    return runner.executor.only_known()
 
 
 def _may_ask(runner: Runner) -> bool:
@@ -174,7 +167,7 @@ class _Control:
         """What the recommender does not read; None if it reads it.
 
         Raises:
-            _UnknownError: If the answers allow neither claim.
+            UnknownError: If the answers allow neither claim.
         """
         context, most = self._context, self.runner.settings.controls
         users = self._source.applicable(self._followup)
@@ -182,10 +175,10 @@ class _Control:
             users = min(users, most // self.runner.replicates)
         wanted = users_for(context.alpha)
         if users < wanted:
-            raise _UnknownError
+            raise UnknownError
         if context.made_up:
             self._pairs(wanted if context.deterministic else users)
-            raise _UnknownError
+            raise UnknownError
         asked = self._of_exact(users, wanted) if context.deterministic else self._of_noisy(users)
         if asked is None:
             return None
@@ -209,12 +202,12 @@ class _Control:
             if pairs.broken or (effects.effect > MOVED).any():
                 return None
             if pairs.unread:
-                raise _UnknownError
+                raise UnknownError
             scored = len(effects.rows)
             if scored >= wanted:
                 return scored
             if pairs.unasked or pairs.errors or asked >= users:
-                raise _UnknownError
+                raise UnknownError
             asked = min(users, asked + wanted - scored)
 
     def _of_noisy(self, users: int) -> int | None:
@@ -232,14 +225,10 @@ class _Control:
             return verdict.users
         if verdict.status == "violated":
             return None
-        raise _UnknownError
+        raise UnknownError
 
     def _pairs(self, users: int) -> Pairs:
-        before = self.runner.asked_apart
-        try:
-            return self._source.pair(self._followup, users)
-        finally:
-            self.runner.asked_apart = before  # no verdict's status depends on these answers
+        return self._source.pair(self._followup, users)
 
     def _effects(self, pairs: Pairs) -> Effects:
         return similarity_effects(open_to_both(pairs), self._context, rbo)

@@ -1,9 +1,8 @@
 """The smallest request that still shows a violation.
 
 A violated verdict is about all users; a person wants to see one user and the smallest request. So
-the test's own body runs again on the worst user alone, with less and less of the history and of the
-candidates, while its oracle still sees that user's effect beyond the margin. This works for any
-oracle.
+its oracle judges the worst user alone, with less and less of the history and of the
+candidates, while it still sees that user's effect beyond the margin.
 
 A recommender that is not deterministic shows any effect now and then, and the search keeps what does.
 So what is shown was seen again in fresh answers, which had no part in the search.
@@ -17,13 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import pytest
-
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, Wavers
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Case
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.runner import Runner
@@ -31,7 +27,7 @@ from pytest_recsys_mt.engine.shrinking import ddmin
 from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RecsysError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.requests import Item, Message, Rating, Recommendation, Request
-from pytest_recsys_mt.verdict import Example, Status, Verdict
+from pytest_recsys_mt.verdict import Example, Verdict
 
 Part = TypeVar("Part")
 
@@ -91,17 +87,17 @@ def may_shrink(verdict: Verdict) -> bool:
     """
     numbers = verdict.estimate is not None and verdict.margin is not None
     changes = verdict.allowed != "at least"
-    return verdict.status == "violated" and numbers and changes and bool(verdict.examples)
+    return (
+        verdict.status == "violated"
+        and numbers
+        and changes
+        and bool(verdict.examples)
+        and verdict.again is not None
+    )
 
 
 def smallest(
-    recsys: Recsys,
-    verdicts: Sequence[Verdict],
-    wanted: Sequence[Status],
-    place: int,
-    body: Callable[[Recsys], object],
-    limit: int,
-    seconds: float = math.inf,
+    recsys: Recsys, verdict: Verdict, limit: int, seconds: float = math.inf
 ) -> Counterexample | None:
     """Minimise the request of the user with the largest effect of a violated verdict.
 
@@ -111,10 +107,7 @@ def smallest(
 
     Args:
         recsys: The runner that the test received.
-        verdicts: All verdicts of the test, in their order.
-        wanted: The status that the test wanted of each verdict.
-        place: Position of the violated verdict to shrink.
-        body: Runs the test's own code on another runner.
+        verdict: The violated verdict.
         limit: How many distinct calls may be sent, or looked up, beyond those of the test.
         seconds: How long it may take; what is begun then is still waited for.
 
@@ -122,8 +115,7 @@ def smallest(
         The smallest request found within the limit; None if the user alone does not show the
         violation, as in a test that asks under another design, or not again in fresh answers.
     """
-    search = _Search(recsys, verdicts, wanted, place, body)
-    return search.run(limit, seconds)
+    return _Search(recsys, verdict).run(limit, seconds)
 
 
 class _Spent(RecsysError):  # noqa: N818 - it ends the search and is not a failure
@@ -226,19 +218,9 @@ class _OneUser(Runner):
 class _Search:
     """The search for the smallest request, with its results so far."""
 
-    def __init__(
-        self,
-        recsys: Recsys,
-        verdicts: Sequence[Verdict],
-        wanted: Sequence[Status],
-        place: int,
-        body: Callable[[Recsys], object],
-    ) -> None:
+    def __init__(self, recsys: Recsys, verdict: Verdict) -> None:
         self._runner = recsys.runner
-        self._wanted = wanted
-        self._place = place
-        self._verdict = verdicts[place]
-        self._body = body
+        self._verdict = verdict
         self._subject = _Rationed(self._runner.subject)
         self._ended = ""
         self._missing = False
@@ -381,34 +363,21 @@ class _Search:
             return None
         request = case.knowing(request)
         runner = _OneUser(self._runner, self._subject, replace(case, request=request))
-        made: list[Verdict] = []
-
-        def report(verdict: Verdict) -> Verdict:
-            # Return what the test wants, so that no assertion ends its body early: also where it failed before.
-            made.append(verdict)
-            known = len(made) <= len(self._wanted)
-            return replace(verdict, status=self._wanted[len(made) - 1] if known else "holds")
-
-        def make(design: Design) -> Runner:
-            if design != runner.design:
-                raise NotApplicable("a test that asks under another design is not shrunk")
-            return runner
-
+        judge, sides = self._verdict.again
+        context = runner.context(lambda verdict: verdict)
+        if any(side.runner is not self._runner for side in sides):
+            return None  # asked under another design
+        known = self._subject.asked.copy()
         try:
-            self._body(Recsys(make, runner.design, report))
+            verdict = judge(*(side.on(runner, context) for side in sides))
         except _Spent as spent:
             self._ended = str(spent)
+            self._subject.asked = known  # the others of this request are not sent
             return None
         except MissingAnswerError:
             self._missing = True
             return None
-        except (Exception, pytest.fail.Exception, pytest.skip.Exception):  # noqa: BLE001
-            # The test's own code may not handle requests this small: such an error is no violation.
-            return None
-        if len(made) <= self._place:
-            return None
-        verdict = made[self._place]
-        if (verdict.oracle, verdict.relation) != (self._verdict.oracle, self._verdict.relation):
+        except Exception:  # noqa: BLE001 - a relation that cannot change so small a request
             return None
         if verdict.estimate is None or not verdict.examples:
             self._failed = self._failed or verdict.errors > 0

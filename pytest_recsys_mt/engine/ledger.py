@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import TYPE_CHECKING, NoReturn
@@ -55,6 +55,7 @@ class RunningTest:
         sides: Source and follow-up of a metamorphic test, once it received them.
         branches: In a plan, what verdicts on made-up answers say.
         ahead: Seconds for which this test asked what others wait for.
+        beforehand: Seconds for which its body ran before the test.
         counterexamples: The smallest request that shows a violated verdict, by the verdict's place.
         unsearched: Whether a smaller one may be found if the user asks for it.
     """
@@ -69,10 +70,19 @@ class RunningTest:
     sides: tuple[Side, Side] | None = None
     branches: Branches | None = None
     ahead: float = 0.0
+    beforehand: float = 0.0
     counterexamples: dict[int, Counterexample] = field(default_factory=dict)
     unsearched: bool = False
     _found_wanting: list[tuple[Verdict, tuple[object, int]]] = field(default_factory=list)
     _expected: dict[int, Status] = field(default_factory=dict)
+
+    def both_sides(self) -> tuple[Side, Side]:
+        """Source and follow-up of a metamorphic test."""
+        assert self.recsys is not None
+        assert self.transformation is not None
+        if self.sides is None:
+            self.sides = self.recsys.run(), self.recsys.run(self.transformation)
+        return self.sides
 
     def report(self, verdict: Verdict) -> Verdict:
         """Record a verdict; the returned one notifies this test when an assertion on it fails."""
@@ -117,13 +127,10 @@ class RunningTest:
             if self.expectation(verdict) != "violated" and may_shrink(verdict)
         ]
 
-    def shrink(
-        self, body: Callable[[Recsys], object], limit: int, seconds: float = math.inf
-    ) -> None:
+    def shrink(self, limit: int, seconds: float = math.inf) -> None:
         """Look for the smallest example of each unexpected violation.
 
         Args:
-            body: Runs the test's own code on another runner.
             limit: Calls to spend on each.
             seconds: Time to spend on all.
         """
@@ -132,15 +139,11 @@ class RunningTest:
         if self.recsys is None:
             return
         until = time.monotonic() + seconds
-        verdicts = tuple(self.verdicts)
-        wanted: list[Status] = [self.expectation(verdict) for verdict in verdicts]
         for place in self.to_shrink:
             left = until - time.monotonic()
-            found = smallest(self.recsys, verdicts, wanted, place, body, limit, left)
+            found = smallest(self.recsys, self.verdicts[place], limit, left)
             if found is not None:
                 self.counterexamples[place] = found
-        # Verdicts from a runner of another fixture are not verdicts of this test.
-        self.verdicts[len(verdicts) :] = []
 
     def unasked(self) -> list[str]:
         """Keys of the planned calls that were not sent: the verdict was clear without them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.calls.subject import unfit_of
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.lrworld.generator_settings import Settings as QuestionSettings
     from pytest_recsys_mt.lrworld.question_file import QuestionFile
 
-Kept = TypeVar("Kept", Side, "Recsys")
-
 
 class Recsys:
     """A recommender under one design, as a test sees it: the `recsys` fixture."""
@@ -45,13 +43,11 @@ class Recsys:
         self._make = make
         self._runner = make(design)
         self._context = replace(
-            self._runner.context(self._hear), unread=unread, unsure=partial(doubt, self._runner)
+            self._runner.context(report), unread=unread, unsure=partial(doubt, self._runner)
         )
         self._replicates = self._runner.replicates
         self._source = Side(self._runner, self._context, label=label)
         self._runs = 0
-        self._kept: list[tuple[tuple[str, ...], Side | Recsys]] = []
-        self._place = 0
         self._report = report
 
     @property
@@ -127,9 +123,7 @@ class Recsys:
         runner = self._runner
         if retrained:
             runner = self._make(replace(self.design, trained_on=Change.of(retrained[0])))
-        return self._next(
-            ("run", *names), lambda: Side(runner, self._context, transformations, self._runs)
-        )
+        return Side(runner, self._context, transformations, self._runs)
 
     @property
     def unfit(self) -> str:
@@ -156,18 +150,8 @@ class Recsys:
         return ""
 
     def rewind(self) -> None:
-        """Begin anew: a body that asks the same in the same order finds what it has read so far."""
-        self._runs = self._place = 0
-        for _, kept in self._kept:
-            if isinstance(kept, Recsys):
-                kept.rewind()
-
-    def _next(self, key: tuple[str, ...], make: Callable[[], Kept]) -> Kept:
-        """What was made here before `rewind`, if it was the same; else a new one."""
-        if self._place == len(self._kept) or self._kept[self._place][0] != key:
-            self._kept[self._place :] = [(key, make())]
-        self._place += 1
-        return cast("Kept", self._kept[self._place - 1][1])
+        """Begin anew: what is run next is numbered as what was run first."""
+        self._runs = 0
 
     def ask(self, *requests: Request) -> list[Recommendation]:
         """Ask single requests, through the cache: equal requests are sent once for all tests.
@@ -230,30 +214,19 @@ class Recsys:
         """
         label = ", ".join(f"{name}={value}" for name, value in changes.items())
         design = replace(self.design, **changes)
-        made = self._next(("using", label), lambda: Recsys(self._make, design, self._report, label))
+        made = Recsys(self._make, design, self._report, label)
         if design.refits and made.unfit:
             raise NotApplicable(made.unfit)
         return made
 
-    def unheard(self, design: Design) -> Recsys:
-        """The same recommender, and nobody hears of its verdicts."""
-        return Recsys(self._make, design, lambda verdict: verdict)
+    def like(self, design: Design, report: Callable[[Verdict], Verdict]) -> Recsys:
+        """The same recommender for another test."""
+        return Recsys(self._make, design, report)
 
-    def heard_by(self, report: Callable[[Verdict], Verdict]) -> bool:
-        """Begin anew, and report verdicts from now on.
-
-        Returns:
-            Whether what it has read can be used: not if the number of replicates has changed since.
-        """
-        self.rewind()
-        self._report = report
-        others = [kept for _, kept in self._kept if isinstance(kept, Recsys)]
-        return self._replicates == self._runner.replicates and all(
-            other.heard_by(report) for other in others
-        )
-
-    def _hear(self, verdict: Verdict) -> Verdict:
-        return self._report(verdict)
+    @property
+    def is_current(self) -> bool:
+        """Whether it asks as often as its recommender needs by now."""
+        return self._replicates == self._runner.replicates
 
     def __repr__(self) -> str:
         return f"<recsys: {self.model}>"

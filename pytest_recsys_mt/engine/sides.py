@@ -6,11 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample, Span
 from pytest_recsys_mt.calls.call import AGAIN, Call
-from pytest_recsys_mt.calls.causes import Purpose
+from pytest_recsys_mt.calls.causes import CONTROL, Purpose
 from pytest_recsys_mt.engine.cases import Case
 from pytest_recsys_mt.engine.questions import Questions, ask, interleaved
 from pytest_recsys_mt.engine.runner import Outcome, Runner
@@ -24,12 +23,7 @@ from pytest_recsys_mt.seeds import generator
 
 
 class Side:
-    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers.
-
-    Attributes:
-        unsettled: How far oracles came with their claims, by the name of the other side, for a body that
-            runs again.
-    """
+    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
 
     def __init__(
         self,
@@ -44,6 +38,7 @@ class Side:
         self._transformations = tuple(transformations)
         self._same_seed = all_declare(self._transformations, "same_seed")
         self._replicates = runner.replicates
+        self._block = block
         self._first = 0 if self._same_seed else block * self._replicates
         self._asked: How = _how(self._transformations)
         usual: Purpose = "follow-up" if self._transformations else "source"
@@ -54,7 +49,6 @@ class Side:
         self._context = context
         self._label = label
         self._ends: dict[Span, tuple[float, float]] = {}
-        self.unsettled: dict[str, dict[Any, tuple[int, int]]] = {}
 
     @property
     def label(self) -> str:
@@ -64,6 +58,10 @@ class Side:
         """
         names = ", ".join(name_of(transformation) for transformation in self._transformations)
         return names or self._label
+
+    def on(self, runner: Runner, context: Context) -> Side:
+        """The same side of another runner."""
+        return Side(runner, context, self._transformations, self._block, self._label)
 
     @property
     def runner(self) -> Runner:
@@ -276,7 +274,8 @@ class Side:
                 broken.setdefault(two.error, []).append(one.asked)
             else:
                 errors[one.error] += 1
-        self._runner.asked_apart |= bool(apart)
+        if self._purpose != CONTROL:  # on which no verdict's status depends
+            self._runner.asked_apart |= bool(apart)
         return Pairs(
             tuple(source),
             tuple(other),

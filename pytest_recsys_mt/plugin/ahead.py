@@ -1,49 +1,61 @@
-"""Asks ahead: what all tests of a recommender will ask, before the first of them runs."""
+"""Begins the tests of a recommender before pytest comes to them, so that they ask together."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
-import io
-import logging
-import random
-import signal
-import threading
+import sys
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+import unittest
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-import numpy as np
 import pytest
 
-from pytest_recsys_mt.calls.executor import Waiting
+from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.ledger import RunningTest
-from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.engine.rehearsal import Body, Rehearsal
 from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.schedule import CAN_PARK, Body, FirstLook, Part, Schedule
 from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.plugin.apart import Apart, no_time_limit
 from pytest_recsys_mt.plugin.items import (
     asks_two_sides,
     design_of,
+    fixtures_of,
     is_drawn,
+    names_in,
+    plain_parameters,
     recommender_of,
 )
-from pytest_recsys_mt.plugin.repeatable import is_repeatable
-from pytest_recsys_mt.plugin.state import REHEARSED, asks_now
+from pytest_recsys_mt.plugin.state import BEGUN, RUNNING_TEST, Begun, asks_now, new_running_test
 
-LONGEST = 30.0
-"""Seconds that a body may take ahead of its test, without its waits for answers, before it is left to the
-test."""
+ONCE = "recsys_once"
+"""The mark of a test whose body must not begin before the test."""
+
+SLOW = (
+    "without greenlet each test waits for its own answers, one after another; pip install greenlet"
+)
+"""The note of a run in which bodies cannot be parked."""
+
+_KNOWN = frozenset({"recsys", "recsys_model", "recommender", "request", "pytestconfig"})
+"""Fixtures of a test that may begin before pytest comes to it; its body may take `recsys` alone of them."""
+
+_BY_ITSELF = frozenset(
+    {"threading", "multiprocessing", "concurrent", "asyncio", "subprocess", "signal", "ctypes", "breakpoint", "set_trace"}
+)  # fmt: skip
+"""Names in a body that may go on while it is parked, or that want the terminal."""
 
 
 def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
-    """Ask what all selected tests of a recommender wait for, before the first of them runs.
+    """Begin the tests that can begin now, and ask what they wait for, all together.
+
+    The bodies of a module begin in their order. A test with fixtures of its own runs in its own time; if it is
+    metamorphic, the questions to its first users are asked before the first test of its recommender.
 
     An error here is reported by the test that needs the answer.
 
     Args:
-        item: The first test of the recommender whose body is about to run.
+        item: The test whose body is about to run.
         running: That test.
         run: The run.
 
@@ -51,92 +63,163 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
         The seconds it took.
     """
     key = recommender_of(item)
-    if running.recsys is None or key is None or not run.begins(key):
+    if running.recsys is None or key is None:
         return 0.0
-    recsys, subject = running.recsys, running.recsys.runner.subject
+    subject = running.recsys.runner.subject
+    first, begins = run.begins(key), _is_waited_for(item, subject) and _may_begin(item)
     # Each worker would ask again for answers that only this process has. A recommender that reads
     # no prompt and stores nothing runs in this process anyway: a larger batch gains nothing.
     on_worker = hasattr(item.config, "workerinput")
-    if not subject.durable and (on_worker or not subject.reads_text):
+    kept = subject.durable or (subject.reads_text and not on_worker)
+    if not (first or begins) or not kept or run.settings.mode == "replay":
         return 0.0
-    if run.settings.mode == "replay":
-        return 0.0
+    if first and subject.waits and not CAN_PARK:
+        run.notes.append(SLOW)
     began = time.perf_counter()
-    option = item.config.option
-    in_a_row = option.maxfail or getattr(option, "usepdb", False)
-    bodies: list[Body] = []
-    for other in item.session.items:
-        if not isinstance(other, pytest.Function) or recommender_of(other) != key:
+    parts: list[Part] = []
+    late = set()  # modules of which a test must run before the next begins
+    items = cast("list[pytest.Function]", item.session.items)
+    # The first tests of the session may be another worker's, which has not begun them yet.
+    for other in items[0 if on_worker else items.index(item) :]:
+        begun = other.stash.get(BEGUN, None)
+        if begun is not None and begun.body is not None:
             continue
-        if _may_skip(other) or is_drawn(other):
-            continue
-        if design_of(
-            other, run.settings.design
-        ).refits:  # each asks fits of its own, one batch each
-            continue
-        if subject.waits and not in_a_row and is_repeatable(other):
-            bodies.append(_rehearsed(other, recsys, run))
-        elif asks_two_sides(other):
-            bodies.append(_first_look(other, recsys, run))
+        ours = isinstance(other, pytest.Function) and recommender_of(other) == key
+        if ours and begins and other.path not in late and _may_begin(other):
+            parts += _begun(other, running, run)
+        elif not _is_skipped(other):
+            late.add(other.path)
+            if ours and first and asks_two_sides(other):
+                parts += _looked_at(other, running, run)
     alone = run.once(key) if on_worker else contextlib.nullcontext(True)
     with (
+        no_time_limit(item),
         contextlib.suppress(RecsysError),
-        run.roster.unchanged(),
-        run.progress.doing(f"for {len(bodies)} tests"),
-        alone as first,
-        _no_alarm(),
+        run.progress.doing(f"for {len(parts)} tests"),
+        alone as is_first,
     ):
-        if first:
-            Rehearsal(run.executor, bodies).run()
+        if is_first:
+            Schedule(run.executor, parts).run()
     asks_now(item, run)
     return time.perf_counter() - began
 
 
-def _rehearsed(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
-    """Runs the body of a test, with verdicts that nobody sees."""
-    parameters: Mapping[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    transformation = parameters.get("followup") if asks_two_sides(item) else None
+def end_begun(session: pytest.Session) -> None:
+    """End the bodies whose tests did not come."""
+    for item in session.items:
+        begun = item.stash.get(BEGUN, None)
+        if begun is not None and begun.body is not None:
+            begun.body[0].close()
 
-    def body() -> None:
-        if recsys.lacks(transformation):
-            return
-        own = _own(item, recsys, run)
-        given = {**parameters, "recsys": own}
+
+@contextlib.contextmanager
+def takes_begun(item: pytest.Function) -> Iterator[None]:
+    """Within it, the body of a test that has begun already goes on in place of another run."""
+    begun = item.stash.get(BEGUN, None)
+    if begun is not None:
+        del item.stash[BEGUN]
+    if begun is None or begun.body is None:
+        yield
+        return
+    (body, apart), function = begun.body, item.obj
+    begun.running.beforehand = apart.seconds
+
+    def go_on(**_: object) -> object:
+        __tracebackhide__ = True
+        apart.hand_over()
+        body.finish()
+        if body.raised is not None:
+            raise body.raised
+        return body.returned
+
+    item.obj = go_on
+    try:
+        yield
+    finally:
+        item.obj = function
+
+
+def _begun(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
+    """The body of a test, which begins; none if its relation does not apply."""
+    begun = item.stash.get(BEGUN, None) or _new(item, current, run)
+    transformation = begun.running.transformation
+    if begun.recsys.lacks(transformation):
+        return []
+    given: dict[str, Any] = {**_parameters(item), "recsys": begun.recsys}
+
+    def run_it() -> object:
         if transformation is not None:
-            given |= {"source": own.run(), "followup": own.run(transformation)}
+            given.update(zip(("source", "followup"), begun.running.both_sides(), strict=True))
         function = _function(item)
-        wanted = inspect.signature(function).parameters
-        with contextlib.suppress(_TooLongError), patience:
-            _quietly(lambda: function(**{name: given[name] for name in wanted}))
+        return function(**{name: given[name] for name in inspect.signature(function).parameters})
 
-    patience = _Patience(LONGEST)
-    return body
-
-
-def _first_look(item: pytest.Function, recsys: Recsys, run: Run) -> Body:
-    """Asks the first users of a metamorphic test, without its body."""
-
-    def body() -> None:
-        def look() -> None:
-            transformation = getattr(item, "callspec").params["followup"]  # noqa: B009 - not typed
-            if recsys.lacks(transformation):
-                return
-            own = _own(item, recsys, run)
-            first = own.run().first_calls(own.run(transformation))
-            run.executor.execute(own.runner.subject, first)
-
-        _quietly(look)
-
-    return body
+    apart = Apart(item, run)
+    begun.body = Body(run_it, apart), apart
+    return [begun.body[0]]
 
 
-def _own(item: pytest.Item, recsys: Recsys, run: Run) -> Recsys:
-    """The recommender under the design of a test, which gets it later, with all that was read."""
+def _looked_at(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
+    """The questions to the first users of a metamorphic test; none if its code fails, which the test will show."""
     asks_now(item, run)
-    if REHEARSED not in item.stash:
-        item.stash[REHEARSED] = recsys.unheard(design_of(item, run.settings.design))
-    item.stash[REHEARSED].rewind()
-    return item.stash[REHEARSED]
+    with contextlib.suppress(Exception):
+        begun = _new(item, current, run)
+        recsys = begun.recsys
+        if not recsys.design.refits and not recsys.lacks(begun.running.transformation):
+            source, followup = begun.running.both_sides()
+            return [FirstLook(recsys.runner.subject, source.first_calls(followup))]
+    return []
+
+
+def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
+    """A test that begins; it gets its recommender later, with all that was asked of it."""
+    assert current.recsys is not None
+    running = current
+    if item.stash.get(RUNNING_TEST, None) is not current:
+        running = new_running_test(item)
+        running.model = current.model
+        running.recsys = current.recsys.like(design_of(item, run.settings.design), running.report)
+    assert running.recsys is not None
+    item.stash[BEGUN] = Begun(running, running.recsys)
+    return item.stash[BEGUN]
+
+
+def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
+    """Whether bodies begin before their tests: many answers are waited for, and all tests will run.
+
+    A recommender that always answers alike may be found not to, which every later test must take into account. A
+    worker does not know which tests it will run. Who traces code wants to see it run in its order.
+    """
+    option = item.config.option
+    in_order = option.maxfail or any(
+        getattr(option, n, False) for n in ("usepdb", "trace", "stepwise")
+    )
+    return (
+        subject.waits
+        and not subject.deterministic
+        and not in_order
+        and not hasattr(item.config, "workerinput")
+        and CAN_PARK
+        and sys.gettrace() is None
+    )
+
+
+def _may_begin(item: pytest.Item) -> bool:
+    """Whether a test needs nothing that is made for it when pytest comes to it."""
+    if not isinstance(item, pytest.Function) or _is_skipped(item) or is_drawn(item):
+        return False
+    plain, marks = plain_parameters(item), {mark.name for mark in item.iter_markers()}
+    return (
+        fixtures_of(item) <= _KNOWN | plain
+        and set(inspect.signature(item.obj).parameters) <= {"recsys"} | plain
+        and not marks & {ONCE, "filterwarnings"}
+        and not inspect.iscoroutinefunction(item.obj)
+        and not (item.cls is not None and issubclass(item.cls, unittest.TestCase))
+        and not names_in(item.obj) & _BY_ITSELF
+    )
+
+
+def _parameters(item: pytest.Function) -> dict[str, Any]:
+    return dict(getattr(getattr(item, "callspec", None), "params", {}))
 
 
 def _function(item: pytest.Function) -> Callable[..., object]:
@@ -147,93 +230,9 @@ def _function(item: pytest.Function) -> Callable[..., object]:
     return function
 
 
-class _TooLongError(BaseException):
-    """A body took too long ahead of its test. Not an `Exception`: bodies catch those."""
-
-
-class _Patience:
-    """Ends a body that waits for something else than answers, such as an earlier test.
-
-    Where the system has no alarms, or outside the main thread, it waits as long as the body does.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._left = seconds
-
-    def __enter__(self) -> None:
-        if self._left <= 0:
-            raise _TooLongError
-        self._began = time.perf_counter()
-        if _has_alarms():
-            signal.setitimer(signal.ITIMER_REAL, self._left)
-
-    def __exit__(self, *error: object) -> None:
-        if _has_alarms():
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        self._left -= time.perf_counter() - self._began
-
-
-@contextlib.contextmanager
-def _no_alarm() -> Iterator[None]:
-    """A limit of time that another plugin has set for the first test does not count here."""
-    if not _has_alarms():
-        yield
-        return
-
-    def too_long(*_: object) -> None:
-        raise _TooLongError
-
-    left, interval = signal.setitimer(signal.ITIMER_REAL, 0)
-    before = signal.signal(signal.SIGALRM, too_long)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGALRM, before)
-        signal.setitimer(signal.ITIMER_REAL, left, interval)
-
-
-def _has_alarms() -> bool:
-    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-
-
-def _quietly(body: Callable[[], object]) -> None:
-    """Run a body; what it raises, warns, logs, prints and draws is its test's to show.
-
-    Raises:
-        Waiting: If answers are missing.
-    """
-    with as_before():
-        try:
-            body()
-        except (Waiting, KeyboardInterrupt):
-            raise
-        except BaseException:  # noqa: BLE001, S110 - also pytest's outcomes
-            pass
-
-
-@contextlib.contextmanager
-def as_before() -> Iterator[None]:
-    """Nothing that a body does to this process stays."""
-    drawn, numbers, level = random.getstate(), np.random.get_state(), logging.root.manager.disable
-    logging.disable()
-    with (
-        warnings.catch_warnings(),
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.redirect_stderr(io.StringIO()),
-    ):
-        warnings.simplefilter("ignore")
-        try:
-            yield
-        finally:
-            logging.disable(level)
-            random.setstate(drawn)
-            np.random.set_state(numbers)
-
-
-def _may_skip(item: pytest.Item) -> bool:
-    marks: Iterator[pytest.Mark] = item.iter_markers()
+def _is_skipped(item: pytest.Item) -> bool:
     return any(
         mark.name in ("skip", "skipif")
         or (mark.name == "xfail" and not mark.kwargs.get("run", True))
-        for mark in marks
+        for mark in item.iter_markers()
     )

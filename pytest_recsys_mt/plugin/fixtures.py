@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_recsys_mt.engine.skips import DoesNotApply
-from pytest_recsys_mt.plugin.state import REHEARSED, SETTINGS, run_of, running_test_of
+from pytest_recsys_mt.plugin.state import SETTINGS, run_of, running_test_of
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.arena import Arena, Aspect, Bench, Judge, League
@@ -38,20 +38,15 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
 
     run = run_of(request.config)
     running = running_test_of(request.node)
-    name, fixture = run.roster.name_of(recommender, recommender_of(request.node))
-    design = design_of(request.node, run.settings.design)
-    running.model = name
-    known: Recsys | None = request.node.stash.get(REHEARSED, None)
-    if known is not None:  # for the first attempt at the test
-        del request.node.stash[REHEARSED]
-    if known is None or not known.heard_by(running.report):
-        known = Recsys(
+    if running.recsys is None:  # else it was begun before
+        name, fixture = run.roster.name_of(recommender, recommender_of(request.node))
+        running.model = name
+        running.recsys = Recsys(
             lambda wanted: run.runner(recommender, name, wanted, fixture, tested=True),
-            design,
+            design_of(request.node, run.settings.design),
             running.report,
         )
-    running.recsys = known
-    return known
+    return running.recsys
 
 
 @pytest.fixture

@@ -149,7 +149,7 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{QUICK}(*names): it runs with --recsys-effort=quick; for these transformations only, if named",
     )
     config.addinivalue_line(
-        "markers", "recsys_once: its body must not be run before the test to see what it will ask"
+        "markers", "recsys_once: its body begins when its turn comes, and no other runs meanwhile"
     )
     if settings.plan:
         from pytest_recsys_mt.plugin.planning import Planning
@@ -308,21 +308,19 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if running is None or running.recsys is None:
         return (yield)
     __tracebackhide__ = True
-    from pytest_recsys_mt.plugin.ahead import ask_ahead
+    from pytest_recsys_mt.plugin.ahead import ask_ahead, takes_begun
 
     settings = pyfuncitem.config.stash[SETTINGS]
     running.require_what_it_needs()
     if not settings.plan:
         running.ahead = ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
-    transformation = running.transformation
-    if transformation is not None:
-        source, followup = running.recsys.run(), running.recsys.run(transformation)
+    if running.transformation is not None:
+        source, followup = running.both_sides()
         pyfuncitem.funcargs.update(source=source, followup=followup)
-        running.sides = (source, followup)
     if settings.plan:
         return (yield)
     try:
-        with running.held_to_verdicts():
+        with running.held_to_verdicts(), takes_begun(pyfuncitem):
             return (yield)
     finally:
         if running.to_shrink:
@@ -356,7 +354,7 @@ def pytest_runtest_makereport(
 
         settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
         running = running_test_of(item)
-        report.duration -= running.ahead
+        report.duration += running.beforehand - running.ahead
         again = partial(command, item, settings)
         attach(
             report, item, running, settings, run, again, partial(explain, running, settings, run)
@@ -384,6 +382,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     failure: OSError | None = None
     try:
         if run is not None:
+            from pytest_recsys_mt.plugin.ahead import end_begun
+
+            end_begun(session)
             report_end(session, run)
         interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
         if interrupted and reported is not None and INTERRUPTIONS in config.stash:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -32,6 +34,28 @@ def suite_of(item: pytest.Item) -> str:
 def fixtures_of(item: pytest.Item) -> set[str]:
     """The names of the fixtures that a test uses."""
     return set(getattr(item, "fixturenames", ()))
+
+
+def plain_parameters(item: pytest.Function) -> set[str]:
+    """The parameters of a test that no fixture of the user makes something of."""
+    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    return {
+        name
+        for name in parameters
+        if not known.get(name) or known[name][-1].func.__module__.startswith("_pytest.")
+    }
+
+
+def names_in(function: Callable[..., object]) -> set[str]:
+    """The global names and attributes that the code of a function has."""
+    code = getattr(function, "__code__", None)
+    return set() if code is None else _names(code)
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = [_names(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return {part for name in code.co_names for part in name.split(".")}.union(*inner)
 
 
 def asks_two_sides(item: pytest.Item) -> bool:

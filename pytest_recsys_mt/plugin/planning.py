@@ -17,8 +17,7 @@ from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.errors import NotApplicable, RecsysError
-from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, suite_of
-from pytest_recsys_mt.plugin.repeatable import names_in
+from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
 
 OWN = "pytest_recsys_mt."
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import time
 
@@ -12,12 +11,8 @@ from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.raising import smallest_raising
-from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.plugin.ahead import as_before
-from pytest_recsys_mt.plugin.items import is_drawn
-from pytest_recsys_mt.plugin.repeatable import ONCE, body_is_repeatable
 from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.report.raising import how_to_ask
 from pytest_recsys_mt.sanitize import sanitize
@@ -41,8 +36,8 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings, run:
     Unless the user says how many calls to spend, only a recommender of this process is asked, as that
     costs nothing, and only while it takes little time.
     """
-    if is_drawn(item) or item.get_closest_marker(ONCE) is not None or settings.shrink == 0:
-        running.unsearched = not is_drawn(item) and settings.shrink == 0
+    if settings.shrink == 0:
+        running.unsearched = True
         return
     limit, seconds = settings.shrink, math.inf
     stash = item.config.stash
@@ -53,8 +48,7 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings, run:
             return
         limit, seconds = CALLS, min(SECONDS, left)
     began = time.monotonic()
-    with as_before():
-        running.shrink(lambda recsys: _run_again(item, running, recsys), limit, seconds)
+    running.shrink(limit, seconds)
     took = time.monotonic() - began
     if settings.shrink is None:
         stash[SPENT] = stash.get(SPENT, 0.0) + took
@@ -74,8 +68,7 @@ def explain(running: RunningTest, settings: Settings, run: Run | None, failure: 
     if runner.subject.name != failure.model:
         return
     if settings.shrink != 0 and _is_at_hand(runner.subject, settings, run):
-        with as_before():
-            smallest = smallest_raising(runner.subject, failure, time.monotonic() + SECONDS)
+        smallest = smallest_raising(runner.subject, failure, time.monotonic() + SECONDS)
     source = next((c.request for c in runner.cases if c.request.user == whole.user), None)
     failure.smallest = redact(sanitize("\n".join(how_to_ask(source, whole, smallest))))
 
@@ -87,18 +80,10 @@ def _costs_nothing(
     if running.recsys is None or item.get_closest_marker("xfail") is not None:
         return False
     subject = running.recsys.runner.subject
-    return _is_at_hand(subject, settings, run) and body_is_repeatable(item)
+    return _is_at_hand(subject, settings, run)
 
 
 def _is_at_hand(subject: Subject, settings: Settings, run: Run) -> bool:
     """Whether further calls are sent within this process, and no limit of the run counts them."""
     in_this_process = subject.live and not subject.waits and run.executor.here
     return in_this_process and settings.limits.calls is None
-
-
-def _run_again(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
-    """Run the body of a test again, on another runner."""
-    given = {**item.funcargs, "recsys": recsys}
-    if running.transformation is not None:
-        given |= {"source": recsys.run(), "followup": recsys.run(running.transformation)}
-    item.obj(**{name: given[name] for name in inspect.signature(item.obj).parameters})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.engine.ledger import RunningTest
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.engine.schedule import Body
     from pytest_recsys_mt.engine.settings import Settings
     from pytest_recsys_mt.gate.document import Document
+    from pytest_recsys_mt.plugin.apart import Apart
     from pytest_recsys_mt.plugin.interruptions import Interruptions
     from pytest_recsys_mt.plugin.reports import Reported
     from pytest_recsys_mt.plugin.showing import Showing
@@ -30,8 +33,6 @@ RECORD: pytest.StashKey[Record] = pytest.StashKey()
 RUNNING_TEST: pytest.StashKey[RunningTest] = pytest.StashKey()
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
 SHOWING: pytest.StashKey[Showing] = pytest.StashKey()
-REHEARSED: pytest.StashKey[Recsys] = pytest.StashKey()
-"""What a test asks, as far as it was asked before the test."""
 RUN_NAMES: pytest.StashKey[set[str]] = pytest.StashKey()
 BASELINE: pytest.StashKey[Document | None] = pytest.StashKey()
 INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()
@@ -44,6 +45,24 @@ AGAIN_KEY = "recsys_mt_again"
 LEFT_OUT: pytest.StashKey[int] = pytest.StashKey()
 """How many selected tests are left out because of their effort."""
 LEFT_OUT_KEY = "recsys_mt_left_out"
+
+
+@dataclass
+class Begun:
+    """A test that was begun before pytest came to it.
+
+    Attributes:
+        running: Its verdicts.
+        recsys: The recommender that it gets, with all that was asked of it.
+        body: Its body, if that has begun too, and what the body said.
+    """
+
+    running: RunningTest
+    recsys: Recsys
+    body: tuple[Body, Apart] | None = None
+
+
+BEGUN: pytest.StashKey[Begun] = pytest.StashKey()
 
 
 def run_of(config: pytest.Config) -> Run:
@@ -87,14 +106,20 @@ def asks_now(item: pytest.Item, run: Run) -> None:
 def running_test_of(item: pytest.Item) -> RunningTest:
     """The verdicts of one test; made when the test first needs them."""
     if RUNNING_TEST not in item.stash:
-        from pytest_recsys_mt.engine.ledger import RunningTest
-
-        settings = item.config.stash[SETTINGS]
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        transformation = (
-            parameters.get("followup") if item.get_closest_marker(MARK) is not None else None
-        )
-        item.stash[RUNNING_TEST] = RunningTest(
-            transformation, settings.inconclusive == "skip", is_shipped(item)
-        )
+        begun = item.stash.get(BEGUN, None)
+        if begun is not None and (begun.body is not None or begun.recsys.is_current):
+            item.stash[RUNNING_TEST] = begun.running
+        else:
+            item.stash[RUNNING_TEST] = new_running_test(item)
     return item.stash[RUNNING_TEST]
+
+
+def new_running_test(item: pytest.Item) -> RunningTest:
+    """The verdicts of a test that begins."""
+    from pytest_recsys_mt.engine.ledger import RunningTest
+
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    relational = item.get_closest_marker(MARK) is not None
+    transformation = parameters.get("followup") if relational else None
+    skips = item.config.stash[SETTINGS].inconclusive == "skip"
+    return RunningTest(transformation, skips, is_shipped(item))

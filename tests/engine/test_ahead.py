@@ -1,7 +1,6 @@
 """What the selected tests wait for is asked together, before the first test."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -133,19 +132,15 @@ def test_every_step_of_all_tests_is_sent_together_and_nothing_else_changes(
 
 
 ONCE = """
-import logging, pathlib, random, unittest, warnings
+import logging, os, pathlib, random, unittest, warnings
 import pytest
 from pytest_recsys_mt import metamorphic
 from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.relations import scale_ratings
+from pytest_recsys_mt.relations import scale_ratings, shift_ratings
 
 def seen(name):
-    with pathlib.Path("bodies.log").open("a") as log:
-        log.write(name + "\\n")
-
-@pytest.fixture
-def mine():
-    return 1
+    with pathlib.Path(f"bodies-{name}.log").open("a") as log:
+        log.write(f"{os.getpid()}\\n")
 
 @metamorphic(scale_ratings(2))
 def test_plain(source, followup):
@@ -156,7 +151,7 @@ def test_plain(source, followup):
     assert same_ranking(source, followup, margin=0.2)
 
 @metamorphic(scale_ratings(2))
-def test_with_a_fixture(source, followup, mine):
+def test_with_a_fixture(source, followup, tmp_path):
     seen("fixture")
     same_ranking(source, followup, margin=0.2)
 
@@ -190,33 +185,77 @@ class TestSetUp:
 def test_parameter(recsys, margin):
     seen("parameter")
     random.seed(1)
+    drawn = random.random(), random.random()
+    random.seed(1)
+    first = random.random()
     same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=margin)
+    assert (first, random.random()) == drawn, "nobody else draws in between"
 
 def test_greedy(recsys):
     seen("greedy")
+    random.seed(2)
     try:
         same_ranking(recsys.run(), recsys.run(scale_ratings(3)), margin=0.2)
-    except Exception:
+    except BaseException:
         assert False, "nothing that a body catches"
+
+@pytest.mark.filterwarnings("error")
+def test_with_a_filter_of_its_own(recsys):
+    seen("filter")
+    with pytest.raises(UserWarning):
+        warnings.warn("raised")
+    same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.2)
+
+def test_fails_late(recsys):
+    seen("fails")
+    same_ranking(recsys.run(), recsys.run(shift_ratings(1)), margin=0.2)
+    print("said before it failed")
+    assert not "late"
 """
+BODIES = {
+    "plain",
+    "fixture",
+    "marked",
+    "instance",
+    "set up",
+    "parameter",
+    "greedy",
+    "filter",
+    "fails",
+}
 
 
-@pytest.mark.parametrize("arguments", [[], ["-x"], ["--pdb"]], ids=" ".join)
-def test_only_bodies_that_may_run_twice_are_run_ahead(
-    project: pytest.Pytester, arguments: list[str]
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["-x"], ["--pdb"], ["-n", "2"], ["--reruns=1"], ["--recsys-max-calls=90"]],
+    ids=" ".join,
+)
+def test_every_body_runs_once(
+    project: pytest.Pytester, arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.makepyfile(test_it=ONCE)
+    monkeypatch.setattr("pdb.Pdb.interaction", lambda *_: None, raising=False)
     result = project.runpytest_inprocess(
         "--recsys-model=models.py:Lasting", "--recsys-users=30", "-p", "no:cacheprovider",
         f"--recsys-cache={project.path / 'cache'}", "-rA", "-W", "default", *arguments,
     )  # fmt: skip
-    result.assert_outcomes(passed=7, warnings=1)
-    bodies = Counter((project.path / "bodies.log").read_text().splitlines())
-    again = {name for name, times in bodies.items() if times > 1}
-    assert again == (set() if arguments else {"plain", "instance", "parameter", "greedy"})
+    outcomes = result.parseoutcomes()
+    if arguments == ["--recsys-max-calls=90"]:  # not all tests get their answers
+        assert outcomes["failed"] + outcomes.get("passed", 0) + outcomes.get("skipped", 0) == 9
+    else:
+        assert (outcomes["passed"], outcomes["failed"], outcomes["warnings"]) == (8, 1, 1)
+    runs = {
+        path.stem.removeprefix("bodies-"): len(path.read_text().splitlines())
+        for path in project.path.glob("bodies-*.log")
+    }
+    expected = dict.fromkeys(BODIES, 1)
+    if arguments == ["--reruns=1"]:
+        expected["fails"] = 2
+    assert runs == expected
     output = result.stdout.str()
     for text in ("said once", "logged once", "UserWarning: warned once"):
         assert output.count(text) == 1
+    assert "said before it failed" in output
 
 
 def test_what_a_body_finds_of_the_recommender_is_found_by_its_test(
@@ -233,18 +272,20 @@ def test_what_a_body_finds_of_the_recommender_is_found_by_its_test(
 
 
 CARELESS = """
-import collections, itertools, threading
+import asyncio, collections, contextlib, itertools, os, pathlib, threading, unittest.mock, warnings
+import numpy as np
 import pytest
 from pytest_recsys_mt import metamorphic
 from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.relations import scale_ratings
+from pytest_recsys_mt.relations import scale_ratings, shift_ratings
 
 SEEN, MEMORY, READY = [], {}, threading.Event()
 COUNT = itertools.count()
 times = 0
+PATCHED = "as it is"
 
-def judged(recsys):
-    return same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.2)
+def judged(recsys, by=2):
+    return same_ranking(recsys.run(), recsys.run(scale_ratings(by)), margin=0.2)
 
 def test_a_list_of_the_module(recsys):
     judged(recsys)
@@ -257,32 +298,23 @@ def test_a_verdict_that_is_kept(source, followup):
         MEMORY["verdict"] = same_ranking(source, followup, margin=0.2)
     assert MEMORY["verdict"]
 
-def note():
-    SEEN.append(2)
-
-def test_a_helper(recsys):
-    judged(recsys)
-    note()
-    assert SEEN.count(2) == 1
-
 def test_a_global(recsys):
     global times
-    judged(recsys)
     times += 1
+    judged(recsys)
     assert times == 1
 
 def test_a_default(recsys, seen=[]):
-    judged(recsys)
     seen.append(1)
+    judged(recsys)
     assert len(seen) == 1
 
 def test_an_iterator(recsys):
-    judged(recsys)
     assert next(COUNT) == 0
+    judged(recsys)
 
 @pytest.mark.parametrize("given", [[], {}, iter("a"), (1, []), collections.Counter()], ids=str)
 def test_a_parameter(recsys, given):
-    judged(recsys)
     if isinstance(given, tuple):
         given = given[1]
     if isinstance(given, list):
@@ -293,37 +325,187 @@ def test_a_parameter(recsys, given):
         assert given["times"] == 1
     else:
         assert next(given) == "a"
+    judged(recsys)
+
+def test_a_folder(recsys):
+    pathlib.Path("made").mkdir()
+    judged(recsys)
+
+def test_the_environment(recsys):
+    assert "ASKED" not in os.environ
+    os.environ["ASKED"] = "1"
+    judged(recsys)
 
 class TestOfAClass:
-    seen = []
-
-    def test_waits_for_another_test(self, recsys):
+    def test_that_another_waits_for(self, recsys):
         judged(recsys)
         READY.set()
 
 def test_that_waited(recsys):
     judged(recsys)
-    assert READY.wait(600)
+    assert READY.wait(60)
 
 def test_a_thread(recsys):
     thread = threading.Thread(target=judged, args=(recsys,))
     thread.start()
     thread.join()
     judged(recsys)
+
+@pytest.mark.parametrize("name", "ab")
+def test_a_patch(recsys, name):
+    assert PATCHED == "as it is"
+    with unittest.mock.patch(f"{__name__}.PATCHED", name), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judged(recsys, 3)
+        assert PATCHED == name
+        with pytest.raises(UserWarning):
+            warnings.warn("raised")
+    judged(recsys, 5)
+    assert PATCHED == "as it is"
+
+@pytest.mark.parametrize("name", "cd")
+def test_a_decorator(recsys, name):
+    @unittest.mock.patch(f"{__name__}.PATCHED", name)
+    def patched():
+        judged(recsys, 4)
+        return PATCHED
+    assert patched() == name
+    assert PATCHED == "as it is"
+
+def test_a_folder_for_a_while(recsys):
+    before = os.getcwd()
+    os.chdir("..")
+    try:
+        judged(recsys, 6)
+        assert os.getcwd() != before
+    finally:
+        os.chdir(before)
+
+def test_the_folder_is_the_same(recsys):
+    assert pathlib.Path("made").is_dir()
+    judged(recsys, 6)
+
+@contextlib.contextmanager
+def looking(recsys):
+    first = judged(recsys, 7)
+    yield first
+    assert judged(recsys, 8)
+
+def test_generators_and_managers(recsys):
+    for verdict in (judged(recsys, by) for by in (2, 7, 9)):
+        assert verdict
+    with looking(recsys) as first:
+        assert first
+
+def test_floating_point_warnings_are_its_own(recsys):
+    with np.errstate(divide="raise"):
+        judged(recsys, 9)
+        with pytest.raises(FloatingPointError):
+            np.float64(1) / 0
+
+def test_an_event_loop(recsys):
+    async def ask():
+        return judged(recsys, 10)
+    assert asyncio.run(ask())
+
+def test_returns(recsys):
+    judged(recsys)
+    pytest.skip("says that it is done")
 """
 
 
-def test_what_bodies_keep_is_as_if_each_had_run_once(project: pytest.Pytester) -> None:
+def test_what_bodies_keep_is_as_if_each_had_run_alone(project: pytest.Pytester) -> None:
     project.makepyfile(test_it=CARELESS)
     result = project.runpytest_inprocess(
         "--recsys-model=models.py:Lasting", "--recsys-users=30", "-p", "no:cacheprovider",
         f"--recsys-cache={project.path / 'cache'}", "-W", "error::pytest.PytestUnhandledThreadExceptionWarning",
     )  # fmt: skip
-    result.assert_outcomes(passed=14)
+    result.assert_outcomes(passed=24, skipped=1)
 
 
-def test_a_limit_of_time_of_the_first_test_is_its_own(project: pytest.Pytester) -> None:
-    """Bodies ahead of it do not use it up, and one that waits for something else ends."""
+def test_without_greenlet_each_body_asks_for_itself(project: pytest.Pytester) -> None:
+    project.makepyfile(test_it=STEPS)
+    together, expected = verdicts(project, "--recsys-cache=together")
+    project.makeconftest(
+        "import sys, pytest_recsys_mt.plugin.ahead\n"
+        "sys.modules['pytest_recsys_mt.plugin.ahead'].CAN_PARK = False"
+    )
+    apart, found = verdicts(project, "--recsys-cache=apart")
+    assert found == expected
+    assert len(apart) > len(together)
+
+
+def test_a_body_that_is_interrupted_ends_the_run_and_closes_the_others(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(
+        test_it="""
+import pathlib
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings
+
+def asked(recsys):
+    same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.3)
+
+def test_parked(recsys):
+    try:
+        asked(recsys)
+    except BaseException as error:
+        pathlib.Path("closed.log").write_text(type(error).__name__)
+        raise
+
+def test_interrupted(recsys):
+    raise KeyboardInterrupt
+"""
+    )
+    result = project.runpytest_subprocess(
+        "--recsys-model=models.py:Lasting",
+        "--recsys-users=30",
+        f"--recsys-cache={project.path / 'cache'}",
+    )
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert (project.path / "closed.log").read_text() == "GreenletExit"
+
+
+def test_the_bodies_of_a_module_begin_in_their_order(project: pytest.Pytester) -> None:
+    """One that needs a fixture of its own runs in its time, and those behind it wait for it."""
+    project.makepyfile(
+        test_it="""
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings
+
+RESULTS = []
+
+def asked(recsys, name):
+    RESULTS.append(name)
+    same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.3)
+
+def test_first(recsys):
+    asked(recsys, "first")
+
+def test_second(recsys, tmp_path):
+    assert RESULTS == ["first"]
+    asked(recsys, "second")
+
+def test_third(recsys):
+    assert RESULTS == ["first", "second"]
+    asked(recsys, "third")
+
+def test_fourth(recsys):
+    assert RESULTS == ["first", "second", "third"]
+    asked(recsys, "fourth")
+"""
+    )
+    result = project.runpytest_inprocess(
+        "--recsys-model=models.py:Lasting",
+        "--recsys-users=30",
+        f"--recsys-cache={project.path / 'cache'}",
+    )
+    result.assert_outcomes(passed=4)
+
+
+def test_each_body_has_the_limit_of_time_of_its_own_test(project: pytest.Pytester) -> None:
+    """Those ahead of the first test do not use up its limit, and one that waits for something else ends."""
     project.makepyfile(
         test_it="import time\n"
         + STEPS.replace("0.07", "0.3")
@@ -334,23 +516,20 @@ import pytest
 def test_a_slow_one(recsys):
     assert same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.3)
     time.sleep(600)
+
+@pytest.mark.timeout(1.2, method="signal")
+def test_half_a_second_for_each(recsys):
+    for by in (2, 3, 4):
+        assert same_ranking(recsys.run(), recsys.run(scale_ratings(by)), margin=0.3)
+        time.sleep(0.5)
 """
     )
-    project.makeconftest(
-        """
-        import pytest_recsys_mt.plugin.ahead as ahead
-
-        ahead.LONGEST = 4.0
-
-        def pytest_collection_modifyitems(items):
-            items.reverse()
-        """
-    )
+    project.makeconftest("def pytest_collection_modifyitems(items):\n    items.reverse()\n")
     result = project.runpytest_subprocess(
         "--recsys-model=models.py:Lasting", "--recsys-users=30", "-k", "not chain", "-p", "no:cacheprovider",
         f"--recsys-cache={project.path / 'cache'}",
     )  # fmt: skip
-    result.assert_outcomes(passed=3, failed=1, deselected=1)
+    result.assert_outcomes(passed=4, failed=1, deselected=1)
     result.stdout.fnmatch_lines(["*Timeout (>3.0s) from pytest-timeout*"])
 
 

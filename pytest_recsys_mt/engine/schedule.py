@@ -1,0 +1,310 @@
+"""Runs the bodies of many tests side by side, and asks what they wait for all together.
+
+Each body runs once, as a greenlet. Where an answer is missing it is parked, and the calls it waits for are sent
+with those of all other bodies. Once its answers are there it goes on. A body that has not ended when its test
+comes, as after a limit of the run, goes on then and asks for itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import importlib.util
+import sys
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.engine.source import holds_open
+from pytest_recsys_mt.errors import RecsysError
+
+CAN_PARK = importlib.util.find_spec("greenlet") is not None
+"""Whether bodies can be parked; else each runs when its test comes."""
+
+if TYPE_CHECKING or CAN_PARK:
+    from greenlet import GreenletExit, getcurrent, greenlet
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a part of the schedule waits for.
+
+    Attributes:
+        subject: The subject to ask. None: a body that waits until nothing else is asked (`last`), or for its test.
+        calls: The calls.
+        holds: Whether no other body may run before this one goes on.
+        last: See `subject`.
+    """
+
+    subject: Subject | None = None
+    calls: Sequence[Call] = ()
+    holds: bool = False
+    last: bool = False
+
+
+class Part(Protocol):
+    """A part of the schedule."""
+
+    def go_on(self) -> Wanted | None:
+        """Run until answers are missing, which are returned; None at the end."""
+        ...
+
+
+@dataclass(eq=False)
+class FirstLook:
+    """The first questions of a test whose body cannot run before the test does."""
+
+    subject: Subject
+    calls: Sequence[Call]
+    _asked: bool = False
+
+    def go_on(self) -> Wanted | None:
+        """Wait for the answers, once."""
+        self._asked, asked = True, self._asked
+        return None if asked else Wanted(self.subject, self.calls)
+
+
+class Body:
+    """The one run of a test's body.
+
+    Args:
+        run: The body.
+        within: Surrounds every stretch of it before its test.
+
+    Attributes:
+        returned: What it returned.
+        raised: What it raised.
+    """
+
+    def __init__(
+        self, run: Callable[[], object], within: Callable[[], AbstractContextManager[object]]
+    ) -> None:
+        self.returned: object = None
+        self.raised: BaseException | None = None
+        self._run = run
+        self._within = within
+        self._greenlet = greenlet(self._to_its_end)
+        self._greenlet.gr_context = contextvars.copy_context()
+
+    def _to_its_end(self) -> None:
+        try:
+            self.returned = self._run()
+        except (KeyboardInterrupt, GreenletExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - also pytest's outcomes; its test raises it
+            self.raised = error
+
+    def go_on(self) -> Wanted | None:
+        """Run until it is parked or has ended."""
+        self._greenlet.parent = getcurrent()
+        with self._within():
+            wanted: Wanted | None = self._greenlet.switch()
+        return wanted
+
+    def finish(self) -> None:
+        """Run to its end, within its test; it asks for itself what it lacks."""
+        while not self._greenlet.dead:
+            self._greenlet.parent = getcurrent()
+            self._greenlet.switch()
+
+    def finish_here(self) -> None:
+        """As `finish`, before its test."""
+        with self._within():
+            self.finish()
+
+    def close(self) -> None:
+        """End it where it is parked: its test does not come."""
+        if self._greenlet and not self._greenlet.dead:
+            with self._within():
+                self._greenlet.throw()
+
+    @property
+    def runs_now(self) -> bool:
+        """Whether the code that asks is its own, and may be parked: not a thread's, nor that of an event loop."""
+        return self._greenlet is getcurrent() and not _within_a_loop()
+
+    def park(self, wanted: Wanted) -> None:
+        """Leave it; returns when it goes on."""
+        assert self._greenlet.parent is not None
+        self._greenlet.parent.switch(wanted)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it has something open that others would see, such as a patched module."""
+        return holds_open(sys._getframe(1), Body._to_its_end.__code__)
+
+
+class Schedule:
+    """Runs parts, and sends what they wait for.
+
+    Args:
+        executor: Sends the calls.
+        parts: What is to run, in the order in which to begin.
+    """
+
+    def __init__(self, executor: Executor, parts: Sequence[Part]) -> None:
+        self._executor = executor
+        self._ready = deque(parts)
+        self._missing: dict[Part, set[str]] = {}
+        self._waiters: defaultdict[str, list[Part]] = defaultdict(list)
+        self._wanted: defaultdict[int, dict[str, Call]] = defaultdict(dict)
+        self._subjects: dict[int, Subject] = {}
+        self._sent: set[str] = set()
+        self._last: list[Part] = []
+        self._held: list[Part] = []
+        self._holder: Part | None = None
+        self._running: Body | None = None
+        self._in_flight = False
+
+    def run(self) -> None:
+        """Run and ask until every part has ended or waits for its test, or a limit of the run is reached.
+
+        Raises:
+            CacheError: If answers cannot be read.
+        """
+        self._go_on()
+        while self._wanted or self._last or self._held:
+            if self._held or not self._wanted:
+                self._ready.extend(self._held or self._last)
+                (self._held or self._last).clear()
+            elif not self._ask():
+                break
+            self._go_on()
+        if isinstance(self._holder, Body):  # what it holds open is not left to other tests
+            self._holder.finish_here()
+
+    def _ask(self) -> bool:
+        """Send what most parts wait for; returns whether more may be sent."""
+        asked = max(self._wanted, key=lambda each: len(self._wanted[each]))
+        subject, calls = self._subjects[asked], self._affordable(asked)
+        if not calls:
+            return False
+        self._sent.update(call.key for call in calls)
+        self._in_flight = True
+        try:
+            answers = self._executor.execute(subject, calls, then=partial(self._then, asked))
+        finally:
+            self._in_flight = False
+        if any("unasked" in answer for answer in answers):
+            return False
+        self._arrived(list(self._sent))  # failed calls too: their bodies find the failure
+        return True
+
+    def _affordable(self, asked: int) -> list[Call]:
+        """The calls to send to a recommender: all, or those of as many parts as a limit can pay for.
+
+        The other parts are left to their tests: some of what they wait for would be of no use.
+        """
+        wanted = {call.key: call for call in self._taken(asked)}
+        own = {
+            part: {key: wanted[key] for key in missing if key in wanted}
+            for part, missing in self._missing.items()
+        }
+        ordered = {key: call for calls in own.values() for key, call in calls.items()}
+        room = self._executor.room(self._subjects[asked], list(ordered.values()))
+        if room >= len(wanted):
+            return list(wanted.values())
+        kept: dict[str, Call] = {}
+        for part, calls in own.items():
+            if calls and len(kept | calls) > room:
+                del self._missing[part]
+            else:
+                kept |= calls
+        return sorted(kept.values(), key=lambda call: call.key)
+
+    def _then(self, asked: int, keys: Sequence[str]) -> list[Call]:
+        self._arrived(keys)
+        self._go_on()
+        calls = self._taken(asked)
+        self._sent.update(call.key for call in calls)
+        return calls
+
+    def _taken(self, asked: int) -> list[Call]:
+        """The calls that are waited for, in a random order, so that a change during the run affects all alike."""
+        return sorted(self._wanted.pop(asked, {}).values(), key=lambda call: call.key)
+
+    def _arrived(self, keys: Sequence[str]) -> None:
+        """Make ready the parts that wait for no other answer."""
+        self._sent.difference_update(keys)
+        for key in keys:
+            for part in self._waiters.pop(key, ()):
+                if part not in self._missing:
+                    continue
+                self._missing[part].discard(key)
+                if not self._missing[part]:
+                    del self._missing[part]
+                    self._ready.append(part)
+
+    def _go_on(self) -> None:
+        """Run what is ready, and note what it waits for."""
+        while part := self._next():
+            self._running = part if isinstance(part, Body) else None
+            with self._executor.parking(self._lacks, self._settles):
+                wanted = part.go_on()
+            self._running = None
+            if wanted is not None:
+                self._note(part, wanted)
+
+    def _next(self) -> Part | None:
+        """What runs next; while a body holds something open, that body alone."""
+        part = self._holder
+        if part is None:
+            return self._ready.popleft() if self._ready else None
+        if part not in self._ready:
+            return None
+        self._ready.remove(part)
+        self._holder = None
+        return part
+
+    def _note(self, part: Part, wanted: Wanted) -> None:
+        if wanted.holds:
+            self._holder = part
+        if wanted.last:
+            self._last.append(part)
+        if wanted.subject is None:
+            self._held += [part] if wanted.holds else []
+            return
+        self._missing[part] = {call.key for call in wanted.calls}
+        self._subjects[id(wanted.subject)] = wanted.subject
+        for call in wanted.calls:
+            self._waiters[call.key].append(part)
+            if call.key not in self._sent:
+                self._wanted[id(wanted.subject)][call.key] = call
+
+    def _lacks(self, subject: Subject | None, calls: Sequence[Call]) -> bool:
+        """Park the body that runs until its answers are there; returns whether it was parked, or is to ask itself."""
+        body = self._running
+        if body is not None and body.runs_now:
+            holds = body.holds
+            if holds and subject is None and not self._in_flight:
+                return False
+            body.park(Wanted(subject, calls, holds))
+            return True
+        if self._in_flight:
+            raise RecsysError(
+                "a test asks in a thread or an event loop of its own, while answers are on their way that other "
+                "tests wait for; mark it with @pytest.mark.recsys_once, so that it runs by itself"
+            )
+        return False
+
+    def _settles(self) -> bool:
+        """Park the body that runs until nothing else is asked; returns whether it was parked."""
+        body = self._running
+        if body is None or not body.runs_now or body.holds:
+            return False
+        body.park(Wanted(last=True))
+        return True
+
+
+def _within_a_loop() -> bool:
+    with contextlib.suppress(RuntimeError):
+        asyncio.get_running_loop()
+        return True
+    return False

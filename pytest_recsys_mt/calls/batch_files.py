@@ -106,7 +106,7 @@ def import_batch(
 
 
 def _request(name: str, subject: Subject, call: Call) -> str:
-    body = getattr(subject, "request_body", lambda call: None)(call)
+    body = subject.request_body(call)
     if body is None:
         raise RecommenderError(
             f"{name} is not asked by Chat Completions, so it has no batch; leave it out, or name a "

@@ -52,7 +52,6 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
         return key, True
 
     def get(self, key: Any, raw: bool) -> str:
-        """Check a key after it is read; a pickled key is refused unread."""
         return sound_key(key, raw)
 
     def store(  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -68,7 +67,6 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
         return 0, MODE_RAW, None, compressed(value)
 
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> str:
-        """Check a value after it is read; pickles and files are refused unread."""
         return sound_value(mode, filename, value)
 
     def remove(self, file_path: str) -> None:

@@ -143,7 +143,7 @@ class Executor:
             MissingAnswerError: In replay mode, if an answer is not in the cache.
             CacheError: If the cache cannot be read.
         """
-        if hasattr(subject, "behind"):
+        if subject.behind is not None:
             return self._passed_on(subject, calls, ask)
         for call in calls:
             purpose = "again" if call.again else call.purpose
@@ -229,7 +229,7 @@ class Executor:
 
     def room(self, subject: Subject, calls: Sequence[Call]) -> int:
         """How many of `calls`, from the first, the limits of the run allow, even if none is cached."""
-        if self._budget is None or not calls or hasattr(subject, "behind"):
+        if self._budget is None or not calls or subject.behind is not None:
             return len(calls)
         with self._cache.lock("spent"):
             self._budget.open()
@@ -315,7 +315,7 @@ class Executor:
                 self._take(subject, answered)
                 if self._ended(subject) and not ends:
                     # Calls in flight are paid for, so wait for them if the subject can.
-                    ends = self._here and getattr(subject, "wind_down", lambda: False)()
+                    ends = self._here and subject.wind_down()
                     if not ends:
                         return further
                 if then is None or ends:
@@ -339,7 +339,7 @@ class Executor:
 
     def _note_in_flight(self, subject: Subject, calls: Sequence[Call]) -> None:
         """Count the calls that are abandoned, because the run is stopped: they may have been paid for."""
-        for position in getattr(subject, "in_flight", tuple)():
+        for position in subject.in_flight():
             call = calls[position]
             if call.key not in self._answers:
                 self.bill.note(subject, call, LOST, "failed")
@@ -349,8 +349,7 @@ class Executor:
         """Send calls within the batch that is in flight, if the subject can and no limit is set."""
         if self._budget is not None or ask is not None or not self._here:
             return False
-        also = getattr(subject, "also", None)
-        if also is None or not also(calls):
+        if not subject.also(calls):
             return False
         self._progress.more(len(calls))
         return True

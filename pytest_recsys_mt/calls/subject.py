@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pytest_recsys_mt.abilities import (
     declares,
@@ -37,6 +37,7 @@ from pytest_recsys_mt.llm.question import Question, call_seed, plain_messages
 from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import (
     Aspect,
+    Completion,
     Entry,
     Message,
     Promised,
@@ -59,8 +60,8 @@ Wavers = Literal["", "seen", "told"]
 """Whether answers to one request differed, and whether a verdict is about this difference."""
 
 
-class Subject(Protocol):
-    """A recommender under test.
+class Subject:
+    """A recommender under test: the base class of all.
 
     Attributes:
         name: Its name in reports and in the record.
@@ -72,50 +73,81 @@ class Subject(Protocol):
         live: Whether its answers may change while it is asked; recorded ones cannot.
         waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
             asked over the network.
+        streams: Whether each call is a request of its own, which further ones can join at any time.
         fingerprint: Digest that distinguishes its versions; None if it gives none.
+        unfit: Why a relation on training data does not apply to it; empty if it does.
+        behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
         wavers: Whether two answers to one request differed in an earlier test, whatever it
             declares; see `Wavers`.
         wavered: The same for this test: it counts from the next test on.
     """
 
-    name: str
-    deterministic: bool
-    reads_text: bool
-    ignores: frozenset[Aspect]
-    promises: frozenset[Promised]
-    durable: bool
-    live: bool
-    waits: bool
-    fingerprint: str | None
-    wavers: Wavers
-    wavered: Wavers
+    deterministic = False
+    reads_text = False
+    ignores: frozenset[Aspect] = frozenset()
+    promises: frozenset[Promised] = frozenset()
+    durable = False
+    live = True
+    waits = False
+    streams = False
+    fingerprint: str | None = None
+    unfit = ""
+    behind: Subject | None = None
+    wavers: Wavers = ""
+    wavered: Wavers = ""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, if needed; called once, before the first call."""
-        ...
 
     def same_question(self, one: Request, other: Request) -> bool:
         """Whether two requests look the same to the recommender."""
-        ...
+        return one == other
 
     def messages(self, request: Request) -> Sequence[Message]:
         """What a text model reads for `request`; nothing for other recommenders."""
-        ...
+        return ()
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`; a `repeat` is asked anew although nothing differs."""
-        ...
+        raise NotImplementedError
 
     def prompt_tokens(self, call: Call) -> int | None:
         """The tokens of a call's prompt, by the recommender's own tokenizer; None without one."""
-        ...
+        return None
+
+    def request_body(self, call: Call) -> dict[str, Any] | None:
+        """The request body for a Chat Completions endpoint; None for a model without one."""
+        return None
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Send the calls; yields (position, answer), those that arrived together in one list.
 
         Before the answer of a call, `LOST` may come for it any number of times.
         """
-        ...
+        raise NotImplementedError
+
+    def also(self, calls: Sequence[Call]) -> bool:
+        """Send these calls too, within the `ask` that is being read, which numbers them on.
+
+        Returns:
+            Whether it can.
+        """
+        return False
+
+    def wind_down(self) -> bool:
+        """Start no further call of the current batch.
+
+        Returns:
+            Whether it can: calls in flight are then still answered.
+        """
+        return False
+
+    def in_flight(self) -> Sequence[int]:
+        """The positions of the calls that may have been paid for, although `ask` yielded no answer."""
+        return ()
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         """The answer as a `Recommendation`.
@@ -123,7 +155,62 @@ class Subject(Protocol):
         Raises:
             NotApplicable: If the recommender cannot serve the request.
         """
-        ...
+        if "error" in answer:
+            return Recommendation((), error=answer["error"])
+        if "not_applicable" in answer:
+            raise NotApplicable(answer["not_applicable"])
+        seen = frozenset(request.seen)
+        return Recommendation(
+            items=tuple(answer.get("items", ())),
+            entries=tuple(
+                # The recommender may have classified its entries only by what the request shows.
+                Entry(text, "history" if kind == "candidate" and item in seen else kind, item)
+                for text, kind, item in answer.get("entries", ())
+            ),
+            text=answer.get("text"),
+            usage=usage_of(answer),
+            how=str(answer.get("how", "")),
+            ambiguous=bool(answer.get("ambiguous", False)),
+        )
+
+
+class Wrapped(Subject):
+    """A subject around another one, which it is like in everything that it does not say itself.
+
+    Attributes:
+        origin: The other one.
+    """
+
+    def __init__(self, origin: Subject) -> None:
+        super().__init__(origin.name)
+        self.origin = origin
+        self.deterministic = origin.deterministic
+        self.reads_text = origin.reads_text
+        self.ignores = origin.ignores
+        self.promises = origin.promises
+        self.durable = origin.durable
+        self.live = origin.live
+        self.waits = origin.waits
+        self.streams = origin.streams
+        self.fingerprint = origin.fingerprint
+
+    def same_question(self, one: Request, other: Request) -> bool:
+        return self.origin.same_question(one, other)
+
+    def messages(self, request: Request) -> Sequence[Message]:
+        return self.origin.messages(request)
+
+    def call(self, request: Request, repeat: bool) -> Call:
+        return self.origin.call(request, repeat)
+
+    def prompt_tokens(self, call: Call) -> int | None:
+        return self.origin.prompt_tokens(call)
+
+    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+        return self.origin.ask(calls)
+
+    def read(self, request: Request, answer: Answer) -> Recommendation:
+        return self.origin.read(request, answer)
 
 
 def subject(
@@ -159,15 +246,6 @@ def subject(
     )
 
 
-def unfit_of(asked: Subject) -> str:
-    """Why a relation on training data does not apply to a subject; empty if it does."""
-    if isinstance(asked, TextSubject):
-        return f"{asked.name} answers from a prompt, and is not fitted to data"
-    if isinstance(asked, RecommenderSubject) and not asked.has_fit:
-        return f"{asked.name} has no fit(dataset, seed)"
-    return str(getattr(asked, "unfit", ""))
-
-
 def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
     """What the answers of `asked` depend on, as far as known, so that no two share an answer.
 
@@ -183,30 +261,26 @@ def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
     return {"recommender": name, "fingerprint": fingerprint_of(asked), **own}
 
 
-class RecommenderSubject:
+class RecommenderSubject(Subject):
     """A recommender that answers requests."""
 
     def __init__(
         self, recommender: Recommender, name: str, fixture: str = "", timeout: float | None = None
     ) -> None:
-        self.name = name
+        super().__init__(name)
         self._patience = Patience(timeout)
         self.deterministic = declares(recommender, "deterministic")
         self.reads_text = declares(recommender, "reads_text")
-        self.ignores: frozenset[Aspect] = frozenset()
         self.promises = promises_of(recommender)
-        self.durable = False
         self.live = declares(recommender, "live")
         self.waits = method_of(recommender, "recommend_each") is not None
-        self.wavers: Wavers = ""
-        self.wavered: Wavers = ""
         self._recommender = recommender
         self._fixture = fixture
-        self.fingerprint: str | None = None
         self._model = Part({})
+        if method_of(recommender, "fit") is None:
+            self.unfit = f"{name} has no fit(dataset, seed)"
 
     def fit(self, training: Dataset, seed: int) -> None:
-        """Train it, if it has a `fit`; it may know its fingerprint only then."""
         fit = method_of(self._recommender, "fit")
         if fit is not None:
             fit(training.apart(), seed)
@@ -220,11 +294,6 @@ class RecommenderSubject:
             identity["training"] = training.digest
         self._model = Part(identity)
 
-    @property
-    def has_fit(self) -> bool:
-        """Whether it is fitted to data."""
-        return method_of(self._recommender, "fit") is not None
-
     def stand_for(self, fit: str) -> None:
         """Be one of several fits in a plan, which makes none: its calls are told apart by `fit`."""
         self._model = Part(
@@ -232,22 +301,12 @@ class RecommenderSubject:
         )
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether the two requests look the same to the recommender, if it can say so."""
         same = method_of(self._recommender, "same_question")
         return one == other or (same is not None and bool(same(one, other)))
 
-    def messages(self, request: Request) -> Sequence[Message]:
-        """Nothing: the recommender reads no prompt."""
-        return ()
-
     def call(self, request: Request, repeat: bool) -> Call:
-        """The call for `request`."""
         content = Content(self._model, request, repeat)
         return Call(key_of(content), content, request)
-
-    def prompt_tokens(self, call: Call) -> int | None:
-        """None: the recommender reads no prompt."""
-        return None
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Send the calls as one batch; if that fails, one by one, so that each fails alone.
@@ -256,30 +315,13 @@ class RecommenderSubject:
         """
         requests = [call.request for call in calls if call.request is not None]
         each = method_of(self._recommender, "recommend_each")
-        if each is not None:
-            yield from self._ask_each(each(requests), requests)
-            return
-        yield from _together_or_apart(self._recommend, requests)
+        if each is None:
+            return _together_or_apart(self._recommend, requests)
 
-    def _ask_each(
-        self,
-        arrivals: Iterator[list[tuple[int, Recommendation | NotApplicable]]],
-        requests: Sequence[Request],
-    ) -> Iterator[list[tuple[int, Answer]]]:
-        waiting = set(range(len(requests)))
-        try:
-            for arrived in arrivals:
-                waiting.difference_update(position for position, _ in arrived)
-                yield [
-                    (position, refusing_titles(plain_or_failure(answer), requests[position]))
-                    for position, answer in arrived
-                ]
-        except FAILURES as error:
-            yield [(position, failure(error)) for position in sorted(waiting)]
+        def plain(place: int, answer: Recommendation | NotApplicable) -> Answer:
+            return refusing_titles(plain_or_failure(answer), requests[place])
 
-    def read(self, request: Request, answer: Answer) -> Recommendation:
-        """The answer as a `Recommendation`."""
-        return read_recommendation(request, answer)
+        return _as_they_arrive(each, requests, plain)
 
     def _recommend(self, requests: Sequence[Request]) -> list[Answer]:
         answers = self._patience.call(self._recommender.recommend, requests)
@@ -287,33 +329,11 @@ class RecommenderSubject:
         return [*map(refusing_titles, held, requests)]
 
 
-def read_recommendation(request: Request, answer: Answer) -> Recommendation:
-    """The answer of a recommender that reads requests.
-
-    Raises:
-        NotApplicable: If the recommender cannot serve the request.
-    """
-    if "error" in answer:
-        return Recommendation((), error=answer["error"])
-    if "not_applicable" in answer:
-        raise NotApplicable(answer["not_applicable"])
-    seen = frozenset(request.seen)
-    return Recommendation(
-        items=tuple(answer.get("items", ())),
-        entries=tuple(
-            # The recommender may have classified its entries only by what the request shows.
-            Entry(text, "history" if kind == "candidate" and item in seen else kind, item)
-            for text, kind, item in answer.get("entries", ())
-        ),
-        text=answer.get("text"),
-        usage=usage_of(answer),
-        how=str(answer.get("how", "")),
-        ambiguous=bool(answer.get("ambiguous", False)),
-    )
-
-
-class TextSubject:
+class TextSubject(Subject):
     """A text model: a prompt asks it, and a parser reads its answers."""
+
+    reads_text = True
+    waits = True
 
     def __init__(
         self,
@@ -322,16 +342,12 @@ class TextSubject:
         fixture: str = "",
         timeout: float | None = None,
     ) -> None:
-        self.name = name
+        super().__init__(name)
         self._patience = Patience(timeout)
         self.deterministic = recommender.deterministic
-        self.reads_text = True
-        self.ignores: frozenset[Aspect] = frozenset()
         self.promises = promises_of(recommender.model)
-        self.live = True
-        self.waits = True
-        self.wavers: Wavers = ""
-        self.wavered: Wavers = ""
+        self.streams = method_of(recommender.model, "also") is not None
+        self.unfit = f"{name} answers from a prompt, and is not fitted to data"
         self._recommender = recommender
         self._waiting: set[int] = set()
         self._last = 0
@@ -343,23 +359,19 @@ class TextSubject:
         self.fingerprint = key_of(self._identity) if self.durable else None
 
     def fit(self, training: Dataset, seed: int) -> None:
-        """Learn the catalogue's titles."""
         self._seed = seed
         self._recommender.fit(training, seed)
         self.ignores = ignored_by(self._recommender.model)
 
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether the two requests give one prompt: a template need not show all of a request."""
         if one == other:
             return True
         return self.messages(one) == self.messages(other) and one.k == other.k
 
     def messages(self, request: Request) -> Sequence[Message]:
-        """What the model reads for `request`."""
         return self._recommender.question(request).unseeded.messages
 
     def call(self, request: Request, repeat: bool) -> Call:
-        """The call for `request`."""
         question = self._recommender.question(request)
         prompt = question.prompt(self._seed, request.replicate)
         content = self._content(prompt, question.messages, request.replicate, repeat)
@@ -402,42 +414,24 @@ class TextSubject:
         }
 
     def prompt_tokens(self, call: Call) -> int | None:
-        """The tokens of a call's prompt, if the model can count them."""
         count = method_of(self._recommender.model, "prompt_tokens")
         if count is None or call.prompt is None:
             return None
         return int(count(call.prompt))
 
     def request_body(self, call: Call) -> dict[str, Any] | None:
-        """The request body for a Chat Completions endpoint; None for a model without one."""
         body = method_of(self._recommender.model, "body")
         return None if body is None or call.prompt is None else dict(body(call.prompt))
 
     def wind_down(self) -> bool:
-        """Start no further call of the current batch.
-
-        Returns:
-            Whether the model supports this: calls in flight are then still answered.
-        """
         wind_down = method_of(self._recommender.model, "wind_down")
         return wind_down is not None and bool(wind_down())
 
-    @property
-    def streams(self) -> bool:
-        """Whether each call is a request of its own, which further ones can join at any time."""
-        return method_of(self._recommender.model, "also") is not None
-
     def in_flight(self) -> Sequence[int]:
-        """The positions of the calls that may have been paid for, although `ask` yielded no answer."""
         in_flight = method_of(self._recommender.model, "in_flight")
         return () if in_flight is None else in_flight()
 
     def also(self, calls: Sequence[Call]) -> bool:
-        """Send these calls too, within the `ask` that is being read, which numbers them on.
-
-        Returns:
-            Whether the model supports this.
-        """
         also = method_of(self._recommender.model, "also")
         if also is None:
             return False
@@ -451,33 +445,19 @@ class TextSubject:
         return True
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Send the calls, and yield each completion as it arrives if the model supports this."""
         prompts = [call.prompt for call in calls if call.prompt is not None]
         completions = method_of(self._recommender.model, "complete_each")
         if completions is None:
-            yield from _together_or_apart(self._complete, prompts)
-            return
-        waiting = self._waiting = set(range(len(calls)))
+            return _together_or_apart(self._complete, prompts)
+        self._waiting = set(range(len(calls)))
         self._last = len(calls)
-        try:
-            for arrived in completions(prompts):
-                waiting.difference_update(place for place, each in arrived if each is not None)
-                yield [
-                    (place, LOST if each is None else plain_completion(each))
-                    for place, each in arrived
-                ]
-        except FAILURES as error:
-            failed = failure(error)
-            if isinstance(error, RecommenderError):  # nothing was sent
-                failed["usage"] = [0, 0]
-            yield [(position, failed) for position in sorted(waiting)]
+        return _as_they_arrive(completions, prompts, _plain, self._waiting)
 
     def _complete(self, prompts: Sequence[Prompt]) -> list[Answer]:
         completions = self._patience.call(self._recommender.model.complete, prompts)
         return [*map(plain_completion, COMPLETE.held(completions, len(prompts)))]
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
-        """The answer, parsed."""
         if "not_applicable" in answer:
             raise NotApplicable(answer["not_applicable"])
         if "items" in answer:  # made up for a plan
@@ -507,6 +487,29 @@ def _key_of(question: Question, content: Mapping[str, Any]) -> str:
     key = begun.copy()
     key.update(f",{canonical({name: content[name] for name in _OF_ONE_CALL})[1:]}".encode())
     return key.hexdigest()
+
+
+def _plain(_: int, completion: Completion | None) -> Answer:
+    return LOST if completion is None else plain_completion(completion)
+
+
+def _as_they_arrive(
+    ask: Callable[[Sequence[Asked]], Iterator[list[tuple[int, Any]]]],
+    asked: Sequence[Asked],
+    plain: Callable[[int, Any], Answer],
+    waiting: set[int] | None = None,
+) -> Iterator[list[tuple[int, Answer]]]:
+    """The answers as they arrive; an error fails those that have not."""
+    waiting = set(range(len(asked))) if waiting is None else waiting
+    try:
+        for arrived in ask(asked):
+            waiting.difference_update(place for place, each in arrived if each is not None)
+            yield [(place, plain(place, each)) for place, each in arrived]
+    except FAILURES as error:
+        failed = failure(error)
+        if isinstance(error, RecommenderError):  # nothing was sent
+            failed["usage"] = [0, 0]
+        yield [(place, failed) for place in sorted(waiting)]
 
 
 def _together_or_apart(

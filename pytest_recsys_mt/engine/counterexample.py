@@ -12,21 +12,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.subject import Subject, Wavers
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.engine.cases import Case
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.shrinking import ddmin
 from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RecsysError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
-from pytest_recsys_mt.requests import Item, Message, Rating, Recommendation, Request
+from pytest_recsys_mt.requests import Item, Rating, Request
 from pytest_recsys_mt.verdict import Example, Verdict
 
 Part = TypeVar("Part")
@@ -122,40 +120,17 @@ class _Spent(RecsysError):  # noqa: N818 - it ends the search and is not a failu
     """No calls are left, or no time."""
 
 
-class _Rationed:
-    """A subject that sends a limited number of distinct calls.
+class _Rationed(Wrapped):
+    """A subject that sends a limited number of distinct calls."""
 
-    Attributes:
-        origin: The wrapped subject, by which an executor knows its recommender.
-    """
-
-    def __init__(self, subject: Subject) -> None:
-        self.name = subject.name
-        self.deterministic = subject.deterministic
-        self.reads_text = subject.reads_text
-        self.ignores = subject.ignores
-        self.promises = subject.promises
-        self.durable = subject.durable
-        self.fingerprint = subject.fingerprint
-        self.wavers: Wavers = subject.wavers
-        self.wavered: Wavers = ""
-        self.waits = subject.waits
+    def __init__(self, origin: Subject) -> None:
+        super().__init__(origin)
+        self.wavers = origin.wavers
         self.live = False  # a search looks at one user, and repeats no calls
+        self.streams = False
         self.limit: int | None = None
         self.fresh = 0  # above 0: other replicates than those of the test
         self.asked: set[str] = set()
-        self.origin = subject
-
-    def fit(self, training: Dataset, seed: int) -> None:
-        """Does nothing: the subject is already fitted."""
-
-    def same_question(self, one: Request, other: Request) -> bool:
-        """As the subject does."""
-        return self.origin.same_question(one, other)
-
-    def messages(self, request: Request) -> Sequence[Message]:
-        """As the subject does."""
-        return self.origin.messages(request)
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`.
@@ -171,18 +146,6 @@ class _Rationed:
                 raise _Spent("the calls ran out")
             self.asked.add(call.key)
         return call
-
-    def prompt_tokens(self, call: Call) -> int | None:
-        """As the subject does."""
-        return self.origin.prompt_tokens(call)
-
-    def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """As the subject does."""
-        return self.origin.ask(calls)
-
-    def read(self, request: Request, answer: Answer) -> Recommendation:
-        """As the subject does."""
-        return self.origin.read(request, answer)
 
 
 class _OneUser(Runner):
@@ -208,7 +171,6 @@ class _OneUser(Runner):
     def transformed(
         self, case: Case, transformations: Sequence[AnyTransformation]
     ) -> Request | NotApplicable:
-        """As in `Runner`; stores the request under the names of its transformations."""
         request = super().transformed(case, transformations)
         if isinstance(request, Request):
             self.requests[", ".join(map(name_of, transformations))] = request

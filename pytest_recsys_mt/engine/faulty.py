@@ -10,7 +10,7 @@ from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
 from pytest_recsys_mt.calls.call import AGAIN, Call, key_of
 from pytest_recsys_mt.calls.causes import BESIDE
 from pytest_recsys_mt.calls.content import Content, Part
-from pytest_recsys_mt.calls.subject import FAILURES, Subject, Wavers, read_recommendation
+from pytest_recsys_mt.calls.subject import FAILURES, Subject, Wrapped
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.compared import Compared
 from pytest_recsys_mt.errors import NotApplicable
@@ -22,7 +22,7 @@ Send = Callable[[Subject, Sequence[Call]], Sequence[Answer]]
 """Gives one answer per call of the sound recommender: asks it, or has only what is known (then ``{}``)."""
 
 
-class Faulty:
+class Faulty(Wrapped):
     """A subject that asks another one, and spoils its request, its answer, or both.
 
     The answers of the sound recommender come through `send`, so from the cache where it has them. What this subject
@@ -52,8 +52,8 @@ class Faulty:
         send: Send,
         at_hand: Send,
     ) -> None:
+        super().__init__(sound)
         self.behind = sound
-        self.name = sound.name
         self.dose = dose
         known = Known(
             training.items,
@@ -64,18 +64,10 @@ class Faulty:
         self._fault: Fault = dose.planted(known)
         said = self._fault.deterministic
         self.deterministic = sound.deterministic if said is None else said
-        self.reads_text = sound.reads_text
-        self.ignores = sound.ignores
-        self.promises = sound.promises
         self.durable = False
-        self.live = sound.live
-        self.waits = sound.waits
-        self.streams = bool(getattr(sound, "streams", False))
         self.fingerprint = sound.fingerprint and key_of(
             {"sound": sound.fingerprint, "fault": dose.spec}
         )
-        self.wavers: Wavers = ""
-        self.wavered: Wavers = ""
         self.probed = False
         self._send, self._at_hand = send, at_hand
         self._replicates = replicates
@@ -86,28 +78,17 @@ class Faulty:
             Compared(sound.deterministic or not self._fault.costs()) for _ in range(2)
         )
 
-    def fit(self, training: Dataset, seed: int) -> None:
-        """Does nothing: the sound recommender is fitted."""
-
-    def same_question(self, one: Request, other: Request) -> bool:
-        """As the sound recommender does."""
-        return self.behind.same_question(one, other)
-
     def messages(self, request: Request) -> Sequence[Message]:
-        """What a text model reads for `request`, as the fault has changed it."""
-        return self.behind.messages(self._fault.request(request))
+        return self.origin.messages(self._fault.request(request))
 
     def call(self, request: Request, repeat: bool) -> Call:
-        """The call for `request`: that of the sound recommender, and the fault."""
         content = Content(self._model, request, repeat)
         return Call(key_of(content), content, request)
 
     def prompt_tokens(self, call: Call) -> int | None:
-        """None: it sends nothing itself."""
-        return None
+        return None  # it sends nothing itself
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Ask the sound recommender, plant the fault, and note what it changed."""
         requests = [call.request for call in calls if call.request is not None]
         asked = _Asked(self, calls)
         try:
@@ -136,8 +117,7 @@ class Faulty:
                 compared.add(request, sound.items, faulty.items)
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
-        """The answer as a `Recommendation`."""
-        return read_recommendation(request, answer)
+        return Subject.read(self, request, answer)
 
     def sound_calls(self, calls: Sequence[Call], requests: Sequence[Request]) -> list[Call]:
         """The calls of the sound recommender for `requests`, numbered as its own tests number them."""
@@ -145,7 +125,7 @@ class Faulty:
         purpose = calls[0].purpose if calls else "request"
         return [
             replace(
-                self.behind.call(each.replace(replicate=self._number(each.replicate)), repeat),
+                self.origin.call(each.replace(replicate=self._number(each.replicate)), repeat),
                 purpose=purpose,
             )
             for each in requests
@@ -153,13 +133,13 @@ class Faulty:
 
     def _number(self, replicate: int) -> int:
         """The number of a call of the sound recommender, so that its cached answers serve."""
-        theirs = 1 if self.behind.deterministic else self._replicates
+        theirs = 1 if self.origin.deterministic else self._replicates
         ours = 1 if self.deterministic else self._replicates
         return replicate % theirs if replicate >= AGAIN else replicate * theirs // ours
 
     def sent(self, calls: Sequence[Call], *, anyway: bool) -> Sequence[Answer]:
         """The answers of the sound recommender; without `anyway`, those that cost nothing."""
-        return (self._send if anyway else self._at_hand)(self.behind, calls)
+        return (self._send if anyway else self._at_hand)(self.origin, calls)
 
     def compared(self) -> Planted:
         """How far its answers differ from those of the sound recommender, as plain data."""
@@ -234,7 +214,7 @@ class _Asked:
             read = Recommendation((), error=answer.get("unasked") or answer.get("not_applicable"))
         else:
             try:
-                read = self._faulty.behind.read(request, answer)
+                read = self._faulty.origin.read(request, answer)
             except NotApplicable as reason:
                 answer = {"not_applicable": str(reason)}
                 read = Recommendation((), error=str(reason))

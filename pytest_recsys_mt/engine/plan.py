@@ -163,7 +163,6 @@ class Plan(Executor):
 
     @contextlib.contextmanager
     def beforehand(self) -> Iterator[None]:
-        """Within it, recommenders that cost nothing are asked: their answers decide on the requests."""
         self._free = True
         try:
             yield
@@ -175,7 +174,6 @@ class Plan(Executor):
         self.questions[judge] += questions
 
     def planned_again(self, subject: Subject, calls: int) -> bool:
-        """Count calls that a difference would cause, as long as those of the same test on average."""
         known = self.by_test.get((self._nodeid, subject.name)) or Count()
         made = max(known.to_make, 1)
         output = known.output_tokens and known.output_tokens // made
@@ -193,7 +191,6 @@ class Plan(Executor):
         ask: Ask | None = None,
         then: Then | None = None,
     ) -> list[Answer]:
-        """Count the calls that are new, and answer all."""
         self._clock += 1
         controls: dict[str, Answer] = {}
         self.latest[subject.name] = self._clock

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.answers import Context
-from pytest_recsys_mt.calls.subject import unfit_of
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
@@ -128,7 +127,7 @@ class Recsys:
     @property
     def unfit(self) -> str:
         """Why no relation on training data applies to the recommender; empty if one does."""
-        return unfit_of(self._runner.subject)
+        return self._runner.subject.unfit
 
     def lacks(self, transformation: object) -> str:
         """Why a relation does not apply to the recommender; empty if it does."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.subject import Subject, Wavers
-from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
+from pytest_recsys_mt.calls.subject import Subject, Wrapped
+from pytest_recsys_mt.datasets.dataset import Renamed
 from pytest_recsys_mt.relations.transformation import Transformation
-from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
+from pytest_recsys_mt.requests import Item, Recommendation, Request
 
 STAYS = "refits answer in this process only"
 """Why nothing is sent elsewhere for a relation on training data."""
@@ -35,7 +35,7 @@ class Change:
         return cls(relation.name, code, relation)
 
 
-class Refits:
+class Refits(Wrapped):
     """A subject that is one fit for each replicate.
 
     Args:
@@ -43,13 +43,7 @@ class Refits:
         fit: Makes and fits another one for a replicate, or returns the one that is kept.
         names: Returns what the ids of requests are called in the data that it is fitted to.
         unfit: Why it cannot be fitted anew; empty if it can.
-
-    Attributes:
-        unfit: See above.
     """
-
-    deterministic = False
-    waits = False
 
     def __init__(
         self,
@@ -58,43 +52,21 @@ class Refits:
         names: Callable[[], Renamed],
         unfit: str = "",
     ) -> None:
-        self.name = origin.name
-        self.reads_text = origin.reads_text
-        self.ignores = origin.ignores
-        self.promises = origin.promises
-        self.live = origin.live
+        super().__init__(origin)
+        self.deterministic = self.waits = self.durable = False
         self.unfit = unfit
-        self.durable = False
-        self.fingerprint = origin.fingerprint
-        self.wavers: Wavers = ""
-        self.wavered: Wavers = ""
-        self._origin = origin
         self._fit = fit
         self._names = names
 
-    def fit(self, training: Dataset, seed: int) -> None:
-        """Does nothing: each fit is made when its first call is."""
-
     def same_question(self, one: Request, other: Request) -> bool:
-        """Whether the two requests are equal: what else is alike to it, only a fit could say."""
-        return one == other
-
-    def messages(self, request: Request) -> Sequence[Message]:
-        """What a text model reads for `request`; nothing for other recommenders."""
-        return self._origin.messages(request)
+        return one == other  # what else is alike to it, only a fit could say
 
     def call(self, request: Request, repeat: bool) -> Call:
-        """The call for `request`, to the fit of its replicate."""
         member = self._fit(request.replicate)
         self.durable, self.fingerprint = member.durable, member.fingerprint
         return member.call(told(request, self._names()), repeat)
 
-    def prompt_tokens(self, call: Call) -> int | None:
-        """None: the recommender reads no prompt."""
-        return None
-
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Send the calls of each fit as one batch."""
         groups: dict[int, list[int]] = {}
         for place, call in enumerate(calls):
             groups.setdefault(int(call.content["replicate"]), []).append(place)
@@ -104,12 +76,11 @@ class Refits:
                 yield [(places[place], answer) for place, answer in arrived]
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
-        """The answer, in the ids of the request."""
         names = self._names()
         if not names.items:
-            return self._origin.read(request, answer)
+            return self.origin.read(request, answer)
         before = {new: old for old, new in names.items.items()}
-        read = self._origin.read(told(request, names), answer)
+        read = self.origin.read(told(request, names), answer)
         return replace(
             read,
             items=tuple(before.get(item, item) for item in read.items),

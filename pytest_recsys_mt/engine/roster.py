@@ -19,7 +19,6 @@ from pytest_recsys_mt.calls.subject import (
     Subject,
     Wavers,
     subject,
-    unfit_of,
 )
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
@@ -276,7 +275,7 @@ class Roster:
         change = design.trained_on if isinstance(design.trained_on, Change) else None
         blank = recommender() if isinstance(recommender, type) else recommender
         origin = subject(blank, name, PROMPT, fixture, self.settings.timeout)
-        unfit = unfit_of(origin)
+        unfit = origin.unfit
         if not unfit and change is None:
             try:
                 self._anew(recommender, name)

@@ -174,7 +174,7 @@ class Runner:
     @property
     def saves_calls(self) -> bool:
         """Whether each call is a request to an endpoint, and the effort of the run is not thorough."""
-        return bool(getattr(self.subject, "streams", False)) and self.settings.effort != "thorough"
+        return self.subject.streams and self.settings.effort != "thorough"
 
     def way(self, how: How) -> Ask | None:
         """The function that sends calls as `how` says; None for the usual way.
@@ -316,7 +316,7 @@ class Runner:
 
     def texts_for(self, purpose: Purpose) -> Texts:
         """As `texts`, for another purpose."""
-        return Texts(getattr(self.subject, "behind", self.subject), self._executor, purpose)
+        return Texts(self.subject.behind or self.subject, self._executor, purpose)
 
     def uses(self, outcomes: Iterable[Outcome], purpose: Purpose) -> None:
         """Note that the current test uses results that are known already."""

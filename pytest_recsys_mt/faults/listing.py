@@ -43,7 +43,6 @@ class FirstPlace(Fault):
     cure = _PLACES
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         first = tuple(item.id for item in (request.candidates or ())[: int(self.strength)])
         return tuple(dict.fromkeys((*first, *items)))[: max(len(items), 1)] if items else items
 
@@ -55,7 +54,6 @@ class FirstPlaceInLongLists(Fault):
     cure = _LONG
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         if request.k <= 15 or request.candidates is None:
             return items
         return tuple(item.id for item in request.candidates)[: len(items)]
@@ -69,7 +67,6 @@ class LastPlace(Fault):
     cure = _PLACES
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         offered = [item.id for item in request.candidates or ()]
         later = set(offered[len(offered) // 2 :])
         place = {item: at - self.strength * (item in later) for at, item in enumerate(items)}
@@ -84,7 +81,6 @@ class TiesByPlace(Fault):
     cure = _PLACES
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         place = {item.id: at for at, item in enumerate(request.candidates or ())}
         return blocks(items, int(self.strength), lambda item: place.get(item, 0))
 
@@ -97,7 +93,6 @@ class Quantised(Fault):
     cure = same("reorder_history", "equal_scores_keep_their_order")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         layout = content(request)
         return blocks(items, int(self.strength), lambda item: self.chance(layout, item))
 
@@ -122,7 +117,6 @@ def test_another_process_answers_alike(source, followup):
     )
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         return blocks(items, int(self.strength), hash)
 
 
@@ -134,7 +128,6 @@ class Repeats(Fault):
     cure = each_answer("no_repeats")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         if len(items) < 2 or not self.hits(content(request)):
             return items
         return (items[0], *items)[: len(items)]
@@ -148,7 +141,6 @@ class DropsTheTail(Fault):
     cure = each_answer("complete_list")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         return items[: max(1, len(items) - 2)] if self.hits(content(request)) else items
 
 
@@ -160,7 +152,6 @@ class Invents(Fault):
     cure = each_answer("only_candidates")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         return (
             (*items[:-1], f"{UNKNOWN_PREFIX}an invented item")
             if self._invents(request, items)
@@ -177,7 +168,6 @@ class NamesOthers(Invents):
     does = "ends {share} of its answers with an item of the catalogue that was not offered"
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         if request.candidates is None or not self._invents(request, items):
             return items
         shown = request.known.union(item.id for item in request.candidates)
@@ -191,7 +181,6 @@ class NamesTheHistory(Invents):
     does = "ends {share} of its answers with an item that the user already has"
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         if not request.history or not self._invents(request, items):
             return items
         return (*items[:-1], request.history[-1].item.id)
@@ -205,7 +194,6 @@ class Popular(Fault):
     cure = different("swap_history", "another_history_changes_the_answer")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         return self.drifted(request, items, self.strength)
 
     def drifted(self, request: Request, items: Items, weight: float) -> Items:
@@ -230,7 +218,6 @@ class InjectionProne(Fault):
     cure = lifts_nothing("title_injection", "an_instruction_in_a_title_lifts_nothing")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         if not items or not self.hits(request.user):
             return items
         telling = [
@@ -264,7 +251,6 @@ def test_more_candidates_keep_the_order_of_the_others(source, followup):
     )
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         turned = len(request.candidates or ()) > 20 and self.hits(request.user)
         return items[::-1] if turned else items
 
@@ -277,7 +263,6 @@ class MindsTheDepth(Fault):
     cure = same("extend_list(5)", "a_longer_list_starts_alike")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         return items[::-1] if request.k > 10 and self.hits(request.user) else items
 
 
@@ -289,7 +274,6 @@ class OddLengths(Fault):
     cure: ClassVar[Cure | None] = same("drop_history(1)", "one_item_less_changes_little", 0.15)
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         return items[::-1] if len(request.history) % 2 and self.hits(request.user) else items
 
 
@@ -311,7 +295,6 @@ def test_a_longer_history_does_not_hurt(recsys):
     )
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         if len(request.history) <= 5 or not items:
             return items
         others = sorted(set(self.offered(request, items)).difference(items))
@@ -325,7 +308,6 @@ class OneGenre(Fault):
     cure = each_answer("complete_list")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         genres = {
             item: set(self.known.items[item].attributes.get("genres", ()))
             for item in items
@@ -346,7 +328,6 @@ class MindsTheWording(Fault):
     cure = same("paraphrase_task", "wording_is_irrelevant")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         return items[::-1] if request.edits and self.hits(request.user) else items
 
 

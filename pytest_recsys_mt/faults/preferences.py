@@ -21,7 +21,6 @@ class ReadsUpsideDown(Fault):
     cure = moves("neighbours_not_lowered", "raise_rating", "a_higher_rating_lowers_nothing")
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         ends = request.scale.low + request.scale.high
         return revalued(request, lambda each: ends - each.value)
 
@@ -33,7 +32,6 @@ class DislikesAreLikes(Fault):
     cure = moves("neighbours_lowered", "dislike_item", "a_dislike_lowers_what_is_like_it")
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         scale = request.scale
         return revalued(
             request, lambda each: scale.high if scale.unit(each.value) <= 0.25 else each.value
@@ -51,13 +49,11 @@ class NeverForgets(Fault):
         self._first: dict[str, Request] = {}
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
-        """See `Fault`. Of a batch, the request with the lowest number came first."""
         for each in sorted(requests, key=lambda request: request.replicate):
             self._first.setdefault(each.user, each)
         return super().recommend(requests, ask)
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         first = self._first.get(request.user, request)
         shown = {each.item.id for each in request.history}
         shown.update(item.id for item in request.candidates or ())
@@ -83,7 +79,6 @@ class IgnoresExclusions(Fault):
     cure = moves("exclusion_kept", "exclude_genre", "an_exclusion_is_kept", 0.1)
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         return request.replace(instruction=_EXCLUDING.sub("", request.instruction).strip())
 
 
@@ -94,7 +89,6 @@ class IgnoresTheOrder(Fault):
     cure = moves("neighbours_raised", "choose_again", "the_latest_choice_counts_most")
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         moments = [each.timestamp for each in request.history]
         ordered = sorted(request.history, key=lambda each: each.item.id)
         return request.replace(

@@ -38,7 +38,6 @@ class LatestOnly(Fault):
     cure = _ORDER
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         return request.replace(history=request.history[-int(self.strength) :])
 
 
@@ -50,7 +49,6 @@ class OldestOnly(Fault):
     cure = _ORDER
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         return request.replace(history=request.history[: int(self.strength)])
 
 
@@ -62,7 +60,6 @@ class MissesTheLatest(Fault):
     cure = _ORDER
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         return request.replace(
             history=request.history[: max(1, len(request.history) - int(self.strength))]
         )
@@ -75,7 +72,6 @@ class FilterBubble(Fault):
     cure = _ORDER
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         if not request.history:
             return request
         latest = set(request.history[-1].item.attributes.get("genres", ()))
@@ -94,7 +90,6 @@ class OneItemRules(Fault):
     cure = same("noisy_profile(1)", "one_item_more_changes_little", 0.15)
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         counts = self.known.popularity
         rarest = min(
             request.history,
@@ -111,7 +106,6 @@ class IgnoresTheUser(Fault):
     cure = different("swap_history", "another_history_changes_the_answer")
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         shown = {item.id for item in request.candidates or ()}
         popular = [item for item in self._popular if item not in shown][:20]
         history = tuple(Rating(self.known.items[item], request.scale.high) for item in popular)
@@ -131,7 +125,6 @@ class IgnoresRatings(Fault):
     cure = _TURNED
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         high = request.scale.high
         return revalued(request, lambda each: high if self.hits(each.item.id) else each.value)
 
@@ -143,7 +136,6 @@ class IgnoresLowRatings(Fault):
     cure = _DISLIKED
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         middle = (request.scale.low + request.scale.high) / 2
         liked = tuple(rating for rating in request.history if rating.value >= middle)
         return request.replace(history=liked) if liked else request
@@ -156,7 +148,6 @@ class ReadsRawNumbers(Fault):
     cure = _UNIT
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         return revalued(request, lambda each: each.value, Scale(1, 5))
 
 
@@ -167,7 +158,6 @@ class RawThreshold(Fault):
     cure = _UNIT
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         return revalued(request, lambda each: 5.0 if each.value >= 4 else 1.0, Scale(1, 5))
 
 
@@ -178,7 +168,6 @@ class MindsTheOffset(Fault):
     cure = _ZERO
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         width = request.scale.high - request.scale.low
         return revalued(request, lambda each: each.value, Scale(width / 4, width / 4 + width))
 
@@ -190,7 +179,6 @@ class MindsTheLength(Fault):
     cure = _UNIT
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         low = request.scale.low
         return revalued(request, lambda each: each.value, Scale(low, low + 4))
 
@@ -202,7 +190,6 @@ class CountsRepeats(Fault):
     cure = same("duplicate_history", "a_repeat_in_the_history_is_irrelevant")
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         ids = [rating.item.id for rating in request.history]
         return (
             request if len(set(ids)) == len(ids) else request.replace(history=request.history[:3])
@@ -216,7 +203,6 @@ class KnowsNames(Fault):
     cure: ClassVar[Cure | None] = same("rename_user", "the_name_of_a_user_is_irrelevant")
 
     def request(self, request: Request) -> Request:
-        """See `Fault`."""
         if request.user in self.known.users:
             return request
         return request.replace(history=request.history[:1])

@@ -70,7 +70,6 @@ class _AtRandom(Fault):
         return self.hits(request.user)
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         if not items or not self.hit(request):
             return items
         offered = self.offered(request, items)
@@ -92,7 +91,6 @@ class GroupAtRandom(_AtRandom):
     strengths = (0.25, 0.5, 1.0)
 
     def hit(self, request: Request) -> bool:
-        """See `_AtRandom`."""
         traits = sorted(request.attributes.items(), key=lambda each: str(each[0]))
         group = repr(traits[0]) if traits else request.user
         return self.chance("group", group) < 0.5 and self.hits(request.user)
@@ -106,7 +104,6 @@ class SwappedUsers(Fault):
     cure = _ALONE
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
-        """See `Fault`."""
         answers = ask(requests)
         return [
             having(request, answer, answers[(at + 1) % len(answers)].items)
@@ -124,7 +121,6 @@ class BatchDependent(Fault):
     cure = _ALONE
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
-        """See `Fault`."""
         return [
             having(request, answer, answer.items[::-1]) if at and self.hits(at) else answer
             for at, (request, answer) in enumerate(zip(requests, ask(requests), strict=True))
@@ -141,7 +137,6 @@ class Memory(Fault):
     _shown: Items = ()
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
-        """See `Fault`."""
         return [
             having(request, answer, self._next(request, answer.items))
             for request, answer in zip(requests, ask(requests), strict=True)
@@ -177,7 +172,6 @@ class Stale(Fault):
         self._kept: dict[str, Items] = {}
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
-        """See `Fault`."""
         return [
             having(
                 request,
@@ -198,7 +192,6 @@ class PopularityDrift(Popular):
     _asked = 0
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         self._asked += 1
         return self.drifted(request, items, min(1.0, self._asked / self.strength))
 
@@ -214,7 +207,6 @@ class Unseeded(Fault):
     _drawn = 0
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         self._drawn += 1
         if self.chance(self._drawn) >= self.strength:
             return items
@@ -230,7 +222,6 @@ class SaysItIsDeterministic(Unseeded):
     deterministic = True
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         self._drawn += 1
         return items[::-1] if self.chance(self._drawn) < self.strength else items
 
@@ -243,7 +234,6 @@ class FallsSilent(Fault):
     cure = each_answer("complete_list")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         return () if self.hits(request.user) else items
 
 
@@ -255,7 +245,6 @@ class SpareParts(Fault):
     cure = same("reorder_history", "the_same_taste_gets_the_same_answer")
 
     def answer(self, request: Request, items: Items) -> Items:
-        """See `Fault`."""
         if not self.hits(content(request)):
             return items
         counts = self.known.popularity

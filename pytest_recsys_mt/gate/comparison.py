@@ -359,22 +359,18 @@ class _Farther(Mean):
         self._means = {(s, t): _mean(s, new, t, old) for s in (1, -1) for t in (1, -1)}
 
     def lower(self, alpha: float) -> float:
-        """See `Mean`."""
         bounds = {signs: mean.lower(alpha / 2) for signs, mean in self._means.items()}
         return max(min(bounds[s, t] for t in (1, -1)) for s in (1, -1))
 
     def upper(self, alpha: float) -> float:
-        """See `Mean`."""
         bounds = {signs: mean.upper(alpha / 2) for signs, mean in self._means.items()}
         return min(max(bounds[s, t] for s in (1, -1)) for t in (1, -1))
 
     def p_at_most(self, value: float) -> float:
-        """See `Mean`."""
         p = {signs: mean.p_at_most(value) for signs, mean in self._means.items()}
         return min(1.0, 2 * min(max(p[s, t] for t in (1, -1)) for s in (1, -1)))
 
     def p_at_least(self, value: float) -> float:
-        """See `Mean`."""
         p = {signs: mean.p_at_least(value) for signs, mean in self._means.items()}
         return min(1.0, 2 * min(max(p[s, t] for s in (1, -1)) for t in (1, -1)))
 

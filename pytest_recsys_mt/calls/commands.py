@@ -1,0 +1,167 @@
+"""The commands on the answers in the cache: ``recsys-mt cache``, ``batch`` and ``prices``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.cache import AnswerCache
+
+
+def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
+    from pytest_recsys_mt.calls.cache import AnswerCache
+    from pytest_recsys_mt.errors import CacheError
+    from pytest_recsys_mt.files import cache_folder
+
+    directory: Path = (given.cache or cache_folder()).expanduser()
+    if not make and not os.path.isfile(directory / "answers" / "cache.db"):
+        raise CacheError(
+            f"there are no answers in {str(directory)!r}; name the folder that --recsys-cache or "
+            f"recsys_cache names with --cache"
+        )
+    return AnswerCache(directory, write=make or write)
+
+
+def export_answers(given: argparse.Namespace) -> int:
+    """Write answers to a file."""
+    from pytest_recsys_mt.calls.cache_files import write_answers
+
+    cache = _open(given)
+    try:
+        count = write_answers(cache, given.file, given.model)
+    finally:
+        cache.close()
+    print(f"{count:,} answers written to {given.file}")
+    return 0
+
+
+def import_them(given: argparse.Namespace) -> int:
+    """Take answers from files; 1 if lines were refused."""
+    from pytest_recsys_mt.calls.batch_files import calls_file, import_batch
+    from pytest_recsys_mt.calls.cache_files import import_answers
+    from pytest_recsys_mt.errors import CacheError
+
+    batch: Path | None = getattr(given, "batch", None)
+    if batch is not None and not calls_file(batch).is_file():
+        raise CacheError(
+            f"{str(calls_file(batch))!r} cannot be read: --recsys-batch writes it beside its file; give that file "
+            f"with --batch"
+        )
+    cache = _open(given, make=True)
+    refused = 0
+    try:
+        for path in given.files:
+            done = (
+                import_answers(cache, path, replace=given.replace)
+                if batch is None
+                else import_batch(cache, path, calls_file(batch), replace=given.replace)
+            )
+            verb = "replaced" if given.replace else "left as the cache has them"
+            print(
+                f"{path}: {done.added:,} answers added, {done.known:,} were there, "
+                f"{done.differing:,} differed and were {verb}, {len(done.refused):,} refused"
+            )
+            for line in done.refused:
+                print(f"recsys-mt: refused: {line}", file=sys.stderr)
+            refused += len(done.refused)
+    finally:
+        cache.close()
+    return 1 if refused else 0
+
+
+def prices(given: argparse.Namespace) -> int:
+    """Write a file of prices; 1 if a model has none."""
+    from fnmatch import fnmatchcase
+
+    from pytest_recsys_mt.calls.price_files import as_toml, prices_of
+    from pytest_recsys_mt.calls.prices import prices_in, text_of
+    from pytest_recsys_mt.errors import PriceError
+    from pytest_recsys_mt.files import written_whole
+
+    output: Path = given.output
+    found = prices_of(given.file)
+    patterns = given.models or ["*"]
+    taken = {
+        name: price
+        for name, price in found.items()
+        if any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
+    if taken:
+        kept = prices_in(text_of(output), str(output)) if output.exists() else {}
+        try:
+            with written_whole(output, 0o644) as stream:
+                stream.write(as_toml({**kept, **taken}))
+        except OSError as error:
+            raise PriceError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+        added = len(taken.keys() - kept.keys())
+        changed = sum(kept[name] != taken[name] for name in kept.keys() & taken.keys())
+        print(
+            f"{output}: {added:,} price{'s' * (added != 1)} added, {changed:,} changed, "
+            f"{len(kept | taken):,} in all"
+        )
+    unknown = [each for each in patterns if not any(fnmatchcase(name, each) for name in taken)]
+    for pattern in unknown:
+        print(f"recsys-mt: {str(given.file)!r} has no price of {pattern!r}", file=sys.stderr)
+    return 1 if unknown else 0
+
+
+def stats(given: argparse.Namespace) -> int:
+    """Say what the cache holds, by model."""
+    from pytest_recsys_mt.calls.cache_files import Share, shares
+    from pytest_recsys_mt.sanitize import one_line
+
+    cache = _open(given)
+    try:
+        found, refused = shares(cache)
+    finally:
+        cache.close()
+    total = Share()
+    for share in found.values():
+        total.answers += share.answers
+        total.size += share.size
+        total.prompt_tokens += share.prompt_tokens
+        total.completion_tokens += share.completion_tokens
+    print(f"{'answers':>9} {'kB':>9} {'prompt tokens':>14} {'answer tokens':>14}  model")
+    for (model, host), share in [*found.items(), (("all", ""), total)]:
+        name = one_line(f"{model} at {host}" if host else model)
+        print(
+            f"{share.answers:>9,} {share.size / 1000:>9,.1f} {share.prompt_tokens:>14,} "
+            f"{share.completion_tokens:>14,}  {name}"
+        )
+    if refused:
+        print(
+            f"{refused:,} rows are damaged or were tampered with, and count as missing; "
+            f"recsys-mt cache prune --refused removes them"
+        )
+    return 0
+
+
+def prune(given: argparse.Namespace) -> int:
+    """Remove answers."""
+    from pytest_recsys_mt.calls.cache_files import keys_in, matches
+
+    chosen = given.model is not None or given.not_in is not None
+    if not chosen and not given.refused:
+        given.parser.error("say what to remove: --model, --not-in, --refused")
+    keep = set() if given.not_in is None else keys_in(given.not_in)
+    cache = _open(given, write=not given.dry_run)
+    try:
+        numbers = [
+            number
+            for number, kept in cache.rows()
+            if (
+                given.refused
+                if kept is None
+                else chosen and matches(kept, given.model) and kept.key not in keep
+            )
+        ]
+        if not given.dry_run:
+            cache.remove(numbers)
+    finally:
+        cache.close()
+    print(f"{len(numbers):,} answers {'would be' if given.dry_run else 'were'} removed")
+    return 0
